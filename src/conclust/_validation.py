@@ -203,7 +203,7 @@ def interval(low: float, high: float, closed: str) -> str:
     """Return an interval as text for messages and help."""
     left = "[" if closed in ("both", "left") and low > -math.inf else "("
     right = "]" if closed in ("both", "right") and high < math.inf else ")"
-    return f"{left}{low:g}, {high:g}{right}"
+    return f"{left}{low:.8g}, {high:.8g}{right}"
 
 
 def _is_finite(value: Any) -> bool:

@@ -15,7 +15,7 @@ from conclust import Ensemble
 from conclust._files import matfile
 from conclust.cli import main
 from conclust.cli.options import names as column_names
-from conclust.cli.reading.columns import _last_word
+from conclust.cli.reading.csvfile import last_word
 from conclust.cli.reading.inputs import Reading, read_ensemble, read_labelling, read_points
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning
 
@@ -143,8 +143,8 @@ def test_clusterings_of_few_objects_may_be_all_singletons(tmp_path):
 
 def test_the_last_word_of_a_column_name_is_found():
     for name in ("id", "customer_id", "CustomerID", "customer id", "user.id", "patientId"):
-        assert _last_word(name) == "id"
-    assert [_last_word(name) for name in ("grid", "idea", "Visits", "é", "12")] == [
+        assert last_word(name) == "id"
+    assert [last_word(name) for name in ("grid", "idea", "Visits", "é", "12")] == [
         *("grid", "idea", "visits", "é", ""),
     ]
 
@@ -581,3 +581,46 @@ def test_numbers_that_nearly_name_the_objects_are_no_measurement(tmp_path):
         read_points(path, Reading())
     assert read_points(path, Reading(drop=("id",))).X.shape == (50, 2)
     assert read_points(path, Reading(columns=("id", "a"))).X.shape == (50, 2)
+
+
+@pytest.mark.parametrize("header", ["id,2011,2012", "sample,1017,1018"])
+def test_a_header_may_have_years_as_names(tmp_path, header):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "points.csv"
+    rows = [f"p{i},{a:.3f},{b:.3f}" for i, (a, b) in enumerate(rng.normal(size=(20, 2)))]
+    path.write_text("\n".join([header, *rows]))
+    points = read_points(path, Reading())
+    assert points.X.shape == (20, 2)
+    assert list(points.names) == header.split(",")[1:]
+    assert points.ids[0] == "p0"
+
+
+def test_numbers_with_a_fraction_of_zero_name_the_objects(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "points.csv"
+    rows = [f"{i}.0,{a:.3f},{b:.3f}" for i, (a, b) in enumerate(rng.normal(size=(20, 2)))]
+    path.write_text("\n".join(["id,x,y", *rows]))
+    assert read_points(path, Reading()).X.shape == (20, 2)
+
+
+def test_a_row_of_weights_is_read_by_the_names_of_the_partitions(tmp_path):
+    labels, weights = tmp_path / "labels.csv", tmp_path / "weights.csv"
+    labels.write_text("a,b,c\n" + "0,0,1\n0,1,1\n1,1,0\n" * 4)
+    for text in ("c,a,b\n3,1,2\n", "1,2,3\n", "weight\n1\n2\n3\n"):
+        weights.write_text(text)
+        ensemble = read_ensemble(labels, Reading(), weights=weights).ensemble
+        assert ensemble.weights.tolist() == [1, 2, 3]
+    weights.write_text("c,a,z\n3,1,2\n")
+    with pytest.raises(
+        InputError, match=r"there is no partition 'z'\. The partitions are 'a', 'b', 'c'"
+    ):
+        read_ensemble(labels, Reading(), weights=weights)
+
+
+def test_a_saved_ensemble_is_no_table_of_labels(tmp_path):
+    path = tmp_path / "ensemble.npz"
+    Ensemble([[0, 1], [0, 1], [1, 0]]).save(path)
+    with pytest.raises(
+        InputError, match="is a saved ensemble, which is read by 'conclust combine'"
+    ):
+        read_points(path, Reading())

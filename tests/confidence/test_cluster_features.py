@@ -1,6 +1,7 @@
 """Distinguishing features, against Cohen's d computed feature by feature."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from conclust.confidence import cluster_features, features
@@ -74,3 +75,14 @@ def test_invalid_points_are_refused(X, said):
     with pytest.raises(InputError) as stop:
         cluster_features(X, [0, 0, 1, 1])
     assert said in str(stop.value)
+
+
+@pytest.mark.parametrize("dtype", ["Float64", "object", "bool"])
+def test_frames_of_other_types_are_read_like_numbers(dtype):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 2, size=(40, 3)).astype(float), columns=list("xyz"))
+    labels = np.arange(40) % 2
+    plain = cluster_features(frame, labels)
+    frame["y"] = frame["y"].astype(dtype)
+    other = cluster_features(frame, labels)
+    np.testing.assert_array_equal(other.inside, plain.inside)

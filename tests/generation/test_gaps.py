@@ -6,6 +6,7 @@ import pytest
 
 from conclust import (
     ConsensusClustering,
+    Ensemble,
     EnsembleGenerator,
     confidence,
     neighbours,
@@ -130,3 +131,12 @@ def test_masked_values_are_gaps():
     masked[7, 1] = np.ma.masked
     with pytest.raises(InputError, match="contains NaN in column 1"):
         EnsembleGenerator(n_partitions=4, random_state=0).fit(masked)
+
+
+def test_an_ensemble_in_place_of_points_is_refused():
+    ensemble = Ensemble([[0, 1, 0], [0, 1, 0], [1, 0, 1], [1, 0, 1]] * 20)
+    for call in (ConsensusClustering().fit, EnsembleGenerator().fit_transform, selection.choose):
+        with pytest.raises(
+            InputError, match=r"whose numbers are names of clusters: AutoConsensus\(\)"
+        ):
+            call(ensemble)

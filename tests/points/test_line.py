@@ -8,6 +8,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import ConsensusClustering, EnsembleGenerator
+from conclust._arrays.points import along_line
 from conclust.confidence.borders.dips import dip, dip_p_value
 from conclust.points.line import _border, _spread, clusters_on_line
 
@@ -134,3 +135,36 @@ def test_equal_values_are_one_cluster():
     assert fitted(np.ones(100)).n_clusters_ == 1
     three = fitted(np.repeat([1.0, 5.0, 9.0], [30, 30, 40]) + np.tile([0.0, 1.0], 50))
     assert three.n_clusters_ == 3
+
+
+@pytest.mark.parametrize("n", [200, 20_000])
+@pytest.mark.parametrize("second", ["constant", "another unit"])
+def test_several_columns_of_points_on_a_line_are_clustered_as_one(n, second):
+    x = np.random.default_rng(0).normal(size=n)
+    other = np.full(n, 7.0) if second == "constant" else 32 + 1.8 * x
+    model = ConsensusClustering(random_state=0).fit(np.column_stack([x, other]))
+    assert model.n_clusters_ == 1
+    apart = np.where(np.arange(n) % 2 == 0, x, x + 8)
+    model = ConsensusClustering(random_state=0).fit(np.column_stack([apart, other]))
+    assert model.n_clusters_ == 2 or second == "another unit"
+
+
+@pytest.mark.parametrize(
+    ("points", "on_line"),
+    [
+        (np.outer(np.arange(20.0), [1.0, 2.0]), True),
+        (np.outer(np.arange(19.0), [1.0, 2.0]), False),  # too few places
+        (np.outer(np.arange(20.0), [1.0, 2.0]) + np.eye(20, 2), False),
+        (np.column_stack([np.arange(20.0), np.full(20, 1e9)]), True),
+        (np.zeros((40, 2)), False),
+        (np.outer(np.linspace(-1.0, 1.0, 20), [1.5e308, -1.5e308]), False),
+    ],
+)
+def test_lines_are_recognised(points, on_line):
+    assert (along_line(points) is not None) == on_line
+
+
+def test_coordinates_along_a_line_keep_distances():
+    t = np.random.default_rng(0).normal(size=500)
+    along = along_line(np.outer(t, [3.0, 4.0]) + np.array([1.0, -2.0]))
+    np.testing.assert_allclose(np.abs(along - along.T), 5 * np.abs(t[:, None] - t), atol=1e-12)

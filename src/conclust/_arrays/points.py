@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._arrays.containers import plain_array
-from conclust._types import Ints
+from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.exceptions import InputError
 
 _NAMED = 4
+# Number of points that are looked at first, and distance from a line that is a rounding error.
+_FIRST = 100
+_ON_LINE = 1e-12
+_PLACES = 20
 
 
 def point_rows(X: Any, n: int, rows: str = "objects", *, also: str = "") -> NDArray[Any]:
@@ -40,12 +45,39 @@ def point_rows(X: Any, n: int, rows: str = "objects", *, also: str = "") -> NDAr
         If X does not hold numbers, or not a row for each object.
     """
     points = plain_array(X, "'X'", of="numbers")
+    if points.dtype == object:  # nullable columns of pandas, columns of several types
+        with suppress(TypeError, ValueError):  # refused below
+            points = points.astype(np.float64)
     if points.ndim != 2 or len(points) != n or points.dtype.kind not in "biuf":
         raise InputError(
             f"'X' must hold numbers, a row for each of the {n} {rows}{also}. Got an array of shape "
             f"{points.shape} and type {points.dtype}."
         )
     return points
+
+
+def along_line(points: Floats) -> Floats | None:
+    """Return the coordinate of points that lie on one straight line, of shape (n_samples, 1); None if they do not.
+
+    Rounding errors, relative to the largest number, do not count. Points of several columns must have at least 20 places, because any two
+    places are on a line.
+    """
+    if points.shape[1] == 1:
+        return points
+    for some in (points[:_FIRST], points):
+        with np.errstate(over="ignore"):
+            centred = some - some[0]
+        lengths = np.abs(centred).max(axis=1)
+        farthest = int(np.argmax(lengths))
+        if not 0 < lengths[farthest] < np.inf:
+            return None
+        axis = centred[farthest] / lengths[farthest]
+        axis /= np.linalg.norm(axis)
+        along = centred @ axis
+        largest = float(np.abs(some).max())
+        if np.abs(centred - along[:, np.newaxis] * axis).max() > _ON_LINE * largest:
+            return None
+    return np.asarray(along[:, np.newaxis]) if len(np.unique(along)) >= _PLACES else None
 
 
 def refuse_gaps(

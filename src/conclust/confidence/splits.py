@@ -15,7 +15,7 @@ from conclust.confidence.reading import read_consensus
 from conclust.consensus.linkage import EAC, cut
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NOISE
-from conclust.exceptions import EvidenceWarning, UnsupportedEnsembleError
+from conclust.exceptions import EvidenceWarning, OrientationWarning, UnsupportedEnsembleError
 
 _OWNER = "cluster_splits"
 # Number of objects examined per cluster, evenly spaced: enough for shares of columns.
@@ -160,6 +160,8 @@ def _parts(labels: NDArray[np.generic], least: float) -> Ints:
     with warnings.catch_warnings():
         # Pairs that no partition observed count as apart, as intended here.
         warnings.simplefilter("ignore", EvidenceWarning)
+        # There may be few such objects.
+        warnings.simplefilter("ignore", OrientationWarning)
         tree = EAC(1).fit(labels[observed]).linkage_matrix_
     for k in range(2, min(_MOST_PARTS, len(tree) + 1) + 1):
         groups = cut(tree, k)

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.points import along_line
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, watched
 from conclust._random import RandomStateLike
@@ -481,7 +482,8 @@ class EnsembleGenerator(StoredGenerator):
         in_blocks = is_in_blocks(X)
         rows = Rows(X if in_blocks else read_points(self, X, ensure_min_samples=2), _OWNER)
         user_graph = None if graph is None else read_graph(graph, rows.n)
-        settings = settings_for(self, rows.n, rows.d, chosen=user_graph is None)
+        d = 1 if along_line(rows.some()) is not None else rows.d
+        settings = settings_for(self, rows.n, d, chosen=user_graph is None)
         fit_on = fitted_on(settings, rows.n) if user_graph is None else None
         if fit_on is not None:
             if in_blocks:

@@ -13,6 +13,7 @@ from conclust._arrays.points import refuse_gaps
 from conclust._sklearn import check_array, record_features, validate_data
 from conclust._types import Floats
 from conclust._validation import check_column_names, shown
+from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 
 _NAMED = 4
@@ -21,6 +22,7 @@ _NAMED = 4
 def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
     """Return points as a C-ordered float64 matrix, by scikit-learn's checks for `estimator`."""
     least = checks.get("ensure_min_samples", 1)
+    refuse_ensemble(X, type(estimator).__name__)
     X = _unmasked(X)
     if checks.get("reset", True) and _is_read(X, least):
         record_features(estimator, X)
@@ -89,6 +91,7 @@ def refuse_views(X: Any) -> None:
 
 def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> Floats:
     """Return rows of points as a C-ordered float64 matrix, without columns' names to be compared."""
+    refuse_ensemble(X, owner)
     X = _unmasked(X)
     if _is_read(X, least):
         return X
@@ -108,6 +111,15 @@ def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> Fl
         _refuse_values(X, error)
         raise
     return points
+
+
+def refuse_ensemble(X: Any, owner: str) -> None:
+    """Refuse labels in place of points: their numbers are names, not coordinates."""
+    if isinstance(X, Ensemble):
+        raise InputError(
+            f"{owner} needs points, a matrix of numbers with a row for each object. Got an Ensemble, whose numbers are names of "
+            "clusters: AutoConsensus().fit(ensemble) combines its partitions."
+        )
 
 
 def _unmasked(X: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from conclust._arrays.points import along_line
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust._validation import count
@@ -144,10 +145,11 @@ def number_by_borders(
     most = trees.n_numbers if max_clusters is None else min(max_clusters, trees.n_numbers)
     if n < _FEWEST_OBJECTS:
         return _by_separation(X, trees, seed, min_clusters, most)
-    if X.shape[1] == 1:
-        on_line = _on_line(X, trees, seed, min_clusters, most)
+    line = along_line(X)
+    if line is not None:
+        on_line = _on_line(line, trees, seed, min_clusters, most)
         if on_line.n_clusters > 1 and n < _MANY_OBJECTS:
-            return _beyond_pieces(on_line, on_line.n_clusters, X, seed, most)
+            return _beyond_pieces(on_line, on_line.n_clusters, line, seed, most)
         return on_line
     points, graph = _points_and_graph(X, seed, n_jobs)
 
@@ -290,8 +292,11 @@ def _by_whole_clusters(
     candidates = dict.fromkeys([trees.n_clusters_shown, *longest[:_LIFETIMES_TRIED]])
     accepted: dict[int, tuple[Ints, Floats]] = {}
     some_valley = False
+    n = trees.n_objects
+    # A thin curve breaks into hundreds of clusters, whose borders are too many to be counted and have too few points.
+    largest = min(most, n // 5, max(_MAX_PIECES, n // _OBJECTS_A_PIECE))
     for K in candidates:
-        if max(2, least) <= K <= min(most, trees.n_objects // 5):
+        if max(2, least) <= K <= largest:
             labels = trees.cut(K)
             while True:
                 borders = borders_of(labels)

@@ -89,6 +89,8 @@ def to_frame(
 
         frame = index if hasattr(index, "hstack") else index.to_frame()
         return frame.hstack([pl.Series(name, values) for name, values in columns.items()])
+    if hasattr(index, "to_pandas") and hasattr(index, "column_names"):  # a table of Arrow
+        index = index.to_pandas()
     if hasattr(index, "assign"):
         return index.assign(**columns)
     try:

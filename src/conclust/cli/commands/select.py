@@ -47,8 +47,8 @@ def run(arguments: argparse.Namespace) -> None:
     with folder_of(arguments, names=SELECTION_FILES) as folder:
         points, filled = points_read(arguments, talk, clock)
         talk.step(
-            f"Clustering {arguments.resamples} subsamples of the objects for each number of clusters, and the same for "
-            "references without clusters."
+            f"Clustering {arguments.resamples} subsamples of the objects for each number of clusters"
+            f"{', and the same for references without clusters' * (arguments.null != 'none')}."
         )
         with recorded_warnings() as messages, talk.during("choosing"):
             selection = _choose(arguments, talk, points, filled)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from conclust.cli.reading.csvfile import is_missing
+from conclust.cli.reading.csvfile import NAMING, is_missing, last_word
 from conclust.cli.reading.tables import Reading, Table, listed
 from conclust.exceptions import InputError
 
@@ -14,10 +14,6 @@ OBJECT = "object"
 """Title of the column of names in result files if the input has none."""
 
 _OURS = re.compile(r"label|confidence|cluster_\d+")  # columns that conclust writes next to it
-_NAMING = {
-    *("id", "ids", "identifier", "name", "names", "object", "objects", "key", "index", "idx"),
-    *("uuid", "guid", "code", "barcode", "row", "rowid", "sample", "email"),
-}
 # Only unmistakable words for columns of numbers: a 'code' or a 'sample' may be a measurement.
 _NUMBERING = {"id", "ids", "identifier", "object", "row", "rowid", "index", "idx", "key"}
 _FEW = 10  # number of objects below which all labels of a column may differ by chance
@@ -158,26 +154,18 @@ def _may_name(table: Table, j: int, *, labels: bool, head: Sequence[str]) -> boo
     """Return whether a column may name the objects: a different value in every row, in a place for names."""
     if len(set(head)) < len(head) or any(map(is_missing, head)):
         return False
-    word = _last_word(table.names[j]) if table.named else ""
+    word = last_word(table.names[j]) if table.named else ""
     if table.is_text(j):
-        return len(head) >= 3 and (
-            word in _NAMING or (j == 0 and (not labels or len(head) >= _FEW))
-        )
-    whole = all(re.fullmatch(r"[+-]?\d+", text, re.ASCII) for text in head)
+        return len(head) >= 3 and (word in NAMING or (j == 0 and (not labels or len(head) >= _FEW)))
+    whole = all(re.fullmatch(r"[+-]?\d+(\.0+)?", text, re.ASCII) for text in head)
     if labels:
-        return (len(head) >= 3 and word in _NAMING) or (j == 0 and len(head) >= _FEW and whole)
+        return (len(head) >= 3 and word in NAMING) or (j == 0 and len(head) >= _FEW and whole)
     return len(head) >= 3 and word in _NUMBERING and whole
 
 
 def _is_called_number(table: Table, j: int) -> bool:
     """Return whether a column of numbers is called "id" or the like."""
-    return table.named and not table.is_text(j) and _last_word(table.names[j]) in _NUMBERING
-
-
-def _last_word(name: str) -> str:
-    """Return the last word of a column's name: 'id' of customer_id, CustomerID and 'customer id'."""
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+", name)
-    return words[-1].lower() if words else ""
+    return table.named and not table.is_text(j) and last_word(table.names[j]) in _NUMBERING
 
 
 def _refuse_words(table: Table, words: list[int]) -> None:

@@ -36,6 +36,12 @@ _SPACES = " \t\n\r\x0b\x0c"
 
 Rows = list[list[str]]
 
+NAMING = {
+    *("id", "ids", "identifier", "name", "names", "object", "objects", "key", "index", "idx"),
+    *("uuid", "guid", "code", "barcode", "row", "rowid", "sample", "email"),
+}
+"""Last words of the names of columns that name objects."""
+
 
 class CsvRows:
     r"""The rows of a CSV file, all of the same length, in chunks; a context that closes the file.
@@ -270,6 +276,9 @@ class CsvRows:
         if any(all(self.is_number(cell) or is_missing(cell) for cell in columns[j]) for j in text):
             return True  # a name above numbers
         if not self._labels:
+            # Years and numbers of genes are names, too, beside a column that names the objects.
+            if text == [0] and last_word(names[0]) in NAMING and not self.is_number(columns[0][0]):
+                return True
             return len(text) == len(names) or (not names[0] and len(text) == len(names) - 1)
         again = [names[j] in {cell.strip() for cell in columns[j]} for j in text]
         if any(again) and not all(again):
@@ -567,3 +576,9 @@ def _fields(number: int) -> str:
 
 def _spell(delimiter: str) -> str:
     return next((name for name, sign in DELIMITERS.items() if sign == delimiter), repr(delimiter))
+
+
+def last_word(name: str) -> str:
+    """Return the last word of a column's name: 'id' of customer_id, CustomerID and 'customer id'."""
+    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+", name)
+    return words[-1].lower() if words else ""

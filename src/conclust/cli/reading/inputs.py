@@ -219,7 +219,7 @@ def labels_of(
         )
     try:
         ensemble = Ensemble(
-            matrix, weights=None if weights is None else read_weights(weights, len(names))
+            matrix, weights=None if weights is None else read_weights(weights, len(names), names)
         )
     except InputError as error:
         raise InputError(f"{table.name}: {error}") from error
@@ -320,12 +320,15 @@ def _array_labelling(source: Source, how: Reading, wanted: Sequence[str]) -> NDA
     return array
 
 
-def read_weights(path: Path, n_partitions: int) -> Floats:
-    """Read one non-negative weight per partition: a column, a row, or an array."""
+def read_weights(path: Path, n_partitions: int, names: Sequence[str] = ()) -> Floats:
+    """Read one non-negative weight per partition: a column, a row, or an array.
+
+    names : those of the partitions. A row below these names, in any order, is read by them.
+    """
     with opened(path) as source:
         if source.kind == "csv":
             with CsvRows(source, labels=False) as rows:
-                weights, _ = read_number_columns(rows, range(len(rows.names)), [])
+                weights, _ = read_number_columns(rows, _columns_of(rows, names), [])
         elif source.has_columns:
             raise InputError(f"{source}: weights are read from {WEIGHTS}.")
         else:
@@ -336,6 +339,19 @@ def read_weights(path: Path, n_partitions: int) -> Floats:
             f"{weights.shape} and dtype {weights.dtype} instead."
         )
     return weights.reshape(-1).astype(np.float64)
+
+
+def _columns_of(rows: CsvRows, names: Sequence[str]) -> Sequence[int]:
+    """Return the columns of the weights, in the order of the partitions where the columns have their names."""
+    every = range(len(rows.names))
+    if not rows.has_header or len(rows.names) != len(names) or not set(rows.names) & set(names):
+        return every
+    unknown = [name for name in rows.names if name not in names]
+    if unknown:
+        raise InputError(
+            f"{rows.path}: there is no partition {unknown[0]!r}. The partitions are {listed(list(names))}."
+        )
+    return [rows.names.index(name) for name in names]
 
 
 def _saved_ensemble(source: Source) -> Ensemble | None:

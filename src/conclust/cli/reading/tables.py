@@ -334,6 +334,10 @@ def read_array(
     arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
     if not arrays:
         raise InputError(f"{source} holds no array of numbers.")
+    if {"codes", "cluster_counts"} <= arrays.keys():
+        raise InputError(
+            f"{source} is a saved ensemble, which is read by 'conclust combine' and 'compare-methods'. Here give a table of labels."
+        )
     if how.key is not None and form.holds == "arrays":
         if how.key not in arrays:
             raise InputError(

@@ -24,6 +24,8 @@ from conclust.spectra.transfer_cut import bipartite_spectrum, graph_embedding, i
 Partitioner: TypeAlias = Literal["internal", "spectral", "metis"]
 
 _MAX_PASSES = 50
+# Whole weights from here on have no exact multiples.
+_LARGEST_WHOLE = 2.0**53
 # Relaxed capacities, in mean parts, tried when parts are full; on at most _ROOMS_UP_TO vertices.
 _ROOMS = (1.3, 1.2, 1.1)
 _ROOMS_UP_TO = 5000
@@ -321,8 +323,9 @@ def part_capacity(mass: Floats, k: int, balance: float) -> float:
     """Return the largest weight that a part may have: (1 + balance) times the mean, if that can be met."""
     mean = float(mass.sum()) / k
     allowed = (1.0 + balance) * mean
-    if (mass == np.floor(mass)).all():
-        allowed = float(np.ceil(allowed - 1e-9))
+    unit = _unit_of(mass)
+    if unit:
+        allowed = unit * float(np.ceil(allowed / unit - 1e-9))
     # Adding the heaviest vertex first, always to the lightest part, never exceeds `enough`.
     enough = mean + float(mass.max()) * (1.0 - 1.0 / k)
     if enough <= allowed:
@@ -330,6 +333,15 @@ def part_capacity(mass: Floats, k: int, balance: float) -> float:
     labels = np.zeros(len(mass), dtype=np.int64)
     fill_parts(np.zeros((len(mass), k)), np.argsort(-mass, kind="stable"), mass, 0.0, labels)
     return max(allowed, float(np.bincount(labels, weights=mass).max()))
+
+
+def _unit_of(mass: Floats) -> float:
+    """Return the largest weight of which all weights are multiples, if they are whole or multiples of the smallest; else 0."""
+    if (mass == np.floor(mass)).all() and mass.max(initial=0.0) < _LARGEST_WHOLE:
+        return float(np.gcd.reduce(mass.astype(np.int64)))
+    least = float(mass[mass > 0].min(initial=np.inf))
+    multiples = mass / least
+    return least if (np.abs(multiples - np.rint(multiples)) <= 1e-9 * multiples).all() else 0.0
 
 
 def cut_weight(W: Any, labels: Ints) -> float:
