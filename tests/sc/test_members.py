@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+import conclust as cc
 import conclust.sc as ccs
 from conclust import report
 from conclust.confidence import inconsistency
@@ -162,6 +163,82 @@ def test_an_anndata_is_reported(adata, tmp_path):
         report.write(adata, tmp_path / "x.html", key="other")
     with pytest.raises(InputError, match="which the result is not"):
         report.write([0, 1], tmp_path / "x.html", key="consensus", ensemble=[[0], [1]])
+
+
+def facts_of(account):
+    return {fact["name"]: fact["value"] for fact in account["facts"]}
+
+
+def texts_of(account, section):
+    (found,) = [part for part in account["sections"] if part["id"] == section]
+    return str(found["blocks"])
+
+
+@pytest.mark.parametrize(
+    ("method", "estimator"),
+    [
+        ("PCC", cc.PCC(10, random_state=0)),
+        ("EAC", cc.EAC(4)),
+        (None, cc.AutoConsensus(random_state=0)),
+        ("WEAC", cc.WEAC(4)),
+    ],
+)
+def test_the_report_of_an_anndata_is_that_of_the_model(adata, method, estimator):
+    n_clusters = estimator.n_clusters
+    ccs.tl.consensus(
+        adata, prefix="leiden_", method=method, n_clusters=n_clusters, names_from="cell_type"
+    )
+    stored = report.account(adata, key="consensus", pictures=False)
+    ensemble = ccs.get.ensemble(adata, list(adata.uns["consensus"]["columns"].index))
+    model = report.account(estimator.fit(ensemble), ensemble=ensemble, pictures=False)
+    assert stored["clusters"] == adata.obs["consensus"].cat.categories.tolist()
+    assert set(stored["clusters"]) == {"T", "B", "NK", "DC"}
+    assert stored["decision"] == model["decision"]
+    facts = facts_of(stored)
+    assert facts == facts_of(model)
+    assert "By chance" in facts
+    assert facts["Mean confidence"] == f"{adata.obs['consensus_confidence'].mean():.3f}"
+    for section in ("run", "cite", "why"):
+        assert texts_of(stored, section) == texts_of(model, section)
+    for section in ("partitions", "clusters"):
+        assert len(texts_of(stored, section)) > 200
+    assert type(estimator).__name__ in texts_of(stored, "run")
+    # The call of the page finds the same consensus.
+    again = adata.copy()
+    del again.obs["consensus"]
+    exec(stored["files"]["call"], {"conclust": cc, "adata": again})
+    assert again.obs["consensus"].tolist() == adata.obs["consensus"].tolist()
+
+
+def test_a_report_follows_categories_that_were_changed_since(adata, tmp_path):
+    ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=10)
+    mean = report.account(adata, key="consensus", pictures=False)["facts"]
+    column = adata.obs["consensus"].cat
+    adata.obs["consensus"] = column.reorder_categories(
+        column.categories[::-1]
+    ).cat.rename_categories(lambda name: f"group {name}")
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    back = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    turned = report.account(back, key="consensus", pictures=False)
+    assert turned["facts"] == mean
+    assert turned["clusters"] == back.obs["consensus"].cat.categories.tolist()
+    # Two categories that are joined have the sum of their memberships.
+    names = turned["clusters"]
+    joined = back.obs["consensus"].astype(object).replace({names[1]: names[0]})
+    back.obs["consensus"] = joined.astype("category")
+    fewer = report.account(back, key="consensus", pictures=False)
+    assert len(fewer["clusters"]) == len(names) - 1
+    assert float(facts_of(fewer)["Mean confidence"]) >= float(facts_of(turned)["Mean confidence"])
+
+
+def test_cells_that_were_placed_are_reported_without_a_method(adata):
+    ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=4)
+    new = adata[:100].copy()
+    ccs.tl.predict(new, adata)
+    placed = report.account(new, key="consensus", pictures=False)
+    assert "By chance" not in facts_of(placed)
+    assert "combined" not in texts_of(placed, "run")
+    assert "PCC" in texts_of(placed, "repeat")
 
 
 def test_a_directed_graph_is_refused(adata):

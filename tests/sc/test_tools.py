@@ -353,7 +353,7 @@ def test_a_resolution_is_scored_against_the_others(adata):
             "key_added",
         ),
         (lambda a: ccs.tl.consensus(a, "leiden_1", key_added=""), ParameterError, "key_added"),
-        (lambda a: ccs.tl.consensus(a, "leiden_1", method="pccc"), ParameterError, "Is it PCC"),
+        (lambda a: ccs.tl.consensus(a, "leiden_1", method="pccc"), ParameterError, "Is it 'PCC'"),
         (lambda a: ccs.tl.consensus(a, "leiden_1", method=3), ParameterError, "'method'"),
         (
             lambda a: ccs.tl.consensus(a, "leiden_1", random_state=-1),

@@ -76,6 +76,8 @@ def how_named(reported: Reported) -> str:
     where = "labels.csv" if reported.record.command else "the result"
     if reported.cluster_names is None:
         return f"Its number, from 1 in order of first appearance. Labels in {where} count from 0: cluster 1 is label 0."
+    if "key" in reported.record.settings:
+        return f"Its category in adata.obs[{reported.record.settings['key']!r}]."
     listed = ", ".join(f"{k} is {name}" for k, name in enumerate(reported.cluster_names[:12]))
     more = " and so on" if len(reported.cluster_names) > 12 else ""
     return f"Its name. Labels in {where}: {listed}{more}."

@@ -59,7 +59,7 @@ def read_result(
 
     Parameters
     ----------
-    result : path-like, fitted model or pipeline, Selection or array-like of shape (n_samples,)
+    result : path-like, fitted model or pipeline, Selection, Reported or array-like of shape (n_samples,)
         Result to report.
     ensemble : Ensemble or array-like, default=None
         The partitions.
@@ -102,6 +102,8 @@ def read_result(
         reported = load(result)
     elif isinstance(result, Selection):
         reported = _of_selection(result)
+    elif isinstance(result, Reported):
+        reported = result if selection is None else replace(result, selection=selection)
     else:
         reported = _of_consensus(result, ensemble)
         chosen = getattr(result, "selection_", None) if selection is None else selection

@@ -21,6 +21,7 @@ from conclust.sc.graphs import graph_of, resolutions_of
 from conclust.sc.methods import estimator_of, recorded, remade
 from conclust.sc.placed import place
 from conclust.sc.writing import (
+    account_of,
     check_parent,
     cluster_names,
     cluster_table,
@@ -99,8 +100,9 @@ def consensus(
         ``obsm[f"{key_added}_membership"]`` : float32 of shape (n_cells, n_held)
             For methods with memberships: a column for each cluster, then those that are largest for no cell.
         ``uns[key_added]`` : dict
-            "params" (keys, method, its parameters as JSON, conclust_version), "n_clusters", "objective" where the
-            method has one, and two DataFrames. "columns", a row for each column: "agreement" (normalized mutual
+            "params" (keys, method, its parameters as JSON, conclust_version), "n_clusters", where the method has them
+            "objective", "reason" (of the number of clusters), "number_by", "evidence" and "supports", and two
+            DataFrames. "columns", a row for each column: "agreement" (normalized mutual
             information with the consensus) and "weight" (share of the weights). "clusters", a row for each cluster:
             "cells", "confidence" (mean of its cells), "parts" and "split_by" (in how many parts how many columns
             split it: :func:`conclust.confidence.cluster_splits`).
@@ -160,6 +162,8 @@ def consensus(
     }
     if ensemble.weights is not None:
         params["weights"] = np.array(ensemble.weights)
+    if names_from is not None:
+        params["names_from"] = names_from
     model = estimator.fit(ensemble)
     compared = partition_confidence(model, ensemble)
     sure = confidences(model, ensemble)
@@ -182,8 +186,7 @@ def consensus(
             "counts; pass n_clusters for more clusters.",
             EvidenceWarning,
         )
-    if hasattr(model, "objective_"):
-        adata.uns[key_added]["objective"] = float(model.objective_)
+    adata.uns[key_added].update(account_of(model))
     if colors_from is not None:
         inherit_colours(adata, key_added, colors_from)
     return adata if copy else None

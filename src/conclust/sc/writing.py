@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from conclust.measures.matching import names_from
 from conclust.sc.columns import categorical, names_of
 
 __all__ = [
+    "account_of",
     "check_parent",
     "cluster_names",
     "cluster_table",
@@ -90,6 +92,21 @@ def cluster_table(
         table["parts"] = splits.n_parts
         table["split_by"] = splits.n_partitions
     return table
+
+
+def account_of(model: Any) -> dict[str, Any]:
+    """Return what a fitted method says about its result, where it says it, as numbers, words and a DataFrame."""
+    import pandas as pd
+
+    account: dict[str, Any] = {}
+    if hasattr(model, "objective_"):
+        account["objective"] = float(model.objective_)
+    for name in ("reason", "number_by", "evidence"):
+        if getattr(model, f"{name}_", None) is not None:
+            account[name] = str(getattr(model, f"{name}_"))
+    if getattr(model, "supports_", ()):
+        account["supports"] = pd.DataFrame([asdict(support) for support in model.supports_])
+    return account
 
 
 def check_parent(adata: Any, parent: str, owner: str) -> None:
