@@ -41,6 +41,27 @@ def test_members_are_columns_of_leiden(graphed):
     pd.testing.assert_frame_equal(repeated.obs, graphed.obs)
 
 
+def test_members_of_a_longer_run_are_removed(graphed, tmp_path):
+    ccs.tl.members(graphed, 10)
+    graphed.obs["leiden_mine"] = graphed.obs["cell_type"]
+    graphed.obs["leiden_12"] = graphed.obs["cell_type"]
+    graphed.write_h5ad(tmp_path / "cells.h5ad")
+    for cells in (graphed, anndata.read_h5ad(tmp_path / "cells.h5ad")):
+        shorter = ccs.tl.members(cells, 4, random_state=1, copy=True)
+        assert shorter.uns["leiden_members"]["table"].index.tolist() == [
+            f"leiden_{u}" for u in range(4)
+        ]
+        made = {f"leiden_{u}" for u in range(4)}
+        assert set(shorter.obs.columns) - set(graphed.obs.columns) == set()
+        assert {f"leiden_{u}" for u in range(4, 10)}.isdisjoint(shorter.obs.columns)
+        assert made | {"leiden_mine", "leiden_12"} <= set(shorter.obs.columns)
+        assert "leiden_9" in cells.obs
+    # A record that is not of this function removes nothing.
+    graphed.uns["leiden_members"] = {"table": pd.DataFrame(index=["leiden_mine"])}
+    ccs.tl.members(graphed, 2)
+    assert "leiden_mine" in graphed.obs
+
+
 def test_drawn_resolutions_rise_and_follow_the_seed(graphed):
     ccs.tl.members(graphed, 5, key_added="a")
     ccs.tl.members(graphed, 5, key_added="b", random_state=1)

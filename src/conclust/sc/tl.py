@@ -16,7 +16,13 @@ from conclust.confidence import cluster_confidence, confidences, partition_confi
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import EvidenceWarning, InputError, warn
 from conclust.neighbours.leiden import CommunityGraph, Quality
-from conclust.sc.columns import categorical, check_annotated, chosen_keys, read_columns
+from conclust.sc.columns import (
+    categorical,
+    check_annotated,
+    chosen_keys,
+    columns_of_members,
+    read_columns,
+)
 from conclust.sc.graphs import graph_of, resolutions_of
 from conclust.sc.methods import estimator_of, recorded, remade
 from conclust.sc.placed import place
@@ -439,7 +445,7 @@ def members(
         None; the copy if one was requested. These are written:
 
         ``obs[f"{key_added}_{u}"]`` : category
-            The communities of member u.
+            The communities of member u. The columns of an earlier run with this name are removed.
         ``uns[f"{key_added}_members"]`` : dict
             "params", and "table", a DataFrame with a row for each column: "resolution" and "clusters".
 
@@ -483,6 +489,8 @@ def members(
         runs = list(work(lambda task: graph.communities(float(task[0]), task[1]), tasks))
     adata = adata.copy() if copy else adata
     names = [f"{key_added}_{u}" for u in range(n_members)]
+    for name in columns_of_members(adata, f"{key_added}_members") - set(names):
+        del adata.obs[name]  # of an earlier run with more members
     kind: Any = pd.Categorical
     for name, (labels, count) in zip(names, runs, strict=True):
         adata.obs[name] = kind.from_codes(labels, categories=[str(k) for k in range(count)])
