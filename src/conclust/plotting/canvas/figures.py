@@ -247,7 +247,11 @@ def _palette(strip: Strip) -> Floats:
     from matplotlib.colors import to_rgb
 
     number = int(strip.colours.max(initial=0)) + 1
-    return np.vstack([cluster_colours(number), to_rgb(NO_CLUSTER)])
+    palette = cluster_colours(number)
+    for at, colour in strip.given.items():
+        if at < number:
+            palette[at] = colour
+    return np.vstack([palette, to_rgb(NO_CLUSTER)])
 
 
 def _name_runs(beside: Axes, strip: Strip, n: int, axis: int) -> None:
