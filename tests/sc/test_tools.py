@@ -219,6 +219,15 @@ def test_no_two_clusters_share_a_colour(adata):
         assert table[owner, k] == table[best, k].max()
 
 
+@pytest.mark.filterwarnings("ignore:cluster 0 is split")
+def test_colours_of_fewer_clusters_are_replaced(adata):
+    adata.uns["cell_type_colors"] = PARENT
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=2, method="EAC", colors_from="cell_type")
+    assert len(adata.uns["consensus_colors"]) == 2
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4, method="EAC", colors_from="cell_type")
+    assert sorted(adata.uns["consensus_colors"]) == PARENT
+
+
 def test_colours_require_a_parent_with_colours(adata):
     for parent, lacking in (
         ("cell_type", "uns\\['cell_type_colors'\\]"),

@@ -85,8 +85,8 @@ def consensus(
         (:func:`conclust.metrics.names_from`). None: "0", "1", ...
     colors_from : str, default=None
         A column of ``adata.obs`` that has colours: each cluster has the colour of the category with which it
-        shares most cells. Clusters that have colours already keep them. None: scanpy gives colours when it
-        draws.
+        shares most cells. If there are colours for all clusters already, they are kept. None: scanpy gives
+        colours when it draws.
     random_state : int, default=0
         Seed of the method; of an estimator only where it has none.
     n_jobs : int, default=None

@@ -127,9 +127,10 @@ def inherit_colours(adata: Any, key: str, parent: str) -> None:
     Among clusters that share most cells with the same category, the one with the most has its colour; the others
     have new ones, so that no two are alike.
     """
-    if f"{key}_colors" in adata.uns:
-        return
     mine, theirs = categorical(adata.obs[key]), categorical(adata.obs[parent])
+    # Fewer colours than clusters are of an earlier result.
+    if len(adata.uns.get(f"{key}_colors", ())) >= len(mine.categories):
+        return
     colours = [str(colour) for colour in adata.uns[f"{parent}_colors"]]
     n, m = len(mine.categories), min(len(theirs.categories), len(colours))
     both = (mine.codes >= 0) & (theirs.codes >= 0) & (theirs.codes < m)
