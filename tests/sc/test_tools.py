@@ -409,6 +409,23 @@ def test_errors_describe_the_problem(adata, call, error, said):
     assert adata.obs.columns.tolist() == before
 
 
+@pytest.mark.parametrize(
+    ("call", "parameter"),
+    [
+        (lambda a: ccs.tl.consensus(a, prefix="leiden_"), "prefix"),
+        (lambda a: ccs.tl.consensus(a, ["leiden_1", "leiden_0.5"]), "keys"),
+        (lambda a: ccs.get.ensemble(a, prefix="leiden_"), "prefix"),
+        (lambda a: ccs.tl.stability(a, "leiden_1", groupby="leiden_0.5"), "groupby"),
+        (lambda a: ccs.pl.clustree(a, "leiden_1", color="leiden_0.5"), "color"),
+    ],
+)
+def test_columns_of_the_same_name_are_refused(adata, call, parameter):
+    adata.obs = pd.concat([adata.obs, adata.obs[["leiden_0.5"]]], axis=1)
+    with pytest.raises(InputError, match=rf"'{parameter}' of sc\..* Got \['leiden_0\.5'\]"):
+        call(adata)
+    assert ccs.get.ensemble(adata, ["leiden_1", "leiden_10"]).n_partitions == 2
+
+
 def test_numbers_that_are_not_labels_are_refused(adata):
     adata.obs["share"] = np.linspace(0, 1, len(adata))
     with pytest.raises(InputError, match=r"obs\['share'\] holds .* which is not a label"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -103,6 +104,7 @@ def chosen_keys(
             raise InputError(
                 f"No column of adata.obs begins with {prefix!r} and is longer. Its columns are {shown(columns)}."
             )
+        _refuse_twins(columns, names, owner, "prefix")
         return tuple(sorted(names, key=lambda name: _natural(name[len(prefix) :])))
     wanted = [keys] if isinstance(keys, str) else list(keys or ())
     lacking = [name for name in wanted if name not in columns]
@@ -111,7 +113,19 @@ def chosen_keys(
             f"The {parameter!r} of {owner} must be {'columns' if parameter == 'keys' else 'a column'} of adata.obs. "
             f"Got {lacking or 'none'}; its columns are {shown(columns)}."
         )
+    _refuse_twins(columns, wanted, owner, parameter)
     return tuple(wanted)
+
+
+def _refuse_twins(columns: Sequence[str], names: Sequence[str], owner: str, parameter: str) -> None:
+    """Refuse a name that several columns have, of which pandas returns a frame instead of a column."""
+    times = Counter(columns)
+    twins = sorted({name for name in names if times[name] > 1})
+    if twins:
+        raise InputError(
+            f"The {parameter!r} of {owner} must be of columns with different names. Got {twins}, of which adata.obs "
+            "has several: adata.obs.loc[:, ~adata.obs.columns.duplicated()] has the first of each."
+        )
 
 
 def _written(adata: Any) -> set[str]:
@@ -172,6 +186,7 @@ def read_columns(
     lacking = [key for key in keys if key not in adata.obs.columns]
     if lacking:
         raise InputError(f"{owner}: adata.obs lacks the columns {lacking}.")
+    _refuse_twins([str(name) for name in adata.obs.columns], keys, owner, "keys")
     labels = np.empty((len(adata.obs), len(keys)), dtype=np.int32)
     names = []
     for u, key in enumerate(keys):
