@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import conclust.sc as ccs
+from conclust.exceptions import InputError
 
 anndata = pytest.importorskip("anndata")
 
@@ -76,6 +77,30 @@ def test_backed_data_are_not_loaded(adata, tmp_path):
     assert backed.obs["consensus"].tolist() == adata.obs["consensus"].tolist()
     backed.file.close()
     assert path.read_bytes() == before
+
+
+def test_a_copy_of_backed_data_is_refused_before_the_fit(adata, tmp_path, monkeypatch):
+    path = tmp_path / "cells.h5ad"
+    ccs.tl.consensus(adata, prefix="leiden_")
+    adata.write_h5ad(path)
+    backed = anndata.read_h5ad(path, backed="r")
+    # Whatever reads the columns comes after the refusal.
+    monkeypatch.setattr("conclust.sc.tl.read_columns", None)
+    for call in (
+        lambda: ccs.tl.consensus(backed, prefix="leiden_", copy=True),
+        lambda: ccs.tl.predict(backed, adata, copy=True),
+        lambda: ccs.tl.stability(backed, prefix="leiden_", groupby="cell_type", copy=True),
+        lambda: ccs.tl.members(backed, copy=True),
+        lambda: ccs.tl.inconsistency(backed, prefix="leiden_", copy=True),
+    ):
+        with pytest.raises(InputError, match=r"must be in memory .* adata\.to_memory\(\)"):
+            call()
+    monkeypatch.undo()
+    assert (
+        "again"
+        in ccs.tl.consensus(backed.to_memory(), prefix="leiden_", key_added="again", copy=True).obs
+    )
+    backed.file.close()
 
 
 def test_data_in_dask_are_not_computed(adata):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from conclust import __version__, confidence
 from conclust._random import RandomStateLike, repeating, seed_sequence, spawn_seeds
 from conclust._threads import side_by_side, thread_count
-from conclust._validation import check_bool, check_int, check_option, refuse
+from conclust._validation import check_int, check_option, refuse
 from conclust.confidence import cluster_confidence, confidences, partition_confidence
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import EvidenceWarning, InputError, warn
@@ -28,6 +28,7 @@ from conclust.sc.methods import estimator_of, recorded, remade
 from conclust.sc.placed import place
 from conclust.sc.writing import (
     account_of,
+    check_copy,
     check_parent,
     cluster_names,
     cluster_table,
@@ -92,7 +93,7 @@ def consensus(
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     copy : bool, default=False
-        Whether a copy is written into, and returned.
+        Whether a copy is written into, and returned; not of data backed by a file.
 
     Returns
     -------
@@ -152,11 +153,12 @@ def consensus(
     owner = "sc.tl.consensus"
     columns = chosen_keys(adata, keys, prefix, owner)
     _check_key(key_added, columns, owner)
-    check_bool(copy, "copy", owner)
+    check_copy(adata, copy, owner)
     if names_from is not None:
         chosen_keys(adata, names_from, None, owner, parameter="names_from")
     if colors_from is not None:
         check_parent(adata, colors_from, owner)
+        chosen_keys(adata, colors_from, None, owner, parameter="colors_from")
     read = read_columns(adata, columns, missing=missing, owner=owner)
     estimator = estimator_of(method, n_clusters, random_state, n_jobs)
     ensemble = read.ensemble(weights)
@@ -220,7 +222,7 @@ def predict(
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     copy : bool, default=False
-        Whether a copy of `adata` is written into, and returned.
+        Whether a copy of `adata` is written into, and returned; not of data backed by a file.
 
     Returns
     -------
@@ -256,7 +258,7 @@ def predict(
     owner = "sc.tl.predict"
     check_annotated(adata, owner)
     check_annotated(reference, owner, "reference")
-    check_bool(copy, "copy", owner)
+    check_copy(adata, copy, owner)
     stored = reference.uns.get(key)
     if key not in reference.obs.columns or not hasattr(stored, "get") or "params" not in stored:
         raise InputError(
@@ -326,7 +328,7 @@ def stability(
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     copy : bool, default=False
-        Whether a copy is written into, and returned.
+        Whether a copy is written into, and returned; not of data backed by a file.
 
     Returns
     -------
@@ -368,7 +370,7 @@ def stability(
         columns = tuple(name for name in columns if name != groupby)
     added = f"{groupby}_stability" if key_added is None else key_added
     _check_key(added, (*columns, groupby), owner)
-    check_bool(copy, "copy", owner)
+    check_copy(adata, copy, owner)
     check_int(max_dense, "max_dense", owner)
     read = read_columns(adata, columns, missing=missing, owner=owner)
     ensemble = read.ensemble(weights)
@@ -437,7 +439,7 @@ def members(
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     copy : bool, default=False
-        Whether a copy is written into, and returned.
+        Whether a copy is written into, and returned; not of data backed by a file.
 
     Returns
     -------
@@ -477,7 +479,7 @@ def members(
     check_annotated(adata, owner)
     n_members = check_int(n_members, "n_members", owner)
     check_option(quality, "quality", owner, Quality)
-    check_bool(copy, "copy", owner)
+    check_copy(adata, copy, owner)
     threads = thread_count(n_jobs, owner)
     root = seed_sequence(random_state, owner)
     rates, named = resolutions_of(resolution, n_members, root, owner)
@@ -539,7 +541,7 @@ def inconsistency(
     key_added : str, default="inconsistency"
         Name of the result.
     copy : bool, default=False
-        Whether a copy is written into, and returned.
+        Whether a copy is written into, and returned; not of data backed by a file.
 
     Returns
     -------
@@ -580,7 +582,7 @@ def inconsistency(
     owner = "sc.tl.inconsistency"
     columns = chosen_keys(adata, keys, prefix, owner)
     check_option(by, "by", owner, By)
-    check_bool(copy, "copy", owner)
+    check_copy(adata, copy, owner)
     ensemble = read_columns(adata, columns, missing=missing, owner=owner).ensemble(None)
     numbers = ensemble.cluster_counts
     if by == "name":

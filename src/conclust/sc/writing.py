@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust._validation import missing_extra
+from conclust._validation import check_bool, missing_extra
 from conclust.confidence import ClusterSplits, PartitionConfidence
 from conclust.exceptions import InputError
 from conclust.measures.matching import names_from
@@ -16,6 +16,7 @@ from conclust.sc.columns import categorical, names_of
 
 __all__ = [
     "account_of",
+    "check_copy",
     "check_parent",
     "cluster_names",
     "cluster_table",
@@ -107,6 +108,16 @@ def account_of(model: Any) -> dict[str, Any]:
     if getattr(model, "supports_", ()):
         account["supports"] = pd.DataFrame([asdict(support) for support in model.supports_])
     return account
+
+
+def check_copy(adata: Any, copy: Any, owner: str) -> None:
+    """Refuse to copy data backed by a file, which anndata copies into another file only."""
+    check_bool(copy, "copy", owner)
+    if copy and getattr(adata, "isbacked", False):
+        raise InputError(
+            f"The 'adata' of {owner} must be in memory for copy=True. Got one that is backed by a file: pass "
+            "adata.to_memory(), or copy=False, which writes into its obs, obsm and uns in memory."
+        )
 
 
 def check_parent(adata: Any, parent: str, owner: str) -> None:
