@@ -16,10 +16,12 @@ from conclust.ensemble import Ensemble
 from conclust.plotting.canvas.figures import (
     axes,
     colour_bar,
+    draw_keys,
     draw_strips,
     explain_no_evidence,
     show_image,
 )
+from conclust.plotting.canvas.keys import below_labels
 from conclust.plotting.canvas.orders import ALONG, check_order, placed_by
 from conclust.plotting.canvas.pixels import averaged
 from conclust.plotting.canvas.reading import Pairs, read_membership, read_pairs
@@ -121,6 +123,7 @@ def coassociation_heatmap(
     picture, placed, drawn = _picture(pairs, chosen, strips, pixels, random_state)
     n = len(placed)
 
+    own = ax is None
     ax = axes(ax, (1.4 * COLUMN, 1.19 * COLUMN))
     image = show_image(ax, picture, (0, n, n, 0), aspect="equal")
     ax.xaxis.set_major_formatter("{x:,.0f}")
@@ -131,13 +134,15 @@ def coassociation_heatmap(
         from matplotlib.ticker import MaxNLocator
 
         ax.xaxis.set_major_locator(MaxNLocator(4))
-    above = draw_strips(ax, [strip.of(placed) for strip in strips], above=True)
+    above, lacking = draw_strips(ax, [strip.of(placed) for strip in strips], above=True)
     title = f"Co-association of {n_samples:,} objects"
     if drawn:
         title = f"Co-association of {n:,} objects drawn from {n_samples:,}"
     ax.set_title(title, pad=10 + above)
-    if np.isnan(picture).any():
+    empty = bool(np.isnan(picture).any())
+    if empty:
         explain_no_evidence(ax)
+    draw_keys(ax, lacking, below=below_labels(ax) + 12.0 * empty, own=own)
     return ax
 
 

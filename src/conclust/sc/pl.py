@@ -12,8 +12,9 @@ from conclust._arrays.containers import number_array
 from conclust._types import Floats
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import InputError
-from conclust.plotting import coassociation_heatmap, flow_diagram, membership_bars
+from conclust.plotting import coassociation_heatmap, membership_bars
 from conclust.plotting.canvas.style import cluster_colours
+from conclust.plotting.flows import flow_of_rows
 from conclust.sc.columns import (
     categorical,
     category_colours,
@@ -86,8 +87,7 @@ def resolutions(
     read = read_columns(
         adata, chosen_keys(adata, keys, prefix, owner), missing=missing, owner=owner
     )
-    ax = flow_diagram(dict(enumerate(read.labels.T, 1)), ax=ax)
-    ax.set_yticks(range(len(read.keys)), read.keys)
+    ax = flow_of_rows(dict(enumerate(read.labels.T, 1)), read.keys, ax=ax)
     ax.set(xlabel="circles: cells of a cluster", ylabel="", title="Where cells go")
     return ax
 
@@ -155,8 +155,7 @@ def clustree(
     else:
         (column,) = chosen_keys(adata, color, None, owner, parameter="color")
         values = number_array(adata.obs[column], f"The column {column!r} of {owner}")
-    ax = flow_diagram(dict(enumerate(read.labels.T, 1)), values=values, ax=ax)
-    ax.set_yticks(range(len(columns)), columns)
+    ax = flow_of_rows(dict(enumerate(read.labels.T, 1)), columns, values=values, ax=ax)
     ax.set(xlabel="circles: cells of a cluster", ylabel="", title=f"Clustering tree, by {color}")
     return ax
 
