@@ -78,7 +78,7 @@ def test_invalid_points_are_refused(X, said):
     assert said in str(stop.value)
 
 
-def test_means_of_equal_values_are_exact_beside_large_values():
+def test_means_of_equal_values_are_exact():
     rng = np.random.default_rng(0)
     for value in (0.0, 0.1, -1 / 3):
         X = np.concatenate([np.full(50, value), rng.poisson(300, 50) / 7 + 1e6])[:, None]
@@ -92,7 +92,7 @@ def test_means_of_equal_values_are_exact_beside_large_values():
         assert found.outside[2, 0] == value
 
 
-def test_means_are_those_of_exact_sums():
+def test_means_match_exact_sums():
     rng = np.random.default_rng(1)
     X = np.concatenate([1e-6 * rng.normal(size=(40, 3)), 1e6 + rng.normal(size=(60, 3))])
     labels = np.concatenate([np.zeros(40, dtype=int), np.resize([1, 2, 3], 60)])

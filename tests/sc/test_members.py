@@ -204,7 +204,7 @@ def texts_of(account, section):
         ("WEAC", cc.WEAC(4)),
     ],
 )
-def test_the_report_of_an_anndata_is_that_of_the_model(adata, method, estimator):
+def test_an_anndata_and_its_model_have_the_same_report(adata, method, estimator):
     n_clusters = estimator.n_clusters
     ccs.tl.consensus(
         adata, prefix="leiden_", method=method, n_clusters=n_clusters, names_from="cell_type"

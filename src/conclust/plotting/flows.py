@@ -502,7 +502,7 @@ def flow_of_rows(
     unit = 72.0 * inches / 1.08
     if own:
         beside = 26.0 + 3.9 * max(map(len, words)) + (0.0 if values is None else 44.0)
-        unit = (72.0 * ax.figure.get_figwidth() - beside) / 1.08
+        unit = (72.0 * ax.figure.bbox.width / ax.figure.dpi - beside) / 1.08
     for row in range(rows):
         nodes = np.flatnonzero(y == row)
         for node, text, (right, down) in _written(

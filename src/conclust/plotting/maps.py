@@ -367,4 +367,5 @@ def _apart(boxes: Sequence[Box], room: Box) -> Floats:
         push = np.where(near, (across - distance) / 2 + 0.05, 0.0)
         places += (unit * push[..., None]).sum(axis=1)
         places = np.clip(places, middle - half, middle + half)
-    return places - start
+    steps: Floats = places - start
+    return steps

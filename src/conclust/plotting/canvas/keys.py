@@ -101,7 +101,7 @@ def draw_key(
         _grow(figure, height / 72.0)
         share = (base + height) / (tall + height)
         engine.set(rect=(0.0, share, 1.0, 1.0 - share))
-        place = {
+        place: dict[str, Any] = {
             "loc": "lower center",
             "bbox_to_anchor": (0.5, 0.0),
             "bbox_transform": offset_copy(figure.transFigure, figure, y=base + 3.0, units="points"),
