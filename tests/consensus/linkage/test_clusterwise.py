@@ -253,9 +253,7 @@ def test_lwea_by_rows_takes_missing_labels():
 @pytest.mark.parametrize("limit", [3, 1])
 def test_pairs_without_evidence_are_reported(limit):
     labels = [[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]]
-    pattern = (
-        "objects of 4 pairs" if limit == 3 else "if there are any, count as dissimilarity 1"
-    )
+    pattern = "objects of 4 pairs" if limit == 3 else "if there are any, count as dissimilarity 1"
     with pytest.warns(EvidenceWarning, match=pattern):
         warn_of_unobserved(Ensemble(labels), limit)
     with pytest.warns(EvidenceWarning, match="count as dissimilarity 1") as heard:
