@@ -224,6 +224,16 @@ def test_an_anndata_and_its_model_have_the_same_report(adata, method, estimator)
     for section in ("partitions", "clusters"):
         assert len(texts_of(stored, section)) > 200
     assert type(estimator).__name__ in texts_of(stored, "run")
+    # Weights that a method learned have a picture, as of the model.
+    drawn = report.account(adata, key="consensus")
+    ids = [
+        picture["id"]
+        for part in drawn["sections"]
+        for block in part["blocks"]
+        if block["kind"] == "pictures"
+        for picture in block["pictures"]
+    ]
+    assert ("weights" in ids) == (method == "WEAC")
     # The call of the page finds the same consensus.
     again = adata.copy()
     del again.obs["consensus"]
@@ -250,6 +260,24 @@ def test_a_report_follows_categories_that_were_changed_since(adata, tmp_path):
     fewer = report.account(back, key="consensus", pictures=False)
     assert len(fewer["clusters"]) == len(names) - 1
     assert float(facts_of(fewer)["Mean confidence"]) >= float(facts_of(turned)["Mean confidence"])
+
+
+@pytest.mark.filterwarnings("ignore:5 objects are missing")
+def test_cells_without_labels_and_a_single_cluster_are_reported(adata):
+    for name in [name for name in adata.obs if name.startswith("leiden_")]:
+        adata.obs.loc[adata.obs.index[:5], name] = np.nan
+    for method in ("PCC", "EAC", None):
+        ccs.tl.consensus(adata, prefix="leiden_", method=method, n_clusters=4)
+        found = report.account(adata, key="consensus", pictures=False)
+        assert found["decision"]["objects_in_no_cluster"] == 5
+        mean = adata.obs["consensus_confidence"].mean()
+        assert facts_of(found)["Mean confidence"] == f"{mean:.3f}"
+    rng = np.random.default_rng(0)
+    for u in range(6):
+        adata.obs[f"noise_{u}"] = pd.Categorical(rng.integers(0, 3, len(adata)).astype(str))
+    ccs.tl.consensus(adata, prefix="noise_")
+    found = report.account(adata, key="consensus", pictures=False)
+    assert found["decision"]["clusters"] == adata.uns["consensus"]["n_clusters"] == 1
 
 
 def test_cells_that_were_placed_are_reported_without_a_method(adata):

@@ -74,7 +74,10 @@ def read_annotated(adata: Any, key: str | None, ensemble: Any = None) -> Reporte
         )
     weights = None
     if ensemble is None and "columns" in stored:
-        weights = np.asarray(stored["columns"]["weight"], dtype=np.float64)
+        shares = np.asarray(stored["columns"]["weight"], dtype=np.float64)
+        given = members.partition_weights
+        if not np.allclose(shares, given / given.sum()):
+            weights = shares  # learned by the method
     judged = Judged(
         column.codes.astype(np.int64), members, membership_by_category(adata, key, column), weights
     )
