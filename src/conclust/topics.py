@@ -203,9 +203,14 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             from sklearn.decomposition import PCA
 
             columns = rng.permutation(d)[: max(1, -(-d // 2))]
+            part = points[:, columns]
             k = min(_COMPONENTS, len(columns), len(points))
-            with _one_at_a_time:
-                reduced = PCA(k, svd_solver="full").fit_transform(points[:, columns])
+            if (part == part[0]).all():
+                # Equal rows have no components: PCA divides by their variance, or finds those of rounding errors.
+                reduced = np.zeros((len(points), 1))
+            else:
+                with _one_at_a_time:
+                    reduced = PCA(k, svd_solver="full").fit_transform(part)
         else:
             reducer = _seeded(self.reducer, rng)
             with _turn(reducer):

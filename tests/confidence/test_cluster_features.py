@@ -1,5 +1,7 @@
 """Distinguishing features, against Cohen's d computed feature by feature."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -86,3 +88,31 @@ def test_frames_of_other_types_are_read_like_numbers(dtype):
     frame["y"] = frame["y"].astype(dtype)
     other = cluster_features(frame, labels)
     np.testing.assert_array_equal(other.inside, plain.inside)
+
+
+def test_means_of_equal_values_are_exact():
+    rng = np.random.default_rng(0)
+    for value in (0.0, 0.1, -1 / 3):
+        X = np.concatenate([np.full(50, value), rng.poisson(300, 50) / 7 + 1e6])[:, None]
+        found = cluster_features(X, np.repeat([0, 1], 50))
+        assert found.inside[0, 0] == value
+        assert found.outside[1, 0] == value
+        # Also in several clusters, and where cells are empty.
+        X[7] = np.nan
+        found = cluster_features(X, np.repeat([0, 1, 2], [20, 30, 50]))
+        assert (found.inside[:2, 0] == value).all()
+        assert found.outside[2, 0] == value
+
+
+def test_means_match_exact_sums():
+    rng = np.random.default_rng(1)
+    X = np.concatenate([1e-6 * rng.normal(size=(40, 3)), 1e6 + rng.normal(size=(60, 3))])
+    labels = np.concatenate([np.zeros(40, dtype=int), np.resize([1, 2, 3], 60)])
+    found = cluster_features(X, labels)
+    for k in range(4):
+        for j in range(3):
+            own, others = X[labels == k, j].tolist(), X[labels != k, j].tolist()
+            assert found.inside[k, j] == pytest.approx(math.fsum(own) / len(own), rel=1e-13, abs=0)
+            assert found.outside[k, j] == pytest.approx(
+                math.fsum(others) / len(others), rel=1e-13, abs=0
+            )

@@ -16,7 +16,7 @@ from conclust import EAC, ConsensusClustering, Ensemble, WeightedPCC, compare
 from conclust import plotting as P
 from conclust.confidence import object_confidence
 from conclust.evidence import coassociation
-from conclust.exceptions import ParameterError
+from conclust.exceptions import InputError, ParameterError
 from conclust.plotting.canvas import style
 from conclust.plotting.canvas.reading import shortened
 
@@ -291,3 +291,147 @@ def test_points_of_a_pipeline_are_drawn_in_the_scale_of_its_members():
     np.testing.assert_allclose(actual.places, expected.places, atol=1e-9)
     other = np.random.default_rng(1).normal(size=(60, 2))
     np.testing.assert_array_equal(P.embedding_of(other, model).places, other)
+
+
+CELLS = [f"{kind} T, no. {k}" for kind in ("Naive", "Memory", "Cytotoxic") for k in range(8)]
+
+
+def many(K=24, n=20, seed=0):
+    """Return points and labels of K clusters in a plane, some of them on top of each other."""
+    labels = np.repeat(np.arange(K), n)
+    rng = np.random.default_rng(seed)
+    return 6 * rng.normal(size=(K, 2))[labels] + rng.normal(size=(K * n, 2)), labels
+
+
+def key_of(ax):
+    (key,) = (part for part in ax.get_children() if part.get_label() == "key")
+    return key
+
+
+def boxes_of(ax):
+    renderer = painted(ax)
+    return {t.get_text(): t.get_window_extent(renderer) for t in ax.texts if t.get_text()}
+
+
+def check_key(ax, names):
+    key = key_of(ax)
+    written = [text.get_text() for text in key.get_texts()]
+    assert [text.partition(" ")[2] for text in written] == names or written == names
+    renderer, page = painted(ax), ax.figure.bbox
+    extent = key.get_window_extent(renderer)
+    assert page.x0 <= extent.x0 < extent.x1 <= page.x1
+    assert page.y0 <= extent.y0 < extent.y1 <= page.y1
+    assert extent.y1 <= ax.get_tightbbox(renderer).y0 + 1 or key.get_in_layout()
+    assert ax.title.get_window_extent(renderer).y1 <= page.y1
+    for text in ax.texts:
+        assert not text.get_window_extent(renderer).overlaps(extent)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_many_names_in_two_dimensions_are_in_a_key(own):
+    X, labels = many()
+    ax = P.embedding(X, labels, names=CELLS, ax=None if own else P.paper_axes("page", 14))
+    boxes = boxes_of(ax)
+    assert sorted(boxes, key=int) == [str(k + 1) for k in range(24)]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))
+    check_key(ax, CELLS)
+    # Names with space for them stay with their clusters.
+    far = 40 * np.eye(2)[labels % 2] * [[1, -1]] + X
+    ax = P.embedding(far, labels % 2, names=CELLS)
+    assert set(boxes_of(ax)) == set(CELLS[:2])
+    assert not [part for part in ax.get_children() if part.get_label() == "key"]
+
+
+def test_clusters_on_top_of_each_other_have_numbers_that_do_not_meet():
+    _, labels = many()
+    X = np.random.default_rng(0).normal(size=(len(labels), 2))
+    ax = P.embedding(X, labels, names=CELLS)
+    boxes = boxes_of(ax)
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))
+    frame = ax.get_window_extent()
+    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 for box in boxes.values())
+
+
+@pytest.mark.parametrize(("K", "own"), [(24, True), (24, False), (14, True), (40, True)])
+def test_every_circle_of_the_graph_has_a_name(K, own):
+    names = (CELLS + [f"another {k}" for k in range(K)])[:K]
+    rows = np.eye(K)[np.arange(20 * K) % K] * 0.9 + 0.1 / K
+    rows /= rows.sum(axis=1, keepdims=True)
+    ax = P.cluster_graph(rows, names=names, ax=None if own else P.paper_axes("page", 17))
+    renderer = painted(ax)
+    named = [text for text in ax.texts if not text.get_text().startswith(".")]
+    written = [text.get_text().split("\n")[0] for text in named]
+    if K == 14 or written[0] not in map(str, range(1, K + 1)):
+        assert set(written) <= set(names)
+    else:
+        assert sorted(map(int, written)) == list(range(1, K + 1))
+        check_key(ax, names)
+    assert len(named) == K
+    centres = ax.transData.transform(ax.collections[0].get_offsets())
+    radii = np.sqrt(ax.collections[0].get_sizes()) / 2 * ax.figure.dpi / 72
+    for text in named:
+        box = text.get_window_extent(renderer)
+        own_circle = ax.transData.transform(text.xy)
+        for centre, r in zip(centres, np.resize(radii, K), strict=True):
+            if not np.allclose(centre, own_circle):
+                nearest = np.clip(centre, (box.x0, box.y0), (box.x1, box.y1))
+                assert np.hypot(*(nearest - centre)) > r - 1, text.get_text()
+
+
+@pytest.mark.parametrize("valued", [False, True])
+@pytest.mark.parametrize("K", [20, 30, 45])
+def test_numbers_in_a_row_of_many_circles_do_not_meet(K, valued):
+    rng = np.random.default_rng(K)
+    rows = {k: (k * rng.random(60 * K) ** 1.5).astype(int) for k in (3, K - 2, K)}
+    ax = P.flow_diagram(rows, values=rng.random(60 * K) if valued else None)
+    renderer = painted(ax)
+    boxes = [text.get_window_extent(renderer) for text in ax.texts]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+    circles = ax.collections[-1]
+    centres = ax.transData.transform(circles.get_offsets())
+    radii = np.sqrt(circles.get_sizes()) / 2 * ax.figure.dpi / 72
+    for text, box in zip(ax.texts, boxes, strict=True):
+        own = ax.transData.transform(text.xy)
+        for centre, r in zip(centres, radii, strict=True):
+            if not np.allclose(centre, own):
+                nearest = np.clip(centre, (box.x0, box.y0), (box.x1, box.y1))
+                assert np.hypot(*(nearest - centre)) > r - 1
+    assert len(boxes) >= 3 + K
+    # The largest cluster of each row keeps its number.
+    written = [text.get_text() for text in ax.texts]
+    assert all(f"{np.bincount(labels).max():,}" in written for labels in rows.values())
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_strips_and_bars_without_space_for_names_have_a_key(own):
+    _, labels = many(18)
+    names = CELLS[:18]
+    runs = np.column_stack([labels, labels, labels // 2])
+    ax = None if own else P.paper_axes("page", 16)
+    heat = P.coassociation_heatmap(runs, labels={"type": np.array(names)[labels]}, ax=ax)
+    check_key(heat, sorted(names))
+    ax = None if own else P.paper_axes("page", 8)
+    bars = P.membership_bars(np.eye(18)[labels], names=names, ax=ax)
+    check_key(bars, names)
+    if own:
+        two = {"type": np.array(names)[labels], "other": np.array(names)[labels // 2]}
+        heat = P.coassociation_heatmap(runs, labels=two)
+        keys = [part for part in heat.get_children() if part.get_label() == "key"]
+        renderer = painted(heat)
+        first, second = (key.get_window_extent(renderer) for key in keys)
+        assert not first.overlaps(second)
+        assert [key.get_title().get_text() for key in keys] == ["other", "type"]
+        assert heat.title.get_window_extent(renderer).y1 <= heat.figure.bbox.y1
+
+
+def test_colours_of_strips_are_those_given():
+    labels = np.repeat([0, 1], 10)
+    runs = np.column_stack([labels, labels])
+    words = {"type": np.array(["T", "B"])[labels]}
+    ax = P.coassociation_heatmap(runs, labels=words, colours={"type": {"T": "#102030"}})
+    (strip, _) = (child for child in ax.child_axes if child.get_label() == "clusters")
+    drawn = np.asarray(strip.images[0].get_array()).reshape(-1, 3)
+    assert (np.rint(255 * drawn) == [16, 32, 48]).all(axis=1).sum() == 10
+    for wrong in ({"type": ["red", "blue"]}, ["red"], {"type": {"T": "no colour"}}):
+        with pytest.raises(InputError, match="'colours' of coassociation_heatmap must be"):
+            P.coassociation_heatmap(runs, labels=words, colours=wrong)

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.cluster import KMeans
+import scipy.sparse as sp
+from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import load_iris, make_blobs
 
 from conclust import (
@@ -19,6 +20,8 @@ from conclust import (
     ConsensusClustering,
     Ensemble,
     EnsembleGenerator,
+    GraphConsensus,
+    TopicConsensus,
     WeightedPCC,
     confidence,
     report,
@@ -526,3 +529,55 @@ def test_clusterings_that_support_two_partitions_are_reported():
     assert kinds[:2] == ["way_1", "way_2"]
     one = account(EAC(4).fit(labels[:, which]), ensemble=Ensemble(labels[:, which]))
     assert "disagree in" not in json.dumps(section(one, "partitions"))
+
+
+NAMES = ("AutoConsensus", "DBSCAN", "GraphConsensus", "TopicConsensus")
+
+
+def texts(found, name):
+    return str([block for block in section(found, name)["blocks"] if block["kind"] != "table"])
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "papers"),
+    [
+        (GraphConsensus(random_state=0), "network", ("Tabatabaee", "Traag", "Peixoto")),
+        (GraphConsensus("ecg", split=False, random_state=0), "network", ("Poulin", "Traag")),
+        (TopicConsensus(n_members=3, random_state=0), "embeddings", ("Fred and Jain", "Campello")),
+        (
+            TopicConsensus(clusterer=DBSCAN(3), n_members=3, random_state=0),
+            "embeddings",
+            ("Fred and Jain",),
+        ),
+        (AutoConsensus(random_state=0), "labels", ("Fred and Jain",)),
+    ],
+)
+def test_the_call_of_a_report_repeats_the_fit(model, given, papers):
+    X, classes = make_blobs(120, 12, centers=3, random_state=0)
+    graph = sp.csr_array((classes[:, None] == classes) & ~np.eye(120, dtype=bool)).astype(float)
+    inputs = {"network": graph, "embeddings": X, "labels": np.column_stack([classes] * 3)}
+    model.fit(inputs[given])
+    found = account(model, ensemble=inputs["labels"] if given == "labels" else None)
+    call = found["files"]["call"]
+    again = eval(call, {name: globals()[name] for name in NAMES}, inputs)
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    for paper in papers:
+        assert paper in texts(found, "cite")
+        assert paper in texts(found, "run")
+    assert "Peixoto" in papers or "Peixoto" not in texts(found, "cite")
+    assert "auto" not in found["decision"]["sentence"]
+    if given != "labels":
+        assert type(model).__name__ in found["decision"]["sentence"]
+        assert type(model).__name__ in texts(found, "why")
+
+
+def test_a_test_is_named_that_the_estimator_has(blobs):
+    labels = KMeans(3, n_init=1, random_state=0).fit_predict(blobs)
+    for result, does in (
+        (TopicConsensus(n_members=3, random_state=0).fit(blobs), "conclust.selection.choose"),
+        (ConsensusClustering(random_state=0).fit(blobs), 'n_clusters="auto"'),
+        (labels, "conclust.selection.choose"),
+    ):
+        members = labels[:, None] if result is labels else None
+        found = account(result, X=blobs, ensemble=members)
+        assert f"({does} does it)" in found["decision"]["sentence"]

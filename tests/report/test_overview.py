@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from conclust import EAC, ConsensusClustering
 from conclust.exceptions import InputError
 from conclust.report import account
+from conclust.report.contents import contents
 from conclust.report.overview import separations
 from conclust.report.page import page
+from conclust.report.pictures import Gallery
+from conclust.report.reading import read_result
 
 pd = pytest.importorskip("pandas")
 
@@ -88,8 +93,8 @@ def test_separations_are_described_in_words():
     ]
     gaps = np.array([[False, False, True], [False, False, True], [True, True, False]])
     assert separations(overlap, gaps) == [
-        "adjacent to 2: no gap; overlaps with 2 (10 %)",
-        "adjacent to 1: no gap; overlaps with 1 (20 %)",
+        "adjacent to 2: no gap found; overlaps with 2 (10 %)",
+        "adjacent to 1: no gap found; overlaps with 1 (20 %)",
         "well separated by gaps",
     ]
     assert separations(overlap, ~np.eye(3, dtype=bool))[0] == (
@@ -140,3 +145,30 @@ def test_names_for_other_clusters_are_refused(customers, names):
     model = ConsensusClustering(random_state=0).fit(customers[["age", "income"]])
     with pytest.raises(InputError, match=r"must be 3 different names, one for each cluster\. Got"):
         account(model, cluster_names=names, pictures=False)
+
+
+def test_a_gap_that_is_not_found_does_not_contradict_the_number():
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0.0, 0], [9, 0], [0, 9]], [60, 30, 30], axis=0) + rng.normal(size=(120, 2))
+    reported = read_result(ConsensusClustering(random_state=0).fit(X), X=X)
+    assert reported.n_clusters == 3
+    assert reported.record.number_by == "points"
+    assert reported.gaps.separated().sum() == 6
+
+    def texts_with(p_value, **record):
+        gaps = replace(reported.gaps, p_value=p_value, neighbours=~np.eye(3, dtype=bool))
+        changed = replace(reported, gaps=gaps, record=replace(reported.record, **record))
+        found = contents(changed, max_objects=10, gallery=Gallery(wanted=False))
+        return found, str([b for b in overview(found) if b["kind"] == "text"])
+
+    found, text = texts_with(reported.gaps.p_value)
+    assert "does not come from this test" not in text
+    not_found = reported.gaps.p_value.copy()
+    not_found[0, 1] = not_found[1, 0] = 0.2
+    found, text = texts_with(not_found, reason="3 clusters: every border has a valley (68 % deep).")
+    assert "adjacent to 2: no gap found" in str(overview(found)[1])
+    assert "half of the points of two clusters (45 for 1 and 2)" in text
+    assert "does not come from this test, but from the valleys of the first line" in text
+    assert "No gap found to" in str(found["sections"])
+    # A number that was given needs no explanation.
+    assert "does not come" not in texts_with(not_found, number_by="given")[1]

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import conclust.sc as ccs
+from conclust.exceptions import InputError
 
 anndata = pytest.importorskip("anndata")
 
@@ -76,6 +77,30 @@ def test_backed_data_are_not_loaded(adata, tmp_path):
     assert backed.obs["consensus"].tolist() == adata.obs["consensus"].tolist()
     backed.file.close()
     assert path.read_bytes() == before
+
+
+def test_a_copy_of_backed_data_is_refused_before_the_fit(adata, tmp_path, monkeypatch):
+    path = tmp_path / "cells.h5ad"
+    ccs.tl.consensus(adata, prefix="leiden_")
+    adata.write_h5ad(path)
+    backed = anndata.read_h5ad(path, backed="r")
+    # Whatever reads the columns comes after the refusal.
+    monkeypatch.setattr("conclust.sc.tl.read_columns", None)
+    for call in (
+        lambda: ccs.tl.consensus(backed, prefix="leiden_", copy=True),
+        lambda: ccs.tl.predict(backed, adata, copy=True),
+        lambda: ccs.tl.stability(backed, prefix="leiden_", groupby="cell_type", copy=True),
+        lambda: ccs.tl.members(backed, copy=True),
+        lambda: ccs.tl.inconsistency(backed, prefix="leiden_", copy=True),
+    ):
+        with pytest.raises(InputError, match=r"must be in memory .* adata\.to_memory\(\)"):
+            call()
+    monkeypatch.undo()
+    assert (
+        "again"
+        in ccs.tl.consensus(backed.to_memory(), prefix="leiden_", key_added="again", copy=True).obs
+    )
+    backed.file.close()
 
 
 def test_data_in_dask_are_not_computed(adata):
@@ -151,6 +176,52 @@ def test_memberships_have_the_colours_of_the_clusters(adata):
     adata.uns["consensus_colors"] = np.array(colours, dtype=object)
     drawn = {tuple(c.get_facecolor()[0][:3]) for c in ccs.pl.membership(adata).collections}
     assert drawn == {to_rgb(colour) for colour in colours}
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_memberships_have_the_names_of_the_categories(adata, given):
+    from matplotlib.colors import to_rgb
+
+    ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=4, names_from="cell_type")
+    column = adata.obs["consensus"]
+    turned = column.cat.reorder_categories(column.cat.categories[[2, 0, 3, 1]])
+    adata.obs["consensus"] = turned.cat.rename_categories({"T": "T cells"})
+    colours = {"T cells": "#ff0000", "B": "#00ff00", "NK": "#0000ff", "DC": "#123456"}
+    names = adata.obs["consensus"].cat.categories.tolist()
+    if given:
+        adata.uns["consensus_colors"] = [colours[name] for name in names]
+    ax = ccs.pl.membership(adata)
+    assert [text.get_text() for text in ax.texts] == names
+    sizes = adata.obs["consensus"].value_counts()
+    ends = np.cumsum([sizes[name] for name in names])
+    # The middle of each cluster's bars is drawn in its colour.
+    for name, end in zip(names, ends, strict=True):
+        middle = end - sizes[name] / 2
+        (own,) = [
+            band
+            for band in ax.collections
+            if any(path.contains_point((middle, 0.3)) for path in band.get_paths())
+        ]
+        if given:
+            assert tuple(own.get_facecolor()[0][:3]) == to_rgb(colours[name])
+
+
+def test_strips_have_the_colours_of_their_categories(adata):
+    from matplotlib.colors import to_rgb
+
+    colours = {"B": "#ff0000", "DC": "#00ff00", "NK": "#0000ff", "T": "#123456"}
+    adata.uns["cell_type_colors"] = list(colours.values())
+    adata.obs["half"] = pd.Categorical(np.repeat(["a", "b"], 120))
+    ax = ccs.pl.coassociation(
+        adata, prefix="leiden_", groupby=["half", "cell_type"], order="cluster"
+    )
+    strips = [child for child in ax.child_axes if child.get_label() == "clusters"]
+    drawn = np.asarray(strips[2].images[0].get_array()).reshape(-1, 3)
+    # Sorted by the first strip; within it the number of cells of each colour is that of each type.
+    for name, colour in colours.items():
+        cells = int((np.abs(drawn - to_rgb(colour)).max(axis=1) < 1e-6).sum())
+        assert cells == int((adata.obs["cell_type"] == name).sum())
+    assert {text.get_text() for text in strips[0].texts} >= {"a", "b"}
 
 
 def test_texts_of_plots_mention_cells(adata):

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+import conclust as cc
 import conclust.sc as ccs
 from conclust import report
 from conclust.confidence import inconsistency
@@ -38,6 +39,27 @@ def test_members_are_columns_of_leiden(graphed):
         graphed, 6, resolution=[1.0, 0.2, 0.5], key_added="own", n_jobs=3, copy=True
     )
     pd.testing.assert_frame_equal(repeated.obs, graphed.obs)
+
+
+def test_members_of_a_longer_run_are_removed(graphed, tmp_path):
+    ccs.tl.members(graphed, 10)
+    graphed.obs["leiden_mine"] = graphed.obs["cell_type"]
+    graphed.obs["leiden_12"] = graphed.obs["cell_type"]
+    graphed.write_h5ad(tmp_path / "cells.h5ad")
+    for cells in (graphed, anndata.read_h5ad(tmp_path / "cells.h5ad")):
+        shorter = ccs.tl.members(cells, 4, random_state=1, copy=True)
+        assert shorter.uns["leiden_members"]["table"].index.tolist() == [
+            f"leiden_{u}" for u in range(4)
+        ]
+        made = {f"leiden_{u}" for u in range(4)}
+        assert set(shorter.obs.columns) - set(graphed.obs.columns) == set()
+        assert {f"leiden_{u}" for u in range(4, 10)}.isdisjoint(shorter.obs.columns)
+        assert made | {"leiden_mine", "leiden_12"} <= set(shorter.obs.columns)
+        assert "leiden_9" in cells.obs
+    # A record that is not of this function removes nothing.
+    graphed.uns["leiden_members"] = {"table": pd.DataFrame(index=["leiden_mine"])}
+    ccs.tl.members(graphed, 2)
+    assert "leiden_mine" in graphed.obs
 
 
 def test_drawn_resolutions_rise_and_follow_the_seed(graphed):
@@ -162,6 +184,110 @@ def test_an_anndata_is_reported(adata, tmp_path):
         report.write(adata, tmp_path / "x.html", key="other")
     with pytest.raises(InputError, match="which the result is not"):
         report.write([0, 1], tmp_path / "x.html", key="consensus", ensemble=[[0], [1]])
+
+
+def facts_of(account):
+    return {fact["name"]: fact["value"] for fact in account["facts"]}
+
+
+def texts_of(account, section):
+    (found,) = [part for part in account["sections"] if part["id"] == section]
+    return str(found["blocks"])
+
+
+@pytest.mark.parametrize(
+    ("method", "estimator"),
+    [
+        ("PCC", cc.PCC(10, random_state=0)),
+        ("EAC", cc.EAC(4)),
+        (None, cc.AutoConsensus(random_state=0)),
+        ("WEAC", cc.WEAC(4)),
+    ],
+)
+def test_an_anndata_and_its_model_have_the_same_report(adata, method, estimator):
+    n_clusters = estimator.n_clusters
+    ccs.tl.consensus(
+        adata, prefix="leiden_", method=method, n_clusters=n_clusters, names_from="cell_type"
+    )
+    stored = report.account(adata, key="consensus", pictures=False)
+    ensemble = ccs.get.ensemble(adata, list(adata.uns["consensus"]["columns"].index))
+    model = report.account(estimator.fit(ensemble), ensemble=ensemble, pictures=False)
+    assert stored["clusters"] == adata.obs["consensus"].cat.categories.tolist()
+    assert set(stored["clusters"]) == {"T", "B", "NK", "DC"}
+    assert stored["decision"] == model["decision"]
+    facts = facts_of(stored)
+    assert facts == facts_of(model)
+    assert "By chance" in facts
+    assert facts["Mean confidence"] == f"{adata.obs['consensus_confidence'].mean():.3f}"
+    for section in ("run", "cite", "why"):
+        assert texts_of(stored, section) == texts_of(model, section)
+    for section in ("partitions", "clusters"):
+        assert len(texts_of(stored, section)) > 200
+    assert type(estimator).__name__ in texts_of(stored, "run")
+    # Weights that a method learned have a picture, as of the model.
+    drawn = report.account(adata, key="consensus")
+    ids = [
+        picture["id"]
+        for part in drawn["sections"]
+        for block in part["blocks"]
+        if block["kind"] == "pictures"
+        for picture in block["pictures"]
+    ]
+    assert ("weights" in ids) == (method == "WEAC")
+    # The call of the page finds the same consensus.
+    again = adata.copy()
+    del again.obs["consensus"]
+    exec(stored["files"]["call"], {"conclust": cc, "adata": again})
+    assert again.obs["consensus"].tolist() == adata.obs["consensus"].tolist()
+
+
+def test_a_report_follows_categories_that_were_changed_since(adata, tmp_path):
+    ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=10)
+    mean = report.account(adata, key="consensus", pictures=False)["facts"]
+    column = adata.obs["consensus"].cat
+    adata.obs["consensus"] = column.reorder_categories(
+        column.categories[::-1]
+    ).cat.rename_categories(lambda name: f"group {name}")
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    back = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    turned = report.account(back, key="consensus", pictures=False)
+    assert turned["facts"] == mean
+    assert turned["clusters"] == back.obs["consensus"].cat.categories.tolist()
+    # Two categories that are joined have the sum of their memberships.
+    names = turned["clusters"]
+    joined = back.obs["consensus"].astype(object).replace({names[1]: names[0]})
+    back.obs["consensus"] = joined.astype("category")
+    fewer = report.account(back, key="consensus", pictures=False)
+    assert len(fewer["clusters"]) == len(names) - 1
+    assert float(facts_of(fewer)["Mean confidence"]) >= float(facts_of(turned)["Mean confidence"])
+
+
+@pytest.mark.filterwarnings("ignore:5 objects are missing")
+def test_cells_without_labels_and_a_single_cluster_are_reported(adata):
+    for name in [name for name in adata.obs if name.startswith("leiden_")]:
+        adata.obs.loc[adata.obs.index[:5], name] = np.nan
+    for method in ("PCC", "EAC", None):
+        ccs.tl.consensus(adata, prefix="leiden_", method=method, n_clusters=4)
+        found = report.account(adata, key="consensus", pictures=False)
+        assert found["decision"]["objects_in_no_cluster"] == 5
+        mean = adata.obs["consensus_confidence"].mean()
+        assert facts_of(found)["Mean confidence"] == f"{mean:.3f}"
+    rng = np.random.default_rng(0)
+    for u in range(6):
+        adata.obs[f"noise_{u}"] = pd.Categorical(rng.integers(0, 3, len(adata)).astype(str))
+    ccs.tl.consensus(adata, prefix="noise_")
+    found = report.account(adata, key="consensus", pictures=False)
+    assert found["decision"]["clusters"] == adata.uns["consensus"]["n_clusters"] == 1
+
+
+def test_cells_that_were_placed_are_reported_without_a_method(adata):
+    ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=4)
+    new = adata[:100].copy()
+    ccs.tl.predict(new, adata)
+    placed = report.account(new, key="consensus", pictures=False)
+    assert "By chance" not in facts_of(placed)
+    assert "combined" not in texts_of(placed, "run")
+    assert "PCC" in texts_of(placed, "repeat")
 
 
 def test_a_directed_graph_is_refused(adata):

@@ -219,6 +219,15 @@ def test_no_two_clusters_share_a_colour(adata):
         assert table[owner, k] == table[best, k].max()
 
 
+@pytest.mark.filterwarnings("ignore:cluster 0 is split")
+def test_colours_of_fewer_clusters_are_replaced(adata):
+    adata.uns["cell_type_colors"] = PARENT
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=2, method="EAC", colors_from="cell_type")
+    assert len(adata.uns["consensus_colors"]) == 2
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4, method="EAC", colors_from="cell_type")
+    assert sorted(adata.uns["consensus_colors"]) == PARENT
+
+
 def test_colours_require_a_parent_with_colours(adata):
     for parent, lacking in (
         ("cell_type", "uns\\['cell_type_colors'\\]"),
@@ -353,7 +362,7 @@ def test_a_resolution_is_scored_against_the_others(adata):
             "key_added",
         ),
         (lambda a: ccs.tl.consensus(a, "leiden_1", key_added=""), ParameterError, "key_added"),
-        (lambda a: ccs.tl.consensus(a, "leiden_1", method="pccc"), ParameterError, "Is it PCC"),
+        (lambda a: ccs.tl.consensus(a, "leiden_1", method="pccc"), ParameterError, "Is it 'PCC'"),
         (lambda a: ccs.tl.consensus(a, "leiden_1", method=3), ParameterError, "'method'"),
         (
             lambda a: ccs.tl.consensus(a, "leiden_1", random_state=-1),
@@ -398,6 +407,23 @@ def test_errors_describe_the_problem(adata, call, error, said):
     with pytest.raises(error, match=said):
         call(adata)
     assert adata.obs.columns.tolist() == before
+
+
+@pytest.mark.parametrize(
+    ("call", "parameter"),
+    [
+        (lambda a: ccs.tl.consensus(a, prefix="leiden_"), "prefix"),
+        (lambda a: ccs.tl.consensus(a, ["leiden_1", "leiden_0.5"]), "keys"),
+        (lambda a: ccs.get.ensemble(a, prefix="leiden_"), "prefix"),
+        (lambda a: ccs.tl.stability(a, "leiden_1", groupby="leiden_0.5"), "groupby"),
+        (lambda a: ccs.pl.clustree(a, "leiden_1", color="leiden_0.5"), "color"),
+    ],
+)
+def test_columns_of_the_same_name_are_refused(adata, call, parameter):
+    adata.obs = pd.concat([adata.obs, adata.obs[["leiden_0.5"]]], axis=1)
+    with pytest.raises(InputError, match=rf"'{parameter}' of sc\..* Got \['leiden_0\.5'\]"):
+        call(adata)
+    assert ccs.get.ensemble(adata, ["leiden_1", "leiden_10"]).n_partitions == 2
 
 
 def test_numbers_that_are_not_labels_are_refused(adata):

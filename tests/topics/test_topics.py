@@ -56,6 +56,15 @@ def test_other_seeds_give_the_same_topics_where_single_runs_differ():
     assert min(adjusted_rand_index(topic + 1, labels + 1) for labels in many) > 0.8
 
 
+@pytest.mark.parametrize("row", [np.ones(8), np.zeros(8), np.random.default_rng(0).normal(size=30)])
+def test_equal_embeddings_are_noise_without_a_warning(row):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = TopicConsensus(n_members=3, random_state=0).fit(np.tile(row, (60, 1)))
+    assert model.n_clusters_ == 0
+    assert (model.labels_ == -1).all()
+
+
 class Model:
     """The part of BERTopic that uses `hdbscan_model`."""
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from conclust._arrays.scale import moderate
-from conclust._types import Floats, Ints
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
 from conclust.confidence.reading import read_features
 from conclust.measures.contingency import read_labels
@@ -138,29 +138,36 @@ def standardised(inside: Floats, outside: Floats, deviation: Floats) -> Floats:
 def _moments(points: Floats, codes: Ints, Z: sp.csr_array) -> tuple[Floats, Floats, Floats]:
     """Return the means in each cluster and in the others, and the pooled deviation about them."""
     finite = ~np.isnan(points)
+    filled = np.where(finite, points, 0.0)
     count = np.asarray(Z @ finite.astype(np.float64))
-    # Relative to the overall mean, so that no digits are lost if values are large and close together.
-    middle = np.where(finite, points, 0.0).sum(axis=0) / np.maximum(finite.sum(axis=0), 1)
-    centred = np.where(finite, points - middle, 0.0)
-    mean = _share(np.asarray(Z @ centred), count)
-    own_means = np.zeros(points.shape)
-    own_means[codes >= 0] = mean[codes[codes >= 0]]
-    within = np.asarray(Z @ np.square(np.where(finite, centred - own_means, 0.0)))
+    # The mean of the deviations from a mean corrects its rounding errors: no digits are lost if values are large and
+    # close together, and the mean of equal values is their value, also beside large values in other clusters.
+    mean = _share(np.asarray(Z @ filled), count)
+    mean += _share(np.asarray(Z @ _less(filled, mean, codes, finite)), count)
+    within = np.asarray(Z @ np.square(_less(filled, mean, codes, finite)))
     outside, pooled = np.empty_like(mean), np.empty_like(mean)
-    sums = np.nan_to_num(mean) * count
+    own = np.nan_to_num(mean)
     for k in range(len(mean)):
         others = np.arange(len(mean)) != k
-        n_rest = count[others].sum(axis=0)
-        outside[k] = _share(sums[others].sum(axis=0), n_rest)
-        spread = count[others] * np.square(np.nan_to_num(mean[others]) - outside[k])
+        held = count[others]
+        n_rest = held.sum(axis=0)
+        outside[k] = _share((held * own[others]).sum(axis=0), n_rest)
+        outside[k] += _share((held * (own[others] - outside[k])).sum(axis=0), n_rest)
+        spread = held * np.square(own[others] - outside[k])
         squares = (
             within[k] + within[others].sum(axis=0) + np.where(n_rest > 0, spread.sum(axis=0), 0)
         )
         free = count[k] + n_rest - 2
         pooled[k] = np.sqrt(_share(squares, np.where((count[k] > 0) & (n_rest > 0), free, 0.0)))
-    largest = np.abs(middle) + np.abs(centred).max(axis=0, initial=0.0)
-    pooled[pooled <= _ROUNDING * largest] = 0.0
-    return mean + middle, outside + middle, pooled
+    pooled[pooled <= _ROUNDING * np.abs(filled).max(axis=0, initial=0.0)] = 0.0
+    return mean, outside, pooled
+
+
+def _less(points: Floats, means: Floats, codes: Ints, finite: Bools) -> Floats:
+    """Return the deviations of points from the means of their clusters, 0 for empty cells."""
+    own = np.zeros(points.shape)
+    own[codes >= 0] = means[codes[codes >= 0]]
+    return np.where(finite, points - own, 0.0)
 
 
 def _share(sums: Floats, counts: Floats) -> Floats:

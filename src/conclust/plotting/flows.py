@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _COLUMNS = 4000  # maximum number of objects in a picture; more are thinned evenly
+_SIZE = 5.5  # size of the numbers of objects in points
 _FAINT = 0.05  # an edge with a smaller share of its target cluster is omitted
 
 
@@ -279,6 +280,35 @@ def _seats(order: Ints, size: Ints) -> Floats:
     return x
 
 
+def _written(sizes: Ints, x: Floats, across: Floats) -> list[tuple[int, str, tuple[float, float]]]:
+    """Return the numbers in a row of circles, and the places from the circles' centres to them in points.
+
+    A number is in its circle or to the right of it. If one would meet the next circle or its number, those of the row
+    are below, and of numbers that meet there the ones of larger clusters are kept.
+    """
+    texts = [f"{size:,}" for size in sizes]
+    width = np.array([0.62 * _SIZE * len(text) for text in texts])
+    inside = across > width + 2.0
+    order = np.argsort(x, kind="stable")
+    ends = np.where(inside, x + across / 2, x + across / 2 + 1.5 + width)
+    free = ends[order][:-1] < (x - across / 2)[order][1:]
+    if free.all():
+        return [
+            (k, texts[k], (0.0, 0.0) if inside[k] else (across[k] / 2 + 1.5, 0.0))
+            for k in range(len(texts))
+        ]
+    kept: list[int] = []
+    for k in np.argsort(-sizes, kind="stable").tolist():
+        if inside[k] or all(
+            inside[j] or abs(x[k] - x[j]) > (width[k] + width[j]) / 2 + 1.0 for j in kept
+        ):
+            kept.append(k)
+    return [
+        (k, texts[k], (0.0, 0.0) if inside[k] else (0.0, -across[k] / 2 - 4.5))
+        for k in sorted(kept)
+    ]
+
+
 @drawn_in_style
 def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the cluster of every object at every number of clusters.
@@ -370,7 +400,7 @@ def flow_diagram(
 
     A row of circles for each number of clusters, as large as the clusters; a line to each cluster of
     the next number that takes objects over, the broader the more, the darker the larger the share of
-    that cluster. Real clusters have one line to each; if objects come from several, the number is too large.
+    that cluster. Numbers of objects that would meet others are left out, smaller ones first. Real clusters have one line to each; if objects come from several, the number is too large.
 
     Parameters
     ----------
@@ -407,6 +437,18 @@ def flow_diagram(
     >>> [text.get_text() for text in ax.texts]
     ['2', '2', '2', '1', '1']
     """
+    return flow_of_rows(partitions, None, values=values, ax=ax)
+
+
+@drawn_in_style
+def flow_of_rows(
+    partitions: Any,
+    names: Sequence[str] | None,
+    *,
+    values: ArrayLike | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a flow diagram whose rows have names; None: their numbers of clusters. See `flow_diagram`."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
     from matplotlib.patheffects import withStroke
@@ -417,6 +459,7 @@ def flow_diagram(
     numbers = np.unique(flow.k)
     y = np.searchsorted(numbers, flow.k).astype(np.float64)
     rows, widest = len(numbers), int(np.bincount(y.astype(int)).max())
+    own = ax is None
     # At most the width of two adjacent circles.
     ax = axes(ax, (PAGE if widest > 5 else COLUMN, 0.6 + 0.62 * rows))
     total = float(flow.size[y == 0].sum())
@@ -454,22 +497,32 @@ def flow_diagram(
         linewidths=0.6,
         zorder=2,
     )
-    for node in range(len(flow.x)):
-        text = f"{flow.size[node]:,}"
-        inside = across[node] > 3.4 * len(text) + 2
-        ax.annotate(
-            text,
-            (flow.x[node], y[node]),
-            xytext=(0, 0) if inside else (across[node] / 2 + 1.5, 0),
-            textcoords="offset points",
-            ha="center" if inside else "left",
-            va="center",
-            fontsize=5.5,
-            color=ink_on(fills[node]) if inside else INK,
-            path_effects=None if inside else [withStroke(linewidth=1.5, foreground="#ffffff")],
-            zorder=3,
-        )
-    ax.set_yticks(range(rows), [f"{number}" for number in numbers])
+    words = [f"{number}" for number in numbers] if names is None else list(names)
+    # Points per unit of x. Of a figure of our own, the layout gives the rest to the names of rows and the scale.
+    unit = 72.0 * inches / 1.08
+    if own:
+        beside = 26.0 + 3.9 * max(map(len, words)) + (0.0 if values is None else 44.0)
+        unit = (72.0 * ax.figure.bbox.width / ax.figure.dpi - beside) / 1.08
+    for row in range(rows):
+        nodes = np.flatnonzero(y == row)
+        for node, text, (right, down) in _written(
+            flow.size[nodes], flow.x[nodes] * unit, across[nodes]
+        ):
+            k = nodes[node]
+            inside = not (right or down)
+            ax.annotate(
+                text,
+                (flow.x[k], y[k]),
+                xytext=(right, down),
+                textcoords="offset points",
+                ha="left" if right else "center",
+                va="center",
+                fontsize=_SIZE,
+                color=ink_on(fills[k]) if inside else INK,
+                path_effects=None if inside else [withStroke(linewidth=1.5, foreground="#ffffff")],
+                zorder=3,
+            )
+    ax.set_yticks(range(rows), words)
     ax.set_ylim(rows - 0.5, -0.5)
     ax.set_xlim(-0.04, 1.04)
     ax.set_xticks([])

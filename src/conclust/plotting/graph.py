@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from conclust._validation import check_real, count, shown
 from conclust.exceptions import InputError
 from conclust.membership import cluster_similarity
 from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.keys import LONGEST, Box, draw_key, text_box
 from conclust.plotting.canvas.orders import dendrogram_order
 from conclust.plotting.canvas.reading import cluster_words, read_membership
 from conclust.plotting.canvas.style import (
@@ -114,7 +115,7 @@ def cluster_graph(
 
     The number on a line near a cluster is the probability that an object drawn from that cluster
     falls into the other one when it is drawn again. What would lie over something else is left out,
-    smaller numbers first.
+    smaller numbers first. Names that do not fit are in a key below, and clusters have their numbers in it.
 
     Parameters
     ----------
@@ -159,8 +160,10 @@ def cluster_graph(
     rows = read_membership(membership, "cluster_graph")
     graph = cluster_graph_of(rows, labels=labels)
     words = cluster_words(names, rows.shape[1], "cluster_graph")
-    words = [words[k] for k in np.unique(_clusters(rows, labels))]
+    used = np.unique(_clusters(rows, labels)).tolist()
+    words = [words[k] for k in used]
     K = len(graph.sizes)
+    own = ax is None
     ax = axes(ax, (COLUMN, 0.95 * COLUMN))
     palette = cluster_colours(K)
     larger = np.maximum(graph.overlap, graph.overlap.T)
@@ -190,7 +193,11 @@ def cluster_graph(
         zorder=4,
     )
     circles = [Box(x, y, size / 2, size / 2) for (x, y), size in zip(places, across, strict=True)]
-    placed = _names(words, graph.sizes, places, across)
+    placed, all_named = _names(words, graph.sizes, places, across)
+    numbers_only = [str(k + 1) for k in range(K)]
+    in_key = not all_named and any(not word.isdigit() for word in words)
+    if in_key:
+        placed, _ = _names(numbers_only, graph.sizes, places, across)
     # Larger numbers are placed first.
     numbers = _numbers(graph.overlap, pairs[::-1], places, across) if numbered else []
     for text, k, box in placed:
@@ -235,6 +242,10 @@ def cluster_graph(
         ax.set_title(title, y=share, pad=beyond + 5.0)
     else:
         ax.set_title(title)
+    if in_key:
+        whole = cluster_words(names, rows.shape[1], "cluster_graph", LONGEST)
+        entries = [f"{number} {whole[k]}" for number, k in zip(numbers_only, used, strict=True)]
+        draw_key(ax, entries, palette, markers=["o"] * K, below=4.0, own=own)
     return ax
 
 
@@ -251,29 +262,6 @@ def _clusters(rows: Floats, labels: ArrayLike | None) -> Ints:
     return codes.astype(np.int64)
 
 
-class Box(NamedTuple):
-    """The bounding box of a text or a circle, in points: its centre, and half of its width and height."""
-
-    x: float
-    y: float
-    half_width: float
-    half_height: float
-
-    def meets(self, other: Box) -> bool:
-        """Return whether two boxes overlap."""
-        return (
-            abs(self.x - other.x) < self.half_width + other.half_width
-            and abs(self.y - other.y) < self.half_height + other.half_height
-        )
-
-
-def _box(at: Floats, text: str, size: float) -> Box:
-    """Return the bounding box of a text; the width of a digit is just under two thirds of the font size."""
-    lines = text.split("\n")
-    x, y = at.tolist()
-    return Box(x, y, 0.32 * size * max(map(len, lines)) + 0.5, 0.54 * size * len(lines))
-
-
 def _diameters(sizes: Ints, places: Floats, room: float, *, numbered: bool) -> Floats:
     """Return the diameters of the circles, which leave space for two numbers between neighbours."""
     K = len(sizes)
@@ -286,28 +274,38 @@ def _diameters(sizes: Ints, places: Floats, room: float, *, numbered: bool) -> F
 
 def _names(
     words: list[str], sizes: Ints, places: Floats, across: Floats
-) -> list[tuple[str, int, Box]]:
-    """Return names and sizes of clusters inside their circles or outside; without sizes if circles are close together."""
+) -> tuple[list[tuple[str, int, Box]], bool]:
+    """Return names and sizes of clusters inside their circles or outside, and whether they are all there.
+
+    Sizes are left out if circles are close together. A name does not meet another name or another cluster's circle.
+    """
     K = len(sizes)
+    circles = [Box(x, y, r, r) for (x, y), r in zip(places, across / 2, strict=True)]
+    free_names: list[tuple[str, int, Box]] = []
     for sized in (True, False):
-        named = []
+        free_names = []
         for k in range(K):
             text = f"{words[k]}\n{sizes[k]:,}" if sized else words[k]
-            box = _box(places[k], text, _NAME)
-            if not sized or np.hypot(box.half_width, box.half_height) > across[k] / 2:
-                outward = places[k] / max(float(np.hypot(*places[k])), 1e-9)
-                reach = np.abs(outward) @ (box.half_width, box.half_height)
-                box = _box(places[k] + outward * (across[k] / 2 + 2.0 + reach), text, _NAME)
-            named.append((text, k, box))
-        boxes = [box for _, _, box in named]
-        free = [not any(box.meets(other) for other in boxes[:k]) for k, box in enumerate(boxes)]
-        if all(free):
-            return named
-    free_names: list[tuple[str, int, Box]] = []
-    for name in named:
-        if not any(name[2].meets(other[2]) for other in free_names):
-            free_names.append(name)
-    return free_names
+            taken = [circle for j, circle in enumerate(circles) if j != k]
+            taken += [name[2] for name in free_names]
+            for away in (2.0,) if sized else (2.0, 11.0, 20.0):
+                box = _beside(places[k], text, across[k], away, inside=sized)
+                if not any(box.meets(other) for other in taken):
+                    free_names.append((text, k, box))
+                    break
+        if len(free_names) == K:
+            return free_names, True
+    return free_names, False
+
+
+def _beside(place: Floats, text: str, across: float, away: float, *, inside: bool) -> Box:
+    """Return the box of a text that is inside of a circle, if it may be and fits, or else outside in its direction."""
+    box = text_box(place, text, _NAME)
+    if inside and np.hypot(box.half_width, box.half_height) <= across / 2:
+        return box
+    outward = place / max(float(np.hypot(*place)), 1e-9)
+    reach = np.abs(outward) @ (box.half_width, box.half_height)
+    return text_box(place + outward * (across / 2 + away + reach), text, _NAME)
 
 
 def _numbers(
@@ -322,7 +320,7 @@ def _numbers(
             length = float(np.hypot(*step))
             text = f"{overlap[one, other]:.2f}".removeprefix("0")
             away = min(0.42 * length, across[one] / 2 + 7.5)
-            both.append((text, _box(places[one] + step / length * away, text, _NUMBER)))
+            both.append((text, text_box(places[one] + step / length * away, text, _NUMBER)))
         if not both[0][1].meets(both[1][1]):
             texts += both
     return texts

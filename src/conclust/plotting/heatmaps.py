@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +16,12 @@ from conclust.ensemble import Ensemble
 from conclust.plotting.canvas.figures import (
     axes,
     colour_bar,
+    draw_keys,
     draw_strips,
     explain_no_evidence,
     show_image,
 )
+from conclust.plotting.canvas.keys import below_labels
 from conclust.plotting.canvas.orders import ALONG, check_order, placed_by
 from conclust.plotting.canvas.pixels import averaged
 from conclust.plotting.canvas.reading import Pairs, read_membership, read_pairs
@@ -43,6 +45,7 @@ def coassociation_heatmap(
     max_pixels: int = 1000,
     random_state: Any = 0,
     names: Sequence[str] | None = None,
+    colours: Mapping[str, Mapping[str, Any]] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show the co-association of objects as a heatmap.
@@ -74,6 +77,9 @@ def coassociation_heatmap(
         or memberships 4,000 are drawn in any order.
     names : sequence of str, default=None
         Names of the clusters in the first strip, whose labels are their numbers from 0. None: the labels.
+    colours : dict of dicts, default=None
+        Colours of labels: a dict from names of `labels` to dicts from labels to colours of matplotlib. Labels
+        without one, and all by default, have the default colours of all pictures.
     ax : matplotlib Axes, default=None
         Axes to draw in. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
         has been imported, so that ``plt.savefig`` writes it; else one that pyplot does not know.
@@ -110,12 +116,14 @@ def coassociation_heatmap(
     pixels = check_int(max_pixels, "max_pixels", owner)
     pairs = read_pairs(ensemble, owner)
     n_samples = pairs.n_samples
-    strips = read_strips(pairs.labels if labels is None else labels, n_samples, owner, names=names)
+    given = pairs.labels if labels is None else labels
+    strips = read_strips(given, n_samples, owner, names=names, colours=colours)
     options = ("dendrogram", "vat", "cluster") if strips else ("dendrogram", "vat")
     chosen = check_order(order, options, n_samples, owner)
     picture, placed, drawn = _picture(pairs, chosen, strips, pixels, random_state)
     n = len(placed)
 
+    own = ax is None
     ax = axes(ax, (1.4 * COLUMN, 1.19 * COLUMN))
     image = show_image(ax, picture, (0, n, n, 0), aspect="equal")
     ax.xaxis.set_major_formatter("{x:,.0f}")
@@ -126,13 +134,15 @@ def coassociation_heatmap(
         from matplotlib.ticker import MaxNLocator
 
         ax.xaxis.set_major_locator(MaxNLocator(4))
-    above = draw_strips(ax, [strip.of(placed) for strip in strips], above=True)
+    above, lacking = draw_strips(ax, [strip.of(placed) for strip in strips], above=True)
     title = f"Co-association of {n_samples:,} objects"
     if drawn:
         title = f"Co-association of {n:,} objects drawn from {n_samples:,}"
     ax.set_title(title, pad=10 + above)
-    if np.isnan(picture).any():
+    empty = bool(np.isnan(picture).any())
+    if empty:
         explain_no_evidence(ax)
+    draw_keys(ax, lacking, below=below_labels(ax) + 12.0 * empty, own=own)
     return ax
 
 

@@ -24,9 +24,11 @@ from conclust.exceptions import InputError
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points
 from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.keys import LONGEST, Box, any_meet, draw_key, text_box
 from conclust.plotting.canvas.reading import cluster_words
 from conclust.plotting.canvas.style import (
     COLUMN,
+    GREY,
     INK,
     MARKERS,
     NO_CLUSTER,
@@ -36,6 +38,9 @@ from conclust.plotting.canvas.style import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+_NAME = 6.5  # size of letters in points
 
 
 @dataclass(frozen=True)
@@ -217,7 +222,8 @@ def embedding(
     random_state : int, Generator or None, default=0
         Draws the objects.
     names : sequence of str, default=None
-        Names of the clusters. None: their numbers from 0.
+        Names of the clusters. None: their numbers from 0. Names that would cover each other are in a key below, and
+        clusters have their numbers in it.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -257,6 +263,7 @@ def embedding(
     K = int(picture.labels.max(initial=-1)) + 1
     words = cluster_words(names, K, "embedding")
     palette = np.vstack([cluster_colours(K), to_rgb(NO_CLUSTER)])
+    own = ax is None
     ax = axes(ax, (COLUMN, 0.85 * COLUMN))
     size = float(np.clip(9000.0 / max(len(order), 1), 1.5, 16.0))
     for k in range(-1, K):
@@ -273,25 +280,42 @@ def embedding(
             linewidths=0,
             rasterized=len(order) > 2000,
         )
-    for k in range(K):
-        in_cluster = picture.labels == k
-        if in_cluster.any():
-            ax.annotate(
-                words[k],
-                np.median(picture.places[in_cluster], axis=0),
-                ha="center",
-                va="center",
-                fontsize=6.5,
-                fontweight="bold",
-                color=INK,
-                parse_math=False,
-                bbox={
-                    "boxstyle": "circle,pad=0.25" if len(words[k]) < 3 else "round,pad=0.25",
-                    "facecolor": (1, 1, 1, 0.85),
-                    "edgecolor": palette[k],
-                    "linewidth": 1.0,
-                },
-            )
+    shown = [k for k in range(K) if (picture.labels == k).any()]
+    middles = [np.median(picture.places[picture.labels == k], axis=0) for k in shown]
+    boxes = [
+        text_box(_points_of(ax, at), words[k], _NAME) for k, at in zip(shown, middles, strict=True)
+    ]
+    in_key = _crowded(ax, boxes) and any(len(words[k]) > 2 for k in shown)
+    written = [str(i + 1) for i in range(len(shown))] if in_key else [words[k] for k in shown]
+    steps = np.zeros((len(shown), 2))
+    if in_key:
+        numbers = [text_box(_points_of(ax, at), "00", _NAME + 2) for at in middles]
+        (x0, y0), (x1, y1) = ax.bbox.get_points() * 72.0 / ax.figure.dpi
+        room = Box((x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 2, (y1 - y0) / 2)
+        steps = _apart(numbers, room)
+    line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.6, "shrinkA": 0.0, "shrinkB": 0.0}
+    for at, step in zip(middles, steps, strict=True):
+        if np.hypot(*step) > 6.0:  # below all numbers
+            ax.annotate("", at, xytext=tuple(step), textcoords="offset points", arrowprops=line)
+    for k, at, text, step in zip(shown, middles, written, steps, strict=True):
+        ax.annotate(
+            text,
+            at,
+            xytext=tuple(step),
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            fontsize=_NAME,
+            fontweight="bold",
+            color=INK,
+            parse_math=False,
+            bbox={
+                "boxstyle": "circle,pad=0.25" if len(text) < 3 else "round,pad=0.25",
+                "facecolor": (1, 1, 1, 0.85),
+                "edgecolor": palette[k],
+                "linewidth": 1.0,
+            },
+        )
     some = f"{n:,}" if len(order) == n else f"{len(order):,} of {n:,}"
     ax.set_title(f"{some} objects, uncertain ones faded")
     if np.isnan(picture.shares).all():
@@ -301,4 +325,47 @@ def embedding(
             xlabel=f"first component ({picture.shares[0]:.0%} of the variance)",
             ylabel=f"second component ({picture.shares[1]:.0%})",
         )
+    if in_key:
+        whole = cluster_words(names, K, "embedding", LONGEST)
+        entries = [f"{number} {whole[k]}" for number, k in zip(written, shown, strict=True)]
+        shapes = [MARKERS[k % len(MARKERS)] for k in shown]
+        draw_key(ax, entries, palette[shown], markers=shapes, own=own)
     return ax
+
+
+def _points_of(ax: Axes, at: Floats) -> Floats:
+    """Return a place in points; before the layout, so that it is about right."""
+    return np.asarray(ax.transData.transform(at)) * 72.0 / ax.figure.dpi
+
+
+def _crowded(ax: Axes, boxes: Sequence[Box]) -> bool:
+    """Return whether names cover each other, or a fifth of the picture."""
+    area = ax.bbox.width * ax.bbox.height * (72.0 / ax.figure.dpi) ** 2
+    covered = sum(4.0 * (box.half_width + 1.6) * (box.half_height + 1.6) for box in boxes)
+    return any_meet(boxes) or covered > area / 5
+
+
+def _apart(boxes: Sequence[Box], room: Box) -> Floats:
+    """Return steps in points after which small boxes of one size do not meet, if there is space for all in the room."""
+    start = np.array([(box.x, box.y) for box in boxes]).reshape(-1, 2)
+    places = start.copy()
+    across = 2.0 * max(boxes[0].half_width, boxes[0].half_height)
+    turn = 2.4 * np.arange(len(boxes))
+    sides = np.column_stack([np.cos(turn), np.sin(turn)])  # in which equal places part
+    middle = np.array([room.x, room.y])
+    half = np.array([room.half_width, room.half_height]) - across / 2
+    for _ in range(200):
+        away = places[:, None] - places
+        distance = np.hypot(away[..., 0], away[..., 1])
+        near = (distance < across) & ~np.eye(len(boxes), dtype=bool)
+        if not near.any():
+            break
+        equal = distance < 1e-9
+        unit = np.where(
+            equal[..., None], sides[:, None], away / np.where(equal, 1.0, distance)[..., None]
+        )
+        push = np.where(near, (across - distance) / 2 + 0.05, 0.0)
+        places += (unit * push[..., None]).sum(axis=1)
+        places = np.clip(places, middle - half, middle + half)
+    steps: Floats = places - start
+    return steps

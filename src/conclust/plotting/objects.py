@@ -17,6 +17,7 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.keys import LONGEST, draw_key
 from conclust.plotting.canvas.reading import cluster_words, read_membership
 from conclust.plotting.canvas.style import (
     COLUMN,
@@ -107,7 +108,7 @@ def membership_bars(
     colours : sequence of matplotlib colours, default=None
         Colours of the clusters. None, and for clusters without one: the default colours of all pictures.
     names : sequence of str, default=None
-        Names of the clusters. None: their numbers from 0.
+        Names of the clusters; those of small clusters are in a key below. None: their numbers from 0.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 17.5 cm wide.
 
@@ -136,6 +137,7 @@ def membership_bars(
     bars = bars_of(membership)
     n, K = bars.values.shape
     words = cluster_words(names, K, "membership_bars")
+    own = ax is None
     ax = axes(ax, (PAGE, 0.24 * PAGE))
     from matplotlib.colors import to_rgb
 
@@ -165,11 +167,13 @@ def membership_bars(
         _steps(ax, edges, start, start + height, palette[k], words[k])
         below += np.where(mine, 0.0, height)
     starts = np.concatenate([[0], ends, [n]])
+    all_named = True
     for a, b in itertools.pairwise(starts):
         if a:
             ax.axvline(a, color="#ffffff", linewidth=1.6)
             ax.axvline(a, color=INK, linewidth=0.6)
-        _name(ax, words[bars.clusters[a]], (a + b) / 2, (b - a) / n, palette[bars.clusters[a]])
+        own_word, colour = words[bars.clusters[a]], palette[bars.clusters[a]]
+        all_named &= _name(ax, own_word, (a + b) / 2, (b - a) / n, colour)
     ax.set(
         xlim=(0, n),
         ylim=(0, 1),
@@ -178,6 +182,10 @@ def membership_bars(
     )
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_title(f"Membership of {n:,} objects", pad=14)
+    if names is not None and not all_named:
+        held = np.unique(bars.clusters)
+        whole = cluster_words(names, K, "membership_bars", LONGEST)
+        draw_key(ax, [whole[k] for k in held], palette[held], own=own)
     return ax
 
 
@@ -205,11 +213,11 @@ def _steps(ax: Axes, edges: Ints, low: Floats, high: Floats, colour: Any, label:
     )
 
 
-def _name(ax: Axes, text: str, x: float, share: float, colour: Any) -> None:
-    """Write the name of a cluster above its objects, in its colour, if there is space."""
+def _name(ax: Axes, text: str, x: float, share: float, colour: Any) -> bool:
+    """Write the name of a cluster above its objects, in its colour; return whether there is space for it."""
     points = share * 72.0 * ax.bbox.width / ax.figure.dpi
     if points < 4.5 * len(text) + 3:
-        return
+        return False
     ax.annotate(
         text,
         (x, 1.0),
@@ -224,6 +232,7 @@ def _name(ax: Axes, text: str, x: float, share: float, colour: Any) -> None:
         bbox={"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "none"},
         annotation_clip=False,
     )
+    return True
 
 
 def silhouettes_of(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) -> Bars:
@@ -317,6 +326,7 @@ def silhouette_bars(
     palette, words = cluster_colours(K), cluster_words(names, K, "silhouette_bars")
     gap = 0.02 * n
     mean = float(bars.values.mean())
+    longest = 0
     for at, (k, a, size) in enumerate(zip(clusters, first, sizes, strict=True)):
         values = bars.values[a : a + size]
         # With very many objects, adjacent ones are averaged into one bar.
@@ -325,8 +335,10 @@ def silhouette_bars(
         means = over_partitions(values, edges) / np.diff(edges)
         y = a + at * gap + np.repeat(edges, 2)[1:-1]
         ax.fill_betweenx(y, 0, np.repeat(means, 2), color=palette[k], linewidth=0)
+        text = f"{words[k]}: {values.mean():.2f} ({size:,})"
+        longest = max(longest, len(text))
         ax.annotate(
-            f"{words[k]}: {values.mean():.2f} ({size:,})",
+            text,
             (1.0, a + at * gap + size / 2),
             xycoords=("axes fraction", "data"),
             xytext=(3, 0),
@@ -343,7 +355,8 @@ def silhouette_bars(
         xlim=(max(-1.0, low - 0.02), 1.0),
         ylim=(n + (len(clusters) - 1) * gap + gap, -gap),
         xlabel="silhouette",
-        title=f"Silhouette on the consensus, mean {mean:.2f}",
+        # Long names leave little space above the bars.
+        title=f"Silhouette on the consensus,{chr(10) if longest > 18 else ' '}mean {mean:.2f}",
     )
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)

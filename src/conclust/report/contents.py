@@ -273,11 +273,11 @@ def _clusters(
         columns.append(
             column(
                 "no_gap",
-                "No gap to",
-                "Neighbouring clusters without a visible gap: the points of both, on the line between their "
+                "No gap found to",
+                "Neighbouring clusters without a visible gap: the points of both, on the straight line between their "
                 "centres, may have one mode (held-out projection, Hartigan's dip, mean p over "
-                f"{reported.gaps.n_splits} halvings above 0.05). Weak gaps are not detected: see the notes of "
-                "conclust.confidence.cluster_gaps.",
+                f"{reported.gaps.n_splits} halvings above 0.05). Few points, weak gaps and bent borders show none: see "
+                "the notes of conclust.confidence.cluster_gaps.",
                 kind="text",
             )
         )

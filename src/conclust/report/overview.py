@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conclust._types import Bools, Floats
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
 from conclust.confidence import ClusterConfidence, ObjectConfidence
 from conclust.report.differences import heat_table, strongest
@@ -66,9 +66,35 @@ def overview_section(
         {"kind": "text", "text": _certainty(reported, sure) + drawn_text(reported, of)},
         table(f"The {count(K, 'group')}", columns, cells, first=_MANY_CLUSTERS),
     ]
+    note = _of_gaps_not_found(reported, sizes)
+    if note:
+        blocks.append({"kind": "text", "text": note})
     if reported.features is not None:
         blocks += heat_table(reported.features, reported.cluster_titles)
     return {"id": "overview", "title": "The groups at a glance", "blocks": blocks}
+
+
+def _of_gaps_not_found(reported: Reported, sizes: Ints) -> str:
+    """Return what follows from a gap that was not found, beside a number of clusters that has another source."""
+    gaps = reported.gaps
+    if gaps is None or reported.record.number_by != "points":
+        return ""
+    lacking = np.argwhere(np.triu(gaps.neighbours & ~gaps.separated(), 1))
+    if not len(lacking):
+        return ""
+    seen = (sizes - sizes // 2)[lacking].sum(axis=1)
+    a, b = lacking[seen.argmin()].tolist()
+    names = reported.shown_clusters
+    what = "the measure of the first line"
+    if "valley" in (reported.record.reason or ""):
+        what = (
+            "the valleys of the first line, which are counted between small pieces of the clusters"
+        )
+    return (
+        "Where the table finds no gap, there may be one: the dip test looks at half of the points of two clusters "
+        f"({int(seen.min()):,} for {names[a]} and {names[b]}) along the straight line between their centres, which shows neither "
+        f"a gap in few points nor a bent one. The number of clusters does not come from this test, but from {what}."
+    )
 
 
 def how_named(reported: Reported) -> str:
@@ -76,6 +102,8 @@ def how_named(reported: Reported) -> str:
     where = "labels.csv" if reported.record.command else "the result"
     if reported.cluster_names is None:
         return f"Its number, from 1 in order of first appearance. Labels in {where} count from 0: cluster 1 is label 0."
+    if "key" in reported.record.settings:
+        return f"Its category in adata.obs[{reported.record.settings['key']!r}]."
     listed = ", ".join(f"{k} is {name}" for k, name in enumerate(reported.cluster_names[:12]))
     more = " and so on" if len(reported.cluster_names) > 12 else ""
     return f"Its name. Labels in {where}: {listed}{more}."
@@ -83,7 +111,7 @@ def how_named(reported: Reported) -> str:
 
 _HOW_SEPARATED = (
     "A gap is tested on the points of two clusters, projected onto the line between their centres (held-out halves, "
-    "Hartigan's dip, mean p at most 0.05). An overlap is the probability that an object drawn from the cluster falls into "
+    "Hartigan's dip, mean p at most 0.05). A gap that is not found is not shown to be absent. An overlap is the probability that an object drawn from the cluster falls into "
     f"the other one if its cluster is drawn again; overlaps below {_RARE:.0%} are not mentioned."
 )
 
@@ -138,7 +166,7 @@ def separations(
         without = [] if gaps is None else [b for b in others if not gaps[a, b]]
         parts = []
         if without:
-            parts.append(f"adjacent to {_some([words[b] for b in without])}: no gap")
+            parts.append(f"adjacent to {_some([words[b] for b in without])}: no gap found")
         if near:
             shares = [f"{words[b]} ({100 * overlap[a, b]:.0f} %)" for b in near]
             parts.append(f"overlaps with {_some(shares)}")

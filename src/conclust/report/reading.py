@@ -26,11 +26,11 @@ from conclust.confidence import (
 )
 from conclust.confidence.chance import usual_chance
 from conclust.confidence.reading import read_consensus
-from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.registry import method_named
+from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import fitted_scaler
+from conclust.report.methods import fitted_to, method_of
 from conclust.report.names import read_cluster_names
 from conclust.report.names import shown as displayed
 from conclust.report.points import read_points
@@ -59,7 +59,7 @@ def read_result(
 
     Parameters
     ----------
-    result : path-like, fitted model or pipeline, Selection or array-like of shape (n_samples,)
+    result : path-like, fitted model or pipeline, Selection, Reported or array-like of shape (n_samples,)
         Result to report.
     ensemble : Ensemble or array-like, default=None
         The partitions.
@@ -102,6 +102,8 @@ def read_result(
         reported = load(result)
     elif isinstance(result, Selection):
         reported = _of_selection(result)
+    elif isinstance(result, Reported):
+        reported = result if selection is None else replace(result, selection=selection)
     else:
         reported = _of_consensus(result, ensemble)
         chosen = getattr(result, "selection_", None) if selection is None else selection
@@ -181,11 +183,12 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
     requested_number = next((k for k in requested if isinstance(k, int | np.integer)), None)
     if requested[0] == "auto":  # passed to the consensus by the selection
         requested_number = None
+    fitted = fitted_to(model)
     record = Record(
-        method=_method_of(inner),
-        features=getattr(model, "n_features_in_", None) if inner is not model else None,
+        method=method_of(inner),
+        features=None if fitted == "labels" else getattr(model, "n_features_in_", None),
         asked_for=None if requested_number is None else int(requested_number),
-        call=f"{model!r}.fit({'X' if inner is not model else 'labels'})",
+        call=f"{model!r}.fit({fitted})",
         settings=_settings_of(model),
         supports=tuple(getattr(inner, "supports_", ())),
         reason=getattr(inner, "reason_", None),
@@ -196,10 +199,6 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
     return Reported(
         judged.labels, record, judged, model=inner, tree=getattr(inner, "linkage_matrix_", None)
     )
-
-
-def _method_of(model: Any) -> Method | None:
-    return method_named(type(model).__name__) if isinstance(model, ConsensusClusterer) else None
 
 
 def _settings_of(model: Any) -> dict[str, Any]:

@@ -8,21 +8,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._files.storage import atomic_write
 from conclust._threads import one_library_thread
-from conclust._types import Ints
 from conclust._validation import check_bool, check_int
 from conclust.confidence import BorderTests, ConsensusTree
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
+from conclust.report.annotated import is_annotated, read_annotated
 from conclust.report.contents import contents
 from conclust.report.page import page
 from conclust.report.pictures import Gallery
 from conclust.report.reading import read_result
-from conclust.sc.columns import categorical, read_columns
 from conclust.selection import Selection
 
 _OWNER = "report"
@@ -98,9 +96,7 @@ def account(
     check_int(max_objects, "max_objects", _OWNER)
     check_bool(pictures, "pictures", _OWNER)
     if is_annotated(result):
-        result, held, cells = read_annotated(result, key)
-        ensemble = held if ensemble is None else ensemble
-        names = cells if names is None else names
+        result, ensemble = read_annotated(result, key, ensemble), None
     elif key is not None:
         raise InputError(
             "The 'key' of a report names the consensus of an AnnData, which the result is not."
@@ -240,35 +236,3 @@ def write(
     )
     atomic_write(target, lambda file: file.write(text.encode("utf-8")))
     return target
-
-
-def is_annotated(result: Any) -> bool:
-    """Return whether this is an AnnData or a MuData."""
-    return all(hasattr(result, part) for part in ("obs", "obsm", "uns"))
-
-
-def read_annotated(adata: Any, key: str | None) -> tuple[Ints, Ensemble, Sequence[str]]:
-    """Return labels, ensemble and names of the cells of a consensus that ``sc.tl.consensus`` has written.
-
-    Raises
-    ------
-    InputError
-        If no consensus has this name, or no name was given.
-    """
-    key_columns = [
-        str(name)
-        for name, held in adata.uns.items()
-        if name in adata.obs and hasattr(held, "get") and "keys" in held.get("params", {})
-    ]
-    if key is None or key not in key_columns:
-        got = "No key was given" if key is None else f"There is no {key!r}"
-        raise InputError(
-            f"A report of an AnnData is of a consensus in it: key='consensus'. {got}; adata.uns "
-            f"has {key_columns or 'none'}."
-        )
-    params = adata.uns[key]["params"]
-    columns = [str(name) for name in np.atleast_1d(params["keys"])]
-    read = read_columns(adata, columns, missing=str(params["missing"]), owner=_OWNER)  # type: ignore[arg-type]
-    labels = categorical(adata.obs[key]).codes.astype(np.int64)
-    names = [str(name) for name in adata.obs.index]
-    return labels, read.named_ensemble(params.get("weights")), names

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,16 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NOISE, Missing
 from conclust.exceptions import InputError
 
-__all__ = ["Columns", "categorical", "check_annotated", "chosen_keys", "names_of", "read_columns"]
+__all__ = [
+    "Columns",
+    "categorical",
+    "category_colours",
+    "check_annotated",
+    "chosen_keys",
+    "columns_of_members",
+    "names_of",
+    "read_columns",
+]
 
 # "-1" and "-2" result from -1 and -2 when labels are converted to categories of strings.
 _MISSING, _NOISE = str(MISSING), str(NOISE)
@@ -94,6 +104,7 @@ def chosen_keys(
             raise InputError(
                 f"No column of adata.obs begins with {prefix!r} and is longer. Its columns are {shown(columns)}."
             )
+        _refuse_twins(columns, names, owner, "prefix")
         return tuple(sorted(names, key=lambda name: _natural(name[len(prefix) :])))
     wanted = [keys] if isinstance(keys, str) else list(keys or ())
     lacking = [name for name in wanted if name not in columns]
@@ -102,7 +113,19 @@ def chosen_keys(
             f"The {parameter!r} of {owner} must be {'columns' if parameter == 'keys' else 'a column'} of adata.obs. "
             f"Got {lacking or 'none'}; its columns are {shown(columns)}."
         )
+    _refuse_twins(columns, wanted, owner, parameter)
     return tuple(wanted)
+
+
+def _refuse_twins(columns: Sequence[str], names: Sequence[str], owner: str, parameter: str) -> None:
+    """Refuse a name that several columns have, of which pandas returns a frame instead of a column."""
+    times = Counter(columns)
+    twins = sorted({name for name in names if times[name] > 1})
+    if twins:
+        raise InputError(
+            f"The {parameter!r} of {owner} must be of columns with different names. Got {twins}, of which adata.obs "
+            "has several: adata.obs.loc[:, ~adata.obs.columns.duplicated()] has the first of each."
+        )
 
 
 def _written(adata: Any) -> set[str]:
@@ -113,6 +136,16 @@ def _written(adata: Any) -> set[str]:
         if hasattr(value, "get") and "conclust_version" in (value.get("params") or {})
     }
     return {name for key in records for name in (key, f"{key}_confidence")}
+
+
+def columns_of_members(adata: Any, record: str) -> set[str]:
+    """Return the columns of ``adata.obs`` that a run of ``sc.tl.members`` wrote, by its record in ``adata.uns``."""
+    stored = adata.uns.get(record)
+    if not hasattr(stored, "get") or "conclust_version" not in (stored.get("params") or {}):
+        return set()
+    table = stored.get("table")
+    listed = set() if table is None else {str(name) for name in table.index}
+    return listed & set(adata.obs.columns)
 
 
 def _natural(text: str) -> list[tuple[bool, float, str]]:
@@ -153,6 +186,7 @@ def read_columns(
     lacking = [key for key in keys if key not in adata.obs.columns]
     if lacking:
         raise InputError(f"{owner}: adata.obs lacks the columns {lacking}.")
+    _refuse_twins([str(name) for name in adata.obs.columns], keys, owner, "keys")
     labels = np.empty((len(adata.obs), len(keys)), dtype=np.int32)
     names = []
     for u, key in enumerate(keys):
@@ -181,6 +215,13 @@ def names_of(column: Any) -> NDArray[Any]:
     names = np.array([*map(str, column_categories.categories), None], dtype=object)
     each: NDArray[Any] = names[column_categories.codes]
     return each
+
+
+def category_colours(adata: Any, key: str) -> dict[str, str]:
+    """Return the colours in ``adata.uns`` of the categories of a column; none for categories after the last colour."""
+    colours = adata.uns.get(f"{key}_colors", ())
+    names = map(str, categorical(adata.obs[key]).categories)
+    return {name: str(colour) for name, colour in zip(names, colours, strict=False)}
 
 
 def _number(value: Any, key: str, numbers: dict[str, int], missing: Missing, owner: str) -> int:

@@ -12,8 +12,18 @@ from conclust._arrays.containers import number_array
 from conclust._types import Floats
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import InputError
-from conclust.plotting import coassociation_heatmap, flow_diagram, membership_bars
-from conclust.sc.columns import check_annotated, chosen_keys, names_of, read_columns
+from conclust.plotting import coassociation_heatmap, membership_bars
+from conclust.plotting.canvas.style import cluster_colours
+from conclust.plotting.flows import flow_of_rows
+from conclust.sc.columns import (
+    categorical,
+    category_colours,
+    check_annotated,
+    chosen_keys,
+    names_of,
+    read_columns,
+)
+from conclust.sc.held import held_membership, membership_by_category
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,8 +87,7 @@ def resolutions(
     read = read_columns(
         adata, chosen_keys(adata, keys, prefix, owner), missing=missing, owner=owner
     )
-    ax = flow_diagram(dict(enumerate(read.labels.T, 1)), ax=ax)
-    ax.set_yticks(range(len(read.keys)), read.keys)
+    ax = flow_of_rows(dict(enumerate(read.labels.T, 1)), read.keys, ax=ax)
     ax.set(xlabel="circles: cells of a cluster", ylabel="", title="Where cells go")
     return ax
 
@@ -146,8 +155,7 @@ def clustree(
     else:
         (column,) = chosen_keys(adata, color, None, owner, parameter="color")
         values = number_array(adata.obs[column], f"The column {column!r} of {owner}")
-    ax = flow_diagram(dict(enumerate(read.labels.T, 1)), values=values, ax=ax)
-    ax.set_yticks(range(len(columns)), columns)
+    ax = flow_of_rows(dict(enumerate(read.labels.T, 1)), columns, values=values, ax=ax)
     ax.set(xlabel="circles: cells of a cluster", ylabel="", title=f"Clustering tree, by {color}")
     return ax
 
@@ -174,7 +182,7 @@ def _stability(labels: NDArray[np.int32]) -> Floats:
 def membership(
     adata: Any, key: str = "consensus", *, max_bars: int = 600, ax: Axes | None = None
 ) -> Axes:
-    """Draw the memberships of all cells as bars, in the colours of the clusters.
+    """Draw the memberships of all cells as bars, with the names and colours of the categories.
 
     Parameters
     ----------
@@ -212,19 +220,35 @@ def membership(
     'cells, by cluster, the most certain first'
     """
     check_annotated(adata, "sc.pl.membership")
-    held = f"{key}_membership"
-    if held not in adata.obsm:
+    rows = held_membership(adata, key)
+    if rows is None:
         raise InputError(
-            f"adata.obsm has no {held!r}: sc.tl.consensus writes it, by methods with memberships "
+            f"adata.obsm has no '{key}_membership': sc.tl.consensus writes it, by methods with memberships "
             "(conclust.methods() says which)."
         )
-    rows = np.asarray(adata.obsm[held], dtype=np.float64)
-    rows /= rows.sum(axis=1, keepdims=True)  # float32 values, which sum to 1 only approximately
-    colours = adata.uns.get(f"{key}_colors")
-    ax = membership_bars(rows, max_bars=max_bars, colours=colours, ax=ax)
+    names = None
+    if key in adata.obs.columns:
+        column = categorical(adata.obs[key]).remove_unused_categories()
+        by_category = membership_by_category(adata, key, column)
+        if by_category is not None:
+            rows = by_category
+            none = rows.shape[1] - len(column.categories)
+            # Columns that are largest for no cell have no category.
+            names = [*map(str, column.categories), *(f"({k})" for k in range(none))]
+    colours = None if names is None else _colours_of(adata, key, names)
+    ax = membership_bars(rows, max_bars=max_bars, colours=colours, names=names, ax=ax)
     ax.set_xlabel("cells, by cluster, the most certain first")
     ax.title.set_text(f"Membership of {len(rows):,} cells")
     return ax
+
+
+def _colours_of(adata: Any, key: str, names: Sequence[str]) -> list[Any]:
+    """Return the colour of each name: that of the category in ``adata.uns``, or else the default of all pictures."""
+    own = category_colours(adata, key)
+    return [
+        own.get(name, default)
+        for name, default in zip(names, cluster_colours(len(names)), strict=True)
+    ]
 
 
 def coassociation(
@@ -249,7 +273,8 @@ def coassociation(
     prefix : str, default=None
         Instead of `keys`: all columns that begin so, except those written by conclust.
     groupby : str or sequence of str, default=None
-        Columns that are shown as strips next to the plot.
+        Columns that are shown as strips next to the plot, in the colours of ``adata.uns[f"{column}_colors"]`` where
+        there are any.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 and of the category "-1".
     order : {"dendrogram", "vat", "cluster", None} or array-like of int, default="dendrogram"
@@ -287,14 +312,18 @@ def coassociation(
     read = read_columns(
         adata, chosen_keys(adata, keys, prefix, owner), missing=missing, owner=owner
     )
-    strips = None
+    strips = colours = None
     if groupby is not None:
-        strips = {
-            key: names_of(adata.obs[key])
-            for key in chosen_keys(adata, groupby, None, owner, parameter="groupby")
-        }
+        shown = chosen_keys(adata, groupby, None, owner, parameter="groupby")
+        strips = {key: names_of(adata.obs[key]) for key in shown}
+        colours = {key: category_colours(adata, key) for key in shown}
     ax = coassociation_heatmap(
-        read.ensemble(None), labels=strips, order=order, random_state=random_state, ax=ax
+        read.ensemble(None),
+        labels=strips,
+        order=order,
+        random_state=random_state,
+        colours=colours,
+        ax=ax,
     )
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_label_text(axis.get_label_text().replace("object", "cell"))

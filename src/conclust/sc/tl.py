@@ -11,16 +11,24 @@ from numpy.typing import ArrayLike
 from conclust import __version__, confidence
 from conclust._random import RandomStateLike, repeating, seed_sequence, spawn_seeds
 from conclust._threads import side_by_side, thread_count
-from conclust._validation import check_bool, check_int, check_option, refuse
+from conclust._validation import check_int, check_option, refuse
 from conclust.confidence import cluster_confidence, confidences, partition_confidence
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import EvidenceWarning, InputError, warn
 from conclust.neighbours.leiden import CommunityGraph, Quality
-from conclust.sc.columns import categorical, check_annotated, chosen_keys, read_columns
+from conclust.sc.columns import (
+    categorical,
+    check_annotated,
+    chosen_keys,
+    columns_of_members,
+    read_columns,
+)
 from conclust.sc.graphs import graph_of, resolutions_of
 from conclust.sc.methods import estimator_of, recorded, remade
 from conclust.sc.placed import place
 from conclust.sc.writing import (
+    account_of,
+    check_copy,
     check_parent,
     cluster_names,
     cluster_table,
@@ -78,14 +86,14 @@ def consensus(
         (:func:`conclust.metrics.names_from`). None: "0", "1", ...
     colors_from : str, default=None
         A column of ``adata.obs`` that has colours: each cluster has the colour of the category with which it
-        shares most cells. Clusters that have colours already keep them. None: scanpy gives colours when it
-        draws.
+        shares most cells. If there are colours for all clusters already, they are kept. None: scanpy gives
+        colours when it draws.
     random_state : int, default=0
         Seed of the method; of an estimator only where it has none.
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     copy : bool, default=False
-        Whether a copy is written into, and returned.
+        Whether a copy is written into, and returned; not of data backed by a file.
 
     Returns
     -------
@@ -99,8 +107,9 @@ def consensus(
         ``obsm[f"{key_added}_membership"]`` : float32 of shape (n_cells, n_held)
             For methods with memberships: a column for each cluster, then those that are largest for no cell.
         ``uns[key_added]`` : dict
-            "params" (keys, method, its parameters as JSON, conclust_version), "n_clusters", "objective" where the
-            method has one, and two DataFrames. "columns", a row for each column: "agreement" (normalized mutual
+            "params" (keys, method, its parameters as JSON, conclust_version), "n_clusters", where the method has them
+            "objective", "reason" (of the number of clusters), "number_by", "evidence" and "supports", and two
+            DataFrames. "columns", a row for each column: "agreement" (normalized mutual
             information with the consensus) and "weight" (share of the weights). "clusters", a row for each cluster:
             "cells", "confidence" (mean of its cells), "parts" and "split_by" (in how many parts how many columns
             split it: :func:`conclust.confidence.cluster_splits`).
@@ -144,11 +153,12 @@ def consensus(
     owner = "sc.tl.consensus"
     columns = chosen_keys(adata, keys, prefix, owner)
     _check_key(key_added, columns, owner)
-    check_bool(copy, "copy", owner)
+    check_copy(adata, copy, owner)
     if names_from is not None:
         chosen_keys(adata, names_from, None, owner, parameter="names_from")
     if colors_from is not None:
         check_parent(adata, colors_from, owner)
+        chosen_keys(adata, colors_from, None, owner, parameter="colors_from")
     read = read_columns(adata, columns, missing=missing, owner=owner)
     estimator = estimator_of(method, n_clusters, random_state, n_jobs)
     ensemble = read.ensemble(weights)
@@ -160,6 +170,8 @@ def consensus(
     }
     if ensemble.weights is not None:
         params["weights"] = np.array(ensemble.weights)
+    if names_from is not None:
+        params["names_from"] = names_from
     model = estimator.fit(ensemble)
     compared = partition_confidence(model, ensemble)
     sure = confidences(model, ensemble)
@@ -182,8 +194,7 @@ def consensus(
             "counts; pass n_clusters for more clusters.",
             EvidenceWarning,
         )
-    if hasattr(model, "objective_"):
-        adata.uns[key_added]["objective"] = float(model.objective_)
+    adata.uns[key_added].update(account_of(model))
     if colors_from is not None:
         inherit_colours(adata, key_added, colors_from)
     return adata if copy else None
@@ -211,7 +222,7 @@ def predict(
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     copy : bool, default=False
-        Whether a copy of `adata` is written into, and returned.
+        Whether a copy of `adata` is written into, and returned; not of data backed by a file.
 
     Returns
     -------
@@ -247,7 +258,7 @@ def predict(
     owner = "sc.tl.predict"
     check_annotated(adata, owner)
     check_annotated(reference, owner, "reference")
-    check_bool(copy, "copy", owner)
+    check_copy(adata, copy, owner)
     stored = reference.uns.get(key)
     if key not in reference.obs.columns or not hasattr(stored, "get") or "params" not in stored:
         raise InputError(
@@ -317,7 +328,7 @@ def stability(
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     copy : bool, default=False
-        Whether a copy is written into, and returned.
+        Whether a copy is written into, and returned; not of data backed by a file.
 
     Returns
     -------
@@ -359,7 +370,7 @@ def stability(
         columns = tuple(name for name in columns if name != groupby)
     added = f"{groupby}_stability" if key_added is None else key_added
     _check_key(added, (*columns, groupby), owner)
-    check_bool(copy, "copy", owner)
+    check_copy(adata, copy, owner)
     check_int(max_dense, "max_dense", owner)
     read = read_columns(adata, columns, missing=missing, owner=owner)
     ensemble = read.ensemble(weights)
@@ -428,7 +439,7 @@ def members(
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     copy : bool, default=False
-        Whether a copy is written into, and returned.
+        Whether a copy is written into, and returned; not of data backed by a file.
 
     Returns
     -------
@@ -436,7 +447,7 @@ def members(
         None; the copy if one was requested. These are written:
 
         ``obs[f"{key_added}_{u}"]`` : category
-            The communities of member u.
+            The communities of member u. The columns of an earlier run with this name are removed.
         ``uns[f"{key_added}_members"]`` : dict
             "params", and "table", a DataFrame with a row for each column: "resolution" and "clusters".
 
@@ -468,7 +479,7 @@ def members(
     check_annotated(adata, owner)
     n_members = check_int(n_members, "n_members", owner)
     check_option(quality, "quality", owner, Quality)
-    check_bool(copy, "copy", owner)
+    check_copy(adata, copy, owner)
     threads = thread_count(n_jobs, owner)
     root = seed_sequence(random_state, owner)
     rates, named = resolutions_of(resolution, n_members, root, owner)
@@ -480,6 +491,8 @@ def members(
         runs = list(work(lambda task: graph.communities(float(task[0]), task[1]), tasks))
     adata = adata.copy() if copy else adata
     names = [f"{key_added}_{u}" for u in range(n_members)]
+    for name in columns_of_members(adata, f"{key_added}_members") - set(names):
+        del adata.obs[name]  # of an earlier run with more members
     kind: Any = pd.Categorical
     for name, (labels, count) in zip(names, runs, strict=True):
         adata.obs[name] = kind.from_codes(labels, categories=[str(k) for k in range(count)])
@@ -528,7 +541,7 @@ def inconsistency(
     key_added : str, default="inconsistency"
         Name of the result.
     copy : bool, default=False
-        Whether a copy is written into, and returned.
+        Whether a copy is written into, and returned; not of data backed by a file.
 
     Returns
     -------
@@ -569,7 +582,7 @@ def inconsistency(
     owner = "sc.tl.inconsistency"
     columns = chosen_keys(adata, keys, prefix, owner)
     check_option(by, "by", owner, By)
-    check_bool(copy, "copy", owner)
+    check_copy(adata, copy, owner)
     ensemble = read_columns(adata, columns, missing=missing, owner=owner).ensemble(None)
     numbers = ensemble.cluster_counts
     if by == "name":

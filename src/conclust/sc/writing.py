@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust._validation import missing_extra
+from conclust._validation import check_bool, missing_extra
 from conclust.confidence import ClusterSplits, PartitionConfidence
 from conclust.exceptions import InputError
 from conclust.measures.matching import names_from
 from conclust.sc.columns import categorical, names_of
 
 __all__ = [
+    "account_of",
+    "check_copy",
     "check_parent",
     "cluster_names",
     "cluster_table",
@@ -92,6 +95,31 @@ def cluster_table(
     return table
 
 
+def account_of(model: Any) -> dict[str, Any]:
+    """Return what a fitted method says about its result, where it says it, as numbers, words and a DataFrame."""
+    import pandas as pd
+
+    account: dict[str, Any] = {}
+    if hasattr(model, "objective_"):
+        account["objective"] = float(model.objective_)
+    for name in ("reason", "number_by", "evidence"):
+        if getattr(model, f"{name}_", None) is not None:
+            account[name] = str(getattr(model, f"{name}_"))
+    if getattr(model, "supports_", ()):
+        account["supports"] = pd.DataFrame([asdict(support) for support in model.supports_])
+    return account
+
+
+def check_copy(adata: Any, copy: Any, owner: str) -> None:
+    """Refuse to copy data backed by a file, which anndata copies into another file only."""
+    check_bool(copy, "copy", owner)
+    if copy and getattr(adata, "isbacked", False):
+        raise InputError(
+            f"The 'adata' of {owner} must be in memory for copy=True. Got one that is backed by a file: pass "
+            "adata.to_memory(), or copy=False, which writes into its obs, obsm and uns in memory."
+        )
+
+
 def check_parent(adata: Any, parent: str, owner: str) -> None:
     """Refuse a column from which clusters cannot get colours."""
     if parent not in adata.obs.columns or f"{parent}_colors" not in adata.uns:
@@ -110,9 +138,10 @@ def inherit_colours(adata: Any, key: str, parent: str) -> None:
     Among clusters that share most cells with the same category, the one with the most has its colour; the others
     have new ones, so that no two are alike.
     """
-    if f"{key}_colors" in adata.uns:
-        return
     mine, theirs = categorical(adata.obs[key]), categorical(adata.obs[parent])
+    # Fewer colours than clusters are of an earlier result.
+    if len(adata.uns.get(f"{key}_colors", ())) >= len(mine.categories):
+        return
     colours = [str(colour) for colour in adata.uns[f"{parent}_colors"]]
     n, m = len(mine.categories), min(len(theirs.categories), len(colours))
     both = (mine.codes >= 0) & (theirs.codes >= 0) & (theirs.codes < m)

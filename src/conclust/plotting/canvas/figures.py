@@ -13,6 +13,8 @@ import numpy as np
 
 from conclust._types import Floats
 from conclust._validation import check_option, check_real, missing_extra
+from conclust.plotting.canvas.keys import LONGEST, draw_key
+from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.canvas.strips import Strip
 from conclust.plotting.canvas.style import (
     CM,
@@ -212,8 +214,12 @@ def explain_no_evidence(ax: Axes) -> None:
     )
 
 
-def draw_strips(ax: Axes, strips: list[Strip], *, above: bool) -> float:
-    """Draw strips of clusters to the right of a heatmap and above it; return their height in points."""
+def draw_strips(ax: Axes, strips: list[Strip], *, above: bool) -> tuple[float, list[Strip]]:
+    """Draw strips of clusters to the right of a heatmap and above it.
+
+    Return their height in points, and the strips that have clusters without space for their names.
+    """
+    lacking = []
     for s, strip in enumerate(strips):
         palette = _palette(strip)
         n = len(strip.colours)
@@ -231,10 +237,21 @@ def draw_strips(ax: Axes, strips: list[Strip], *, above: bool) -> float:
                 interpolation="nearest",
             )
             strip_axes.set_axis_off()
-            _name_runs(strip_axes, strip, n, axis)
+            if not _name_runs(strip_axes, strip, n, axis) and axis == int(above):
+                lacking.append(strip)
             if strip.name and axis == int(above):
                 _name_strip(strip_axes, strip.name, axis)
-    return 72.0 * (_GAP + _WIDTH) * len(strips) if above else 0.0
+    return 72.0 * (_GAP + _WIDTH) * len(strips) if above else 0.0, lacking
+
+
+def draw_keys(ax: Axes, strips: list[Strip], *, below: float, own: bool) -> None:
+    """Draw the names of the clusters of strips below a heatmap."""
+    for strip in strips[::-1] if own else strips:  # those of our own figures stand on each other
+        sizes = np.bincount(strip.colours[strip.colours >= 0])
+        held = [at for at in sorted(strip.names) if at < len(sizes) and sizes[at]]
+        names = shortened([" ".join(strip.names[at].split()) for at in held], LONGEST)
+        title = strip.name if len(strips) > 1 else ""
+        below += draw_key(ax, names, _palette(strip)[held], title=title, below=below, own=own)
 
 
 def _inches(ax: Axes, axis: int) -> float:
@@ -247,11 +264,16 @@ def _palette(strip: Strip) -> Floats:
     from matplotlib.colors import to_rgb
 
     number = int(strip.colours.max(initial=0)) + 1
-    return np.vstack([cluster_colours(number), to_rgb(NO_CLUSTER)])
+    palette = cluster_colours(number)
+    for at, colour in strip.given.items():
+        if at < number:
+            palette[at] = colour
+    return np.vstack([palette, to_rgb(NO_CLUSTER)])
 
 
-def _name_runs(beside: Axes, strip: Strip, n: int, axis: int) -> None:
-    """Write the name of each cluster into its longest run, if it fits."""
+def _name_runs(beside: Axes, strip: Strip, n: int, axis: int) -> bool:
+    """Write the name of each cluster into its longest run, if it fits; return whether all do."""
+    all_fit = True
     edges = np.concatenate([[0], np.flatnonzero(np.diff(strip.colours)) + 1, [n]])
     lengths = np.diff(edges)
     room = 0.9 * 72.0 * _inches(beside, 1 - axis) / n  # typographic points per object
@@ -262,6 +284,7 @@ def _name_runs(beside: Axes, strip: Strip, n: int, axis: int) -> None:
         run = runs[np.argmax(lengths[runs])]
         name = strip.names[colour]
         if lengths[run] * room < 3.6 * len(name) + 3.0:
+            all_fit = False
             continue
         middle = edges[run] + lengths[run] / 2
         beside.text(
@@ -275,6 +298,7 @@ def _name_runs(beside: Axes, strip: Strip, n: int, axis: int) -> None:
             color=ink_on(_palette(strip)[colour]),
             parse_math=False,
         )
+    return all_fit
 
 
 def _name_strip(beside: Axes, name: str, axis: int) -> None:

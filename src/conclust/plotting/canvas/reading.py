@@ -75,7 +75,9 @@ def read_membership(given: Any, owner: str) -> Floats:
     return check_membership(membership)
 
 
-def cluster_words(names: Sequence[Any] | None, n_clusters: int, owner: str) -> list[str]:
+def cluster_words(
+    names: Sequence[Any] | None, n_clusters: int, owner: str, longest: int = _LONGEST
+) -> list[str]:
     """Return the label of each cluster: its name, shortened if it is long, or its number from 0."""
     if names is None:
         return [str(k) for k in range(n_clusters)]
@@ -83,7 +85,7 @@ def cluster_words(names: Sequence[Any] | None, n_clusters: int, owner: str) -> l
         raise InputError(
             f"The 'names' of {owner} must be a name for each of the {n_clusters} clusters. Got {shown(names)} instead."
         )
-    return shortened([" ".join(str(name).split()) for name in names], _LONGEST)
+    return shortened([" ".join(str(name).split()) for name in names], longest)
 
 
 def shortened(words: list[str], longest: int) -> list[str]:

@@ -11,6 +11,8 @@ from conclust.report.borders import border_words
 from conclust.results.result import Reported
 from conclust.selection.decision import NO_CONTRAST, REFERENCES, without_clusters
 
+# Estimators that are fitted to a network or to embeddings.
+_WITHOUT_LABELS = ("GraphConsensus", "TopicConsensus")
 _LABELS_ONLY = "labels alone give no reference without clusters to compare with"
 
 
@@ -117,21 +119,34 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
             how = "the number requested"
         why = "the number was given, not tested"
         return "asked for", f"{head}, {how}; no p-value: {why}.", why
-    why = _LABELS_ONLY
-    if record.command == "cluster" or reported.points is not None:
-        ask = "-k auto" if record.command else 'n_clusters="auto"'
-        why = f"no test against a single cluster was run ({ask} does it)"
+    why = _why_no_test(reported)
     if record.method is None:
         return "given", f"{head}, as given; no p-value: {why}.", why
     if record.number_by == "points" and record.reason is not None:
         explained = record.reason.partition(": ")[2].rstrip(".")
         return "borders", f"{head}: {explained}; no p-value: {why}.", why
-    if record.supports or K == 1:
+    if record.supports or (K == 1 and record.method.estimator not in _WITHOUT_LABELS):
         how = "chosen by agreement between the clusterings"
         if K == 1 and record.method.estimator == "AutoConsensus":
             how = "because no number of clusters has support in the clusterings"
         return "support", f"{head}, {how}; no p-value: {why}.", why
     return "method", f"{head}, as {record.method.estimator} finds; no p-value: {why}.", why
+
+
+def _why_no_test(reported: Reported) -> str:
+    """Return why there is no p-value, and what computes one."""
+    record = reported.record
+    made_by = record.settings.get("class")
+    if made_by == "GraphConsensus":
+        return "a network is not compared with networks without communities"
+    if record.command != "cluster" and reported.points is None and made_by != "TopicConsensus":
+        return _LABELS_ONLY
+    ask = "conclust.selection.choose"
+    if record.command:
+        ask = "-k auto"
+    elif made_by == "ConsensusClustering":
+        ask = 'n_clusters="auto"'
+    return f"no test against a single cluster was run ({ask} does it)"
 
 
 def _in_plain_words(reported: Reported, tested: bool) -> str:

@@ -278,6 +278,16 @@ def _by_none(reported: Reported) -> str:
         return f"The number, {record.asked_for}, was given. {select}"
     if record.method is None:
         return f"The clusters were given as labels. {select}"
+    if record.method.estimator == "GraphConsensus":
+        return (
+            "GraphConsensus finds the number by itself: more clusters with a larger 'resolution'."
+        )
+    if record.method.estimator == "TopicConsensus":
+        return (
+            "TopicConsensus finds the number by itself: groups of at least 'min_topic_size' objects that are "
+            "together in a share 'threshold' of the members. To estimate the number of clusters from the "
+            "embeddings, with a p-value: conclust.selection.choose."
+        )
     if record.reason is not None:
         return f"{record.reason} {select}"
     if K == 1:
