@@ -624,3 +624,20 @@ def test_a_saved_ensemble_is_no_table_of_labels(tmp_path):
         InputError, match="is a saved ensemble, which is read by 'conclust combine'"
     ):
         read_points(path, Reading())
+
+
+def test_an_unknown_delimiter_is_named(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("a|b\n1|2\n3|4\n5|6\n")
+    with pytest.raises(InputError, match="separated by something else than a comma"):
+        read_points(path, Reading())
+
+
+def test_options_of_columns_are_given_once(tmp_path, capsys):
+    path = tmp_path / "points.csv"
+    path.write_text("a,b\n1,2\n3,4\n5,6\n")
+    with pytest.raises(SystemExit):
+        main(
+            ["cluster", str(path), "--columns", "a", "--columns", "b", "--out", str(tmp_path / "o")]
+        )
+    assert "--columns is given twice" in capsys.readouterr().err

@@ -11,6 +11,7 @@ import pytest
 
 from conclust._files.formats import OUTPUTS
 from conclust._files.spreadsheets import guard_text, unguarded
+from conclust.cli import main
 from conclust.cli.reading.inputs import Reading, read_labelling
 from conclust.cli.summary import sizes_line
 from conclust.exceptions import OutputExistsError
@@ -196,3 +197,15 @@ def test_each_ending_of_a_file_of_labels_has_its_writer(tmp_path):
 def test_sizes_of_many_clusters_end_with_their_number():
     assert sizes_line(np.arange(1, 11)).endswith("9, 10.")
     assert sizes_line(np.arange(1, 36)) == "Sizes: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 and 25 more."
+
+
+@pytest.mark.parametrize("method", ["pcc", "eac"])
+def test_objects_in_no_cluster_have_no_confidence(tmp_path, method):
+    path = tmp_path / "labels.csv"
+    rows = [f"p{i},{i % 2},{i % 2},{i % 2}" for i in range(1, 9)]
+    path.write_text("\n".join(["id,a,b,c", "p0,,,", *rows]))
+    out = tmp_path / "o"
+    assert main(["combine", str(path), "--method", method, "-k", "2", "--out", str(out)]) == 0
+    first = (out / "labels.csv").read_text().splitlines()[1]
+    assert first == "p0,-1,"
+    assert main(["report", str(out), "--out", str(tmp_path / "page.html")]) == 0

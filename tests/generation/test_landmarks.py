@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.naive import landmarks as naive
 
 from conclust import HBGF, ConsensusClustering, EnsembleGenerator
-from conclust.exceptions import ParameterError
+from conclust.exceptions import InputError, ParameterError
 from conclust.generation.kinds import embedded
 from conclust.generation.kinds.embedded import bridges, start_seed
 from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe, search_of
@@ -399,3 +399,10 @@ def test_arrays_of_invalid_models_are_rejected(name, change):
     assert models.LandmarkCut.of_arrays(arrays) is not None
     arrays[name] = change(arrays[name])
     assert models.LandmarkCut.of_arrays(arrays) is None
+
+
+def test_new_points_with_infinite_squares_are_refused():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    generator = EnsembleGenerator("spectral", 4, scale=None, random_state=0).fit(X)
+    with pytest.raises(InputError, match=r"need numbers up to 1e\+152\. Got"):
+        generator.transform(1e154 * X)

@@ -63,6 +63,21 @@ class Kinds(tuple[str, ...]):
         )
 
 
+class Once(argparse.Action):
+    """Stores the names of columns; an option that is given twice is refused, because only one would count."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
+        if getattr(namespace, self.dest, None) not in (None, self.default):
+            parser.error(f"{option_string} is given twice: separate the names by commas")
+        setattr(namespace, self.dest, values)
+
+
 def kinds_told() -> dict[str, dict[str, Any]]:
     """Return the kinds of members for the help, by name; `make docs` writes them, because importing the kinds takes seconds."""
     kinds: dict[str, dict[str, Any]] = json.loads(KINDS.read_text(encoding="utf-8"))
@@ -112,6 +127,7 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--methods",
         type=names,
+        action=Once,
         metavar="A,B",
         help="the methods, by the names that 'conclust methods' lists; all: every one [thirteen, at least one of "
         "each family]",
@@ -184,9 +200,15 @@ def add_reading(
     if selection:
         choice = group.add_mutually_exclusive_group()
         choice.add_argument(
-            "--columns", type=names, metavar="A,B", help="columns to use, by name or number"
+            "--columns",
+            type=names,
+            action=Once,
+            metavar="A,B",
+            help="columns to use, by name or number",
         )
-        choice.add_argument("--drop", type=names, metavar="A,B", help="columns to leave out")
+        choice.add_argument(
+            "--drop", type=names, action=Once, metavar="A,B", help="columns to leave out"
+        )
     group.add_argument(
         "--header",
         choices=("auto", "yes", "no"),
@@ -219,6 +241,7 @@ def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> No
         group.add_argument(
             "--categories",
             type=names,
+            action=Once,
             metavar="A,B",
             help=f"columns of categories: {becomes}; all: every text column",
         )

@@ -205,10 +205,15 @@ def send_labels(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
     def rows() -> Iterator[Iterable[Any]]:
         for start in range(0, len(labels), _CHUNK):
             part = slice(start, start + _CHUNK)
-            sure = () if confidence is None else (np.round(confidence[part], 6).tolist(),)
+            sure = () if confidence is None else (_confidence_cells(confidence[part]),)
             yield from zip(names[part], labels[part].tolist(), *sure, strict=True)
 
     _write_csv(file, columns, rows())
+
+
+def _confidence_cells(confidence: Floats) -> list[float | str]:
+    """Return rounded numbers; an empty cell for an object in no cluster."""
+    return ["" if np.isnan(value) else value for value in np.round(confidence, 6).tolist()]
 
 
 def _send_gzip(file: BinaryIO, labels: Ints, table: LabelTable) -> None:

@@ -357,9 +357,7 @@ def _finish(
             clock.lap("borders")
     members = ensemble if clustered is None else clustered.pipeline.ensemble_
     labels = spread(model.labels_, complete, MISSING)
-    # Objects without a clustering belong to all clusters equally.
-    sure_of = np.nan_to_num(confidences(model, members), nan=1.0 / model.n_clusters_)
-    confidence = spread(sure_of, complete, 1.0 / model.n_clusters_)
+    confidence = spread(confidences(model, members), complete, np.nan)
     sure = usual_chance(model, members)
     scores = None if work.classes is None else score(work.classes, labels)
     sizes = sizes_of(labels, model.n_clusters_)

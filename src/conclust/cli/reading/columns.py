@@ -70,6 +70,11 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
         elif words:
             _refuse_words(table, words)
     if not roles.data:
+        if len(table.names) == 1:
+            raise InputError(
+                f"{table.name} has one column of text. Are its columns separated by something else than a comma, a semicolon or a tab? "
+                "Give it with one of these between the columns."
+            )
         raise InputError(
             f"{table.name}: no column of data is left besides the named ones"
             + (

@@ -18,9 +18,8 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust._threads import in_threads
 from conclust._types import Floats, Ints
-from conclust.exceptions import InputError
 from conclust.generation.kinds.embedded import bridges, centers_of_rows, start_seed
-from conclust.generation.labelling.models import LandmarkCut, Search, tie_weights
+from conclust.generation.labelling.models import LandmarkCut, Search, refuse_huge, tie_weights
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
 from conclust.generation.runs import some_objects
@@ -32,8 +31,6 @@ _ENOUGH = 5_000
 _FEW_LANDMARKS = 20
 # The weight of a tie between distant components: cuts of such ties can still be distinguished.
 _LEAST_TIE = 1e-9
-# Squares of distances between points with larger numbers may be infinite.
-_HUGE = 1e152
 
 
 def search_of(points: Floats, k: int, rng: np.random.Generator) -> Search:
@@ -92,12 +89,7 @@ class LandmarkSpectralRecipe:
     def run(  # noqa: D102
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
-        largest = float(np.abs(points).max())
-        if largest > _HUGE:
-            raise InputError(
-                f"Spectral members square distances, and need numbers up to {_HUGE:g}. Got {largest:.3g}: divide "
-                "the columns by a common unit, or use scale='minmax'."
-            )
+        refuse_huge(points)
         landmarks = self._landmarks(points, rng)
         graph = self._graph(landmarks, points, rng)
         shared = None if self.n_columns is None else graph.side(self.n_columns)

@@ -18,6 +18,7 @@ from conclust.generation.labelling.models import (
     Directions,
     LandmarkCut,
     Model,
+    refuse_huge,
     refuse_without_direction,
 )
 from conclust.generation.labelling.nearest import CenterSets
@@ -165,6 +166,7 @@ class Labelling:
             some = points if features is None else np.ascontiguousarray(points[:, features])
             labels[:, members] = NeighbourVote.label_all(models, some, threads)
         if self._graphs:
+            refuse_huge(points)
             # Enough parts of the points to keep all workers busy.
             parts = -(-effective_n_jobs(n_jobs) // len(self._graphs))
             step = max(1, -(-len(points) // parts))

@@ -19,6 +19,8 @@ from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.labelling.voting import NeighbourVote
 
 # Points of a call of a kernel, and their coordinates: an interrupt takes effect between two calls.
+# Squares of distances between points with larger numbers may be infinite.
+_HUGE = 1e152
 _BLOCK = 1 << 17
 _COORDINATES = 1 << 20
 
@@ -109,6 +111,16 @@ def refuse_without_direction(points: Floats) -> None:
         raise InputError(
             f"Members of method='spherical' compare directions, and {without} of {len(points)} points have "
             "none: all the features that a member sees are 0. Leave these points out, or use method='kmeans'."
+        )
+
+
+def refuse_huge(points: Floats) -> None:
+    """Raise the error for points whose squared distances may be infinite."""
+    largest = float(np.abs(points).max(initial=0.0))
+    if largest > _HUGE:
+        raise InputError(
+            f"Spectral members square distances, and need numbers up to {_HUGE:g}. Got {largest:.3g}: divide "
+            "the columns by a common unit, or use scale='minmax'."
         )
 
 
