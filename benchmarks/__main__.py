@@ -25,7 +25,7 @@ NAMES = (
     "neighbours",
     "selection",
 )
-LONG = ("blocks", "every", "landmark", "greedy", "pairwise", "cliffs", "members", "passes")
+LONG = ("blocks", "every", "landmark", "greedy", "pairwise", "cliffs", "members", "passes", "wide")
 
 
 def main(names: list[str]) -> None:
