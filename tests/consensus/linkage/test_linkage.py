@@ -436,3 +436,21 @@ def test_cloning_works_and_the_input_is_not_modified():
     np.testing.assert_array_equal(labels, before)
     assert model.get_params()["max_dense"] == 9
     assert model.n_features_in_ == 3
+
+
+@pytest.mark.parametrize("linkage", ["average", "single", "complete", "ward"])
+@pytest.mark.parametrize("weight", [1.0, 0.1, 3.0])
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_equal_weights_give_the_tree_without_weights(linkage, weight, missing):
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        labels = rng.integers(0, 3, (30, 5))
+        labels[rng.random(labels.shape) < missing] = -1
+        labels = labels[(labels >= 0).any(axis=1)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EvidenceWarning)
+            plain = EAC(3, linkage=linkage).fit(labels)
+            weighted = Ensemble(labels, weights=np.full(5, weight))
+            other = EAC(3, linkage=linkage).fit(weighted)
+        np.testing.assert_array_equal(other.linkage_matrix_, plain.linkage_matrix_)
+        np.testing.assert_array_equal(other.labels_, plain.labels_)
