@@ -641,3 +641,18 @@ def test_options_of_columns_are_given_once(tmp_path, capsys):
             ["cluster", str(path), "--columns", "a", "--columns", "b", "--out", str(tmp_path / "o")]
         )
     assert "--columns is given twice" in capsys.readouterr().err
+
+
+def test_names_of_rows_may_have_no_header(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text('"a","b"\n' + "".join(f'"r{i}",{i}.5,{i * i}\n' for i in range(12)))
+    points = read_points(path, Reading())
+    assert points.names == ("a", "b")
+    assert points.ids[:2] == ["r0", "r1"]
+    assert points.X[3].tolist() == [3.5, 9.0]
+    path.write_text("a,b\n" + "".join(f"r{i},{i % 2},{i % 3}\n" for i in range(12)))
+    labels = read_ensemble(path, Reading())
+    assert labels.ensemble.shape == (12, 2)
+    path.write_text("a,b\n1,2,3\n4,5\n")
+    with pytest.raises(FileFormatError, match="is ragged"):
+        read_points(path, Reading())

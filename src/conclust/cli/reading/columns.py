@@ -70,7 +70,7 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
         elif words:
             _refuse_words(table, words)
     if not roles.data:
-        if len(table.names) == 1:
+        if len(table.names) == 1 and roles.id_texts is not None:
             raise InputError(
                 f"{table.name} has one column of text. Are its columns separated by something else than a comma, a semicolon or a tab? "
                 "Give it with one of these between the columns."

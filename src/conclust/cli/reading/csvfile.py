@@ -125,7 +125,7 @@ class CsvRows:
             self._refuse("is empty")
         self.delimiter = delimiter or _sniff(sample, "\t;," if self._plain else "\t;")
         self._remaining = chain(sample, lines)
-        self._rows = self._read_rows(self._remaining)
+        self._rows = self._read_rows(self._remaining, names=header is not False)
         first = next(self._rows)
         self._width = len(first)
         if self._width > _MAX_FIELDS:
@@ -219,9 +219,11 @@ class CsvRows:
                 self.odd = True
             yield line
 
-    def _read_rows(self, lines: Iterator[str]) -> Iterator[list[str]]:
+    def _read_rows(self, lines: Iterator[str], *, names: bool) -> Iterator[list[str]]:
+        """Yield rows of equal width; names: whether the first one may be a header."""
         reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
         width = 0
+        header: tuple[int, list[str]] | None = None
         empty_at = 0
         while True:
             begin = reader.line_num + 1
@@ -230,10 +232,24 @@ class CsvRows:
             except csv.Error as error:
                 self._refuse_row(begin, str(error))
             if row is None:
+                if header is not None:
+                    self.lines.append(header[0])
+                    yield header[1]
                 return
             if not row:
                 empty_at = empty_at or reader.line_num
                 continue
+            if names:
+                # Kept until the width of the second row is known: R's write.table leaves out the name of the names of rows.
+                names, header = False, (reader.line_num, row)
+                width, empty_at = len(row), 0
+                continue
+            if header is not None:
+                unnamed = len(row) == width + 1 and not any(map(self.is_number, header[1]))
+                line, first = header
+                header, width = None, width + unnamed
+                self.lines.append(line)
+                yield ["", *first] if unnamed else first
             if not width:
                 width, empty_at = len(row), 0
             elif len(row) != width:
