@@ -308,6 +308,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     def _fitted(self, consensus: Any, links: dict[str, Any]) -> Any:
         """Return the consensus, fitted to the ensemble with the constraints."""
+        if isinstance(consensus, EnsembleGenerator):
+            self._refuse_consensus("It has no labels_ after fit. Members are made by generator=.")
         # Refused here: a clusterer of points would read an array of labels as coordinates.
         of_points = type(consensus).__module__.startswith(("sklearn.cluster.", "sklearn.mixture."))
         try:
