@@ -224,7 +224,7 @@ def member_agreement(
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions. None: the partitions of a `conclust.ConsensusClustering`.
     matching : {"majority", "one_to_one"}, default="majority"
-        How clusters of a partition are matched with consensus clusters. "majority": with the one that has most of
+        Rule by which clusters of a partition are matched with consensus clusters. "majority": with the one that has most of
         its objects (the first if several do). "one_to_one": each with a different one, maximising agreement;
         clusters left over have no match.
 

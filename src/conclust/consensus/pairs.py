@@ -73,7 +73,7 @@ def read_pairs(
         per_object = max(1, int(np.ceil(pairs * (n - 1) / 2)))
         if n > 1 and per_object > _TOO_MANY * pairs * (n - 1) / 2:
             warn(
-                f"pairs={pairs:g} asks for {pairs * n * (n - 1) / 2:,.0f} pairs of {n:,} objects, and "
+                f"pairs={pairs:g} means {pairs * n * (n - 1) / 2:,.0f} pairs of {n:,} objects, and "
                 f"each object needs one: {per_object * n:,} are drawn, pairs={per_object}, a share of "
                 f"about {2 * per_object / (n - 1):.2g}.",
                 EvidenceWarning,

@@ -26,7 +26,7 @@ class KMeansRuns:
     ----------
     labels : ndarray of int8 or int16 of shape (n_samples, n_runs)
         One run a column: clusters numbered by first appearance; -1 where an object was not drawn. No rows
-        where labels were not asked for.
+        where labels were not requested.
     found : ndarray of shape (n_runs,)
         Number of non-empty clusters.
     inertia : ndarray of shape (n_runs,)

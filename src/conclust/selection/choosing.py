@@ -252,7 +252,7 @@ def choose(
     data = _read(call)
     with one_library_thread():
         ensembles = _resample(data, clock)
-        verdict = data.compare(data.asked, data.seeds.references, clock)
+        verdict = data.compare(data.settings, data.seeds.references, clock)
         measured = _measure(data, ensembles, clock)
     return _assemble(data, ensembles, verdict, measured, clock)
 
@@ -305,7 +305,7 @@ class _Data:
     ----------
     call : _Call
         The arguments.
-    asked : Settings
+    settings : Settings
         Settings of the resampling.
     root : SeedSequence
         Source of all seeds.
@@ -334,7 +334,7 @@ class _Data:
     """
 
     call: _Call
-    asked: Settings
+    settings: Settings
     root: np.random.SeedSequence
     seeds: _Seeds
     scaling: Scaling
@@ -349,11 +349,11 @@ class _Data:
     design: Design
 
     def compare(
-        self, asked: Settings, seed: np.random.SeedSequence, clock: _Clock
+        self, settings: Settings, seed: np.random.SeedSequence, clock: _Clock
     ) -> Verdict | None:
         """Compare the points with references, if there is a null."""
         seeds = self.of_tested, seed
-        return _test(self.tested, self.widths, asked, seeds, bool(self.sequential), clock)
+        return _test(self.tested, self.widths, settings, seeds, bool(self.sequential), clock)
 
 
 def _settings(call: _Call) -> Settings:
@@ -467,7 +467,7 @@ def _assemble(
     clock : _Clock
         Reports progress.
     """
-    call, requested, codes, design = data.call, data.asked, data.codes, data.design
+    call, requested, codes, design = data.call, data.settings, data.codes, data.design
 
     def asked_again(labels: Ints, rejected: bool) -> Second:
         """Run the second test on the clusters of the best number, after the first one."""
@@ -479,7 +479,7 @@ def _assemble(
         numbers = data.tested if data.widths is None else data.tested[:, : data.widths[0]]
         clouds = Clouds(
             numbers,
-            lambda asked, seed: data.compare(asked, seed, clock),
+            lambda settings, seed: data.compare(settings, seed, clock),
             (data.seeds.references, data.seeds.shapes),
         )
         with one_library_thread():
@@ -539,7 +539,7 @@ def _numbers(k: Any, clusterer: Any, n: int, fraction: float) -> tuple[int, ...]
 
 def _resample(data: _Data, clock: _Clock) -> dict[int, Ensemble]:
     """Cluster draws of the points, for each number."""
-    settings, scores = data.asked, data.scores
+    settings, scores = data.settings, data.scores
     resamples = settings.resamples(len(scores), data.seeds.draws)
     ensembles = {}
     for number in settings.ks:
@@ -552,7 +552,7 @@ def _resample(data: _Data, clock: _Clock) -> dict[int, Ensemble]:
 def _test(
     tested: Floats,
     widths: list[int] | None,
-    asked: Settings,
+    settings: Settings,
     seeds: tuple[np.random.SeedSequence, np.random.SeedSequence],
     sequential: bool,
     clock: _Clock,
@@ -565,7 +565,7 @@ def _test(
         Scores of the points, or of some.
     widths : list of int or None
         Columns of each block of the scores, if there are categories.
-    asked : Settings
+    settings : Settings
         Settings of the resampling.
     seeds : (SeedSequence, SeedSequence)
         Seeds of the draws and of the references.
@@ -574,16 +574,16 @@ def _test(
     clock : _Clock
         Reports progress.
     """
-    if asked.null is None:
+    if settings.null is None:
         return None
     of_draws, of_references = seeds
     test = OneClusterTest(
-        asked,
+        settings,
         tested,
-        asked.resamples(len(tested), of_draws),
+        settings.resamples(len(tested), of_draws),
         seed=of_references,
         cache=open_reference_cache(
-            asked, tested, n_statistics(asked, len(tested)), of_draws, of_references, widths
+            settings, tested, n_statistics(settings, len(tested)), of_draws, of_references, widths
         ),
         report=clock.report,
         widths=widths,
@@ -593,7 +593,7 @@ def _test(
 
 def _measure(data: _Data, ensembles: dict[int, Ensemble], clock: _Clock) -> dict[int, Measured]:
     """Return the criteria of each number."""
-    settings, scores = data.asked, data.scores
+    settings, scores = data.settings, data.scores
     measured = {}
     seeds = spawn_sequences(data.seeds.splits, len(ensembles))
     for (number, ensemble), of_number in zip(ensembles.items(), seeds, strict=True):

@@ -64,10 +64,10 @@ class Clouds:
     compare_with: Callable[[Settings, np.random.SeedSequence], Verdict | None]
     seeds: tuple[np.random.SeedSequence, np.random.SeedSequence]
 
-    def compare(self, asked: Settings, kind: Kind) -> Verdict:
+    def compare(self, settings: Settings, kind: Kind) -> Verdict:
         """Compare the stability of the points with clouds of a kind."""
         seed = _seed_of(kind, self.seeds[0])
-        verdict = self.compare_with(replace(asked, null=kind), seed)
+        verdict = self.compare_with(replace(settings, null=kind), seed)
         assert verdict is not None
         return verdict
 
@@ -169,7 +169,7 @@ class Second:
 
 
 def clear_borders(
-    points: Floats, labels: Ints, asked: Settings, level: float, seed: np.random.SeedSequence
+    points: Floats, labels: Ints, settings: Settings, level: float, seed: np.random.SeedSequence
 ) -> Second:
     """Test the borders at a fifth of the level, for clusters that are no more stable than those of one Gaussian.
 
@@ -182,20 +182,20 @@ def clear_borders(
         Principal scores.
     labels : ndarray of int64 of shape (n_samples,)
         The clusters of the best number.
-    asked : Settings
+    settings : Settings
         Settings for resampling data sets.
     level : float
         Level of the first question.
     seed : SeedSequence
         Seed of the splits of the points.
     """
-    return _with_borders(Second(level=_CLEARLY * level), points, labels, asked, seed)
+    return _with_borders(Second(level=_CLEARLY * level), points, labels, settings, seed)
 
 
 def ask(
     points: Floats,
     labels: Ints,
-    asked: Settings,
+    settings: Settings,
     level: float,
     seed: np.random.SeedSequence,
     clouds: Clouds,
@@ -210,7 +210,7 @@ def ask(
         Principal scores.
     labels : ndarray of int64 of shape (n_samples,)
         The clusters of the number that would be chosen.
-    asked : Settings
+    settings : Settings
         Settings for resampling data sets.
     level : float
         Level of the first question.
@@ -223,17 +223,17 @@ def ask(
     """
     second = Second(level=level, level_of_clouds=level)
     if borders:
-        second = _with_borders(second, points, labels, asked, seed)
-    if second.n_held or asked.null not in GAUSSIAN:
+        second = _with_borders(second, points, labels, settings, seed)
+    if second.n_held or settings.null not in GAUSSIAN:
         return second
-    asked = replace(asked, n_references=min(_CLOUDS, asked.n_references))
+    settings = replace(settings, n_references=min(_CLOUDS, settings.n_references))
     n_leading = int(labels.max())
     few = by_silhouette(len(points))
     for kind in KINDS:
         if few or clouds.may_be_extreme(kind, n_leading, level):
-            second = _compared(second, clouds.compare(asked, kind), kind, level)
+            second = _compared(second, clouds.compare(settings, kind), kind, level)
         if not (second.one_cluster or few) and clouds.are_more_than_gaussian(kind, n_leading):
-            verdict = clouds.compare(replace(asked, n_leading=n_leading), kind)
+            verdict = clouds.compare(replace(settings, n_leading=n_leading), kind)
             second = _compared(second, verdict, f"equally {kind}", _LEVELS_OF_MEASURED * level)
         if second.one_cluster:
             break
@@ -241,19 +241,19 @@ def ask(
 
 
 def _with_borders(
-    second: Second, points: Floats, labels: Ints, asked: Settings, seed: np.random.SeedSequence
+    second: Second, points: Floats, labels: Ints, settings: Settings, seed: np.random.SeedSequence
 ) -> Second:
     """Test the borders, unless there are too few objects."""
     if round(len(points) / 3) <= labels.max():
         return second
-    clusterer: Any = None if asked.fast else asked.clusterer
+    clusterer: Any = None if settings.fast else settings.clusterer
     tests = border_tests(
         points,
         labels,
         clusterer=clusterer,
         alpha=max(second.level, SUREST),
         random_state=seed,
-        n_jobs=asked.threads,
+        n_jobs=settings.threads,
     )
     return replace(second, borders=tests)
 

@@ -11,12 +11,12 @@ import numpy as np
 from conclust._validation import count
 from conclust.blocks import LabelStore, checkpoint
 from conclust.blocks.checkpoints import has_state
-from conclust.cli.asked import jobs
 from conclust.cli.choice import choose
 from conclust.cli.commands.consensus import refuse_labels_from
 from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.inputs import read_weights
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
+from conclust.cli.requested import jobs
 from conclust.cli.summary import names_for, sizes_line
 from conclust.exceptions import InputError
 from conclust.results.record import EnsembleFacts, Record, Settings, Source, write_record

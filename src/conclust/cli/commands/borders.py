@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from conclust.cli.asked import jobs
 from conclust.cli.console import Talk
+from conclust.cli.requested import jobs
 from conclust.confidence import border_tests, consensus_tree
 from conclust.results.borders import Borders, borders_of
 from conclust.results.writing import OutputFolder, write_numbers

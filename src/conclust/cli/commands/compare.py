@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from conclust import metrics
 from conclust._files.spreadsheets import unguarded
 from conclust._validation import count
-from conclust.cli.asked import reading
 from conclust.cli.reading.inputs import Labelling, read_labelling
+from conclust.cli.requested import reading
 from conclust.exceptions import InputError
 
 _MEASURES = (

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from conclust._progress import watching
 from conclust._types import Ints
 from conclust._validation import count
-from conclust.cli.asked import jobs, reading, scale, scaling
 from conclust.cli.choice import Choice, choose
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
 from conclust.cli.commands.draws import read_draws
@@ -28,6 +27,7 @@ from conclust.cli.options import LEVEL
 from conclust.cli.reading.fill import Filled
 from conclust.cli.reading.inputs import Points, read_ensemble
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
+from conclust.cli.requested import jobs, reading, scale, scaling
 from conclust.cli.summary import confidence_line, last_lines, names_for, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
 from conclust.confidence.chance import usual_chance

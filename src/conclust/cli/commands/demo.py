@@ -26,10 +26,10 @@ from conclust._files.storage import atomic_write, write_json
 from conclust._random import seed_sequence, spawn_seeds
 from conclust._types import Floats, Ints
 from conclust._validation import count
-from conclust.cli.asked import jobs
 from conclust.cli.commands.demo_story import REPORT, SET, story
 from conclust.cli.console import Talk
 from conclust.cli.record import versions
+from conclust.cli.requested import jobs
 from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.linkage import EAC
 from conclust.consensus.probabilistic import PCC

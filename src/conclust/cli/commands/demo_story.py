@@ -11,7 +11,7 @@ import numpy as np
 from conclust import report
 from conclust._types import Floats
 from conclust._validation import count
-from conclust.cli.asked import jobs
+from conclust.cli.requested import jobs
 from conclust.cli.summary import sizes_line, sizes_of
 from conclust.confidence import object_confidence
 from conclust.exceptions import EnsembleWarning, SelectionWarning

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from conclust._files.spreadsheets import unguarded
 from conclust._validation import count
-from conclust.cli.asked import reading
 from conclust.cli.console import Talk, plain
 from conclust.cli.reading.inputs import Labels, read_ensemble
+from conclust.cli.requested import reading
 from conclust.ensemble import MISSING, NOISE, Ensemble
 from conclust.exceptions import InputError, OutputExistsError
 from conclust.results.writing import LabelTable, write_numbers

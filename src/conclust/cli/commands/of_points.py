@@ -9,11 +9,11 @@ import numpy as np
 
 from conclust._types import Floats, Ints
 from conclust._validation import count
-from conclust.cli.asked import reading
 from conclust.cli.console import STREAM, Talk
 from conclust.cli.reading.fill import Filled, fill
 from conclust.cli.reading.inputs import Points, read_points
 from conclust.cli.record import Clock
+from conclust.cli.requested import reading
 from conclust.confidence import ClusterGaps, cluster_categories, cluster_features, cluster_gaps
 from conclust.results.features import MOST_GAPS, Features, write_features
 

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 import conclust
 from conclust._types import Floats, Ints
 from conclust._validation import count
-from conclust.cli.asked import jobs, reading
 from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.columns import id_name, roles_of
@@ -27,6 +26,7 @@ from conclust.cli.reading.inputs import classes_of, points_of, read_labelling
 from conclust.cli.reading.sources import opened
 from conclust.cli.reading.tables import Reading, Table, listed, table_of
 from conclust.cli.record import Clock, words
+from conclust.cli.requested import jobs, reading
 from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, company
 from conclust.consensus.auto import AutoConsensus

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust.cli.asked import jobs, scale, scaling
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
 from conclust.cli.commands.consensus import folder_of, send, source_of
 from conclust.cli.commands.of_points import features_written, gaps_between, points_read
@@ -17,6 +16,7 @@ from conclust.cli.console import Talk
 from conclust.cli.reading.fill import Filled
 from conclust.cli.reading.inputs import Points
 from conclust.cli.record import Clock, recorded_warnings, words
+from conclust.cli.requested import jobs, scale, scaling
 from conclust.cli.summary import last_lines, score, sizes_line, sizes_of
 from conclust.consensus.base import spread
 from conclust.ensemble import MISSING, Ensemble

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from conclust._validation import count
-from conclust.cli.asked import jobs, reading
 from conclust.cli.choice import find
 from conclust.cli.console import Talk, plain
 from conclust.cli.reading.inputs import read_ensemble
+from conclust.cli.requested import jobs, reading
 from conclust.exceptions import InputError
 from conclust.results.writing import LabelTable, OutputFolder, write_numbers
 from conclust.trials import Comparison, compare

@@ -86,7 +86,7 @@ def constrained_tree(
     matrix : ndarray of shape (m, m)
         Dissimilarities of the starting clusters.
     start : EqualRows
-        Which objects these hold; an object that a constraint is about stands alone.
+        Objects that these hold; an object that a constraint is about stands alone.
     linkage : {"single", "average", "complete"}
         Linkage that merges clusters.
     constraints : Constraints
