@@ -1,0 +1,99 @@
+"""Headers, names of objects, delimiters and weights as other programs write them."""
+
+import numpy as np
+import pytest
+
+from conclust import Ensemble
+from conclust.cli import main
+from conclust.cli.reading.inputs import Reading, read_ensemble, read_points
+from conclust.exceptions import FileFormatError, InputError
+
+
+def test_numbers_that_nearly_name_the_objects_are_no_measurement(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "points.csv"
+    ids = [1000 + i for i in range(50)]
+    ids[-1] = ids[3]
+    rows = [
+        f"{one},{a:.3f},{b:.3f}" for one, (a, b) in zip(ids, rng.normal(size=(50, 2)), strict=True)
+    ]
+    path.write_text("\n".join(["id,a,b", *rows]))
+    with pytest.raises(InputError, match="the column 'id' has 49 different values for 50 objects"):
+        read_points(path, Reading())
+    assert read_points(path, Reading(drop=("id",))).X.shape == (50, 2)
+    assert read_points(path, Reading(columns=("id", "a"))).X.shape == (50, 2)
+
+
+@pytest.mark.parametrize("header", ["id,2011,2012", "sample,1017,1018"])
+def test_a_header_may_have_years_as_names(tmp_path, header):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "points.csv"
+    rows = [f"p{i},{a:.3f},{b:.3f}" for i, (a, b) in enumerate(rng.normal(size=(20, 2)))]
+    path.write_text("\n".join([header, *rows]))
+    points = read_points(path, Reading())
+    assert points.X.shape == (20, 2)
+    assert list(points.names) == header.split(",")[1:]
+    assert points.ids[0] == "p0"
+
+
+def test_numbers_with_a_fraction_of_zero_name_the_objects(tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "points.csv"
+    rows = [f"{i}.0,{a:.3f},{b:.3f}" for i, (a, b) in enumerate(rng.normal(size=(20, 2)))]
+    path.write_text("\n".join(["id,x,y", *rows]))
+    assert read_points(path, Reading()).X.shape == (20, 2)
+
+
+def test_a_row_of_weights_is_read_by_the_names_of_the_partitions(tmp_path):
+    labels, weights = tmp_path / "labels.csv", tmp_path / "weights.csv"
+    labels.write_text("a,b,c\n" + "0,0,1\n0,1,1\n1,1,0\n" * 4)
+    for text in ("c,a,b\n3,1,2\n", "1,2,3\n", "weight\n1\n2\n3\n"):
+        weights.write_text(text)
+        ensemble = read_ensemble(labels, Reading(), weights=weights).ensemble
+        assert ensemble.weights.tolist() == [1, 2, 3]
+    weights.write_text("c,a,z\n3,1,2\n")
+    with pytest.raises(
+        InputError, match=r"there is no partition 'z'\. The partitions are 'a', 'b', 'c'"
+    ):
+        read_ensemble(labels, Reading(), weights=weights)
+
+
+def test_a_saved_ensemble_is_no_table_of_labels(tmp_path):
+    path = tmp_path / "ensemble.npz"
+    Ensemble([[0, 1], [0, 1], [1, 0]]).save(path)
+    with pytest.raises(
+        InputError, match="is a saved ensemble, which is read by 'conclust combine'"
+    ):
+        read_points(path, Reading())
+
+
+def test_an_unknown_delimiter_is_named(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("a|b\n1|2\n3|4\n5|6\n")
+    with pytest.raises(InputError, match="separated by something else than a comma"):
+        read_points(path, Reading())
+
+
+def test_options_of_columns_are_given_once(tmp_path, capsys):
+    path = tmp_path / "points.csv"
+    path.write_text("a,b\n1,2\n3,4\n5,6\n")
+    with pytest.raises(SystemExit):
+        main(
+            ["cluster", str(path), "--columns", "a", "--columns", "b", "--out", str(tmp_path / "o")]
+        )
+    assert "--columns is given twice" in capsys.readouterr().err
+
+
+def test_names_of_rows_may_have_no_header(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text('"a","b"\n' + "".join(f'"r{i}",{i}.5,{i * i}\n' for i in range(12)))
+    points = read_points(path, Reading())
+    assert points.names == ("a", "b")
+    assert points.ids[:2] == ["r0", "r1"]
+    assert points.X[3].tolist() == [3.5, 9.0]
+    path.write_text("a,b\n" + "".join(f"r{i},{i % 2},{i % 3}\n" for i in range(12)))
+    labels = read_ensemble(path, Reading())
+    assert labels.ensemble.shape == (12, 2)
+    path.write_text("a,b\n1,2,3\n4,5\n")
+    with pytest.raises(FileFormatError, match="is ragged"):
+        read_points(path, Reading())
