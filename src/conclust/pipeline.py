@@ -426,6 +426,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         # Checked here so that errors name this estimator; passed on as it came, with its names.
         check_column_names(X)
         read_points(self, X, reset=False)
+        check_row_names({"X": X, "partitions": partitions})
         labels = self.generator_.transform(X)
         # The consensus was fitted to an Ensemble: names of a frame (set_output) would be unknown to it.
         labels = np.asarray(labels) if hasattr(labels, "columns") else labels

@@ -1,6 +1,7 @@
 """All sources give the same labels."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -178,6 +179,18 @@ class TestBlockedArray:
         array = BlockedArray((11, 3), np.int64, 4, make)
         np.testing.assert_array_equal(array[5:7], self.values[5:7])
         assert made == [1]
+
+    def test_a_link_is_written_through(self, tmp_path):
+        real, link = tmp_path / "real.npy", tmp_path / "link.npy"
+        real.touch()
+        link.symlink_to(real)
+        self.array().save(link)
+        assert link.is_symlink()
+        np.testing.assert_array_equal(np.load(real), self.values)
+
+    def test_a_device_stays_a_device(self):
+        self.array().save("/dev/null")
+        assert not Path("/dev/null").is_file()
 
     def test_a_block_that_fails_leaves_the_old_file(self, tmp_path):
         self.array().save(tmp_path / "values.npy")

@@ -97,3 +97,28 @@ def test_names_of_rows_may_have_no_header(tmp_path):
     path.write_text("a,b\n1,2,3\n4,5\n")
     with pytest.raises(FileFormatError, match="is ragged"):
         read_points(path, Reading())
+
+
+@pytest.mark.parametrize("stem", ["sample", "object_", "row "])
+def test_a_first_object_with_a_number_is_no_header(tmp_path, stem):
+    path = tmp_path / "points.csv"
+    path.write_text("".join(f"{stem}{i},{i % 3},{i % 5}\n" for i in range(20)))
+    points = read_points(path, Reading())
+    assert points.X.shape == (20, 2)
+    assert points.ids[0] == f"{stem}0"
+
+
+@pytest.mark.parametrize("name", ["body_mass_index", "refractive_index"])
+def test_measurements_called_index_are_numbers(tmp_path, name):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "points.csv"
+    rows = [f"{a:.3f},{b:.4f}" for a, b in rng.normal(size=(60, 2))]
+    path.write_text("\n".join([f"age,{name}", *rows]))
+    assert read_points(path, Reading()).X.shape == (60, 2)
+
+
+def test_trailing_commas_are_ragged(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("a,b\n1,2,\n3,4,\n")
+    with pytest.raises(FileFormatError, match="is ragged"):
+        read_points(path, Reading())

@@ -61,7 +61,9 @@ def test_measures_match_their_definitions(kind, seed):
         there = given[:, u] >= 0
         given[there, u] = np.array(names)[given[there, u]]
     repeated = company(labels, ensemble, new=given)
-    np.testing.assert_allclose(repeated, kept[::-1], atol=1e-12)
+    # An object that is alone in a partition is company for new ones.
+    with_alone = naive.company(labels, ensemble, alone=True)
+    np.testing.assert_allclose(repeated, with_alone[::-1], atol=1e-12)
     by_majority = naive.agreement(labels, ensemble, "majority")
     np.testing.assert_allclose(member_agreement(labels, ensemble), by_majority)
     # Several one-to-one matchings may be best: the same number of objects agrees in all of them.

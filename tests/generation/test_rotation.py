@@ -36,7 +36,7 @@ def unrotated(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_rotation_keeps_all_distances_and_inner_products() -> None:
     X = blobs()[0]
     new = blobs(seed=1)[0][:70]
-    rotation, rotated = Rotation.of(X)
+    rotation, rotated = Rotation.of(X, moved=False)
     assert rotated.shape == (90, 91)
     both, both_rotated = np.vstack([X, new]), np.vstack([rotated, rotation(new)])
     np.testing.assert_allclose(cdist(rotated, both_rotated), cdist(X, both), atol=1e-6)
@@ -45,7 +45,7 @@ def test_a_rotation_keeps_all_distances_and_inner_products() -> None:
 
 def test_new_points_have_their_distance_from_the_span_of_the_fit() -> None:
     X = blobs()[0]
-    rotation, _ = Rotation.of(X)
+    rotation, _ = Rotation.of(X, moved=False)
     new = blobs(seed=1)[0]
     basis = np.linalg.svd(X, full_matrices=False)[2]
     outside = np.linalg.norm(new - new @ basis.T @ basis, axis=1)
@@ -56,7 +56,7 @@ def test_points_of_the_fit_have_their_coordinates_to_the_bit() -> None:
     X = blobs()[0]
     X[5] = X[17]
     X[6] = 0.0
-    rotation, rotated = Rotation.of(X)
+    rotation, rotated = Rotation.of(X, moved=False)
     assert np.array_equal(rotated[5], rotated[17])
     assert not rotated[6].any()
     assert rotation.axes.shape == (400, 89)
@@ -109,7 +109,7 @@ def test_labels_of_a_point_do_not_depend_on_the_points_around_it() -> None:
 )
 def test_other_members_see_the_points_as_they_are(changes: dict[str, Any]) -> None:
     X = blobs()[0]
-    maker = EnsembleGenerator(**{"n_partitions": 8, "random_state": 0} | changes)
+    maker = EnsembleGenerator(**{"n_partitions": 12, "random_state": 0} | changes)
     maker.fit(X)
     assert maker._rotation is None
 
@@ -117,7 +117,7 @@ def test_other_members_see_the_points_as_they_are(changes: dict[str, Any]) -> No
 @pytest.mark.parametrize("method", ["kmeans", ["graph", "kmeans"]])
 def test_centres_are_means_of_the_points_in_their_features(method: Any) -> None:
     X = blobs()[0]
-    maker = EnsembleGenerator(method, 6, scale="standard", random_state=0)
+    maker = EnsembleGenerator(method, 12, scale="standard", random_state=0)
     labels = maker.fit_transform(X)
     assert maker._rotation is not None
     Z = maker.scaler_.transform(X)
@@ -129,17 +129,49 @@ def test_centres_are_means_of_the_points_in_their_features(method: Any) -> None:
         np.testing.assert_allclose(member.centers, means, atol=1e-9)
 
 
-def test_fewer_features_than_objects_are_not_rotated() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 61))
-    assert EnsembleGenerator(random_state=0).fit(X)._rotation is None
-    assert (
-        EnsembleGenerator(random_state=0).fit(np.column_stack([X, X[:, 0]]))._rotation is not None
-    )
+def test_points_are_rotated_where_it_pays() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 240))
+
+    def rotated(features: int, *given: Any) -> bool:
+        return EnsembleGenerator(*given, random_state=0).fit(X[:, :features])._rotation is not None
+
+    assert [rotated(d) for d in (61, 89, 90)] == [False, False, True]
+    assert [rotated(d, "kmeans") for d in (90, 239, 240)] == [False, False, True]
+    assert [rotated(240, "kmeans", n) for n in (9, 10)] == [False, True]
+
+
+@pytest.mark.parametrize("unit", [1e6, 1e12, 1.7e18])
+def test_columns_far_from_0_leave_the_digits_of_others(unit: float) -> None:
+    X, y = blobs(k=2)
+    X[y == 1] += 0.3
+    far = np.column_stack([X, np.full(len(X), unit)])
+    plain = EnsembleGenerator("kmeans", 20, n_clusters=2, scale=None, random_state=0)
+    expected = plain.fit_transform(X)
+    assert np.array_equal(plain.fit_transform(far), expected)
+    assert plain._rotation is not None
+
+
+def test_distances_remain_after_the_origin_is_moved() -> None:
+    X, new = blobs()[0] + 50.0, blobs(seed=1)[0]
+    rotation, rotated = Rotation.of(X)
+    assert not rotated[0].any()
+    np.testing.assert_allclose(cdist(rotation(new), rotated), cdist(new, X), rtol=1e-9)
+    np.testing.assert_allclose(rotation.back(rotated), X, atol=1e-10)
+
+
+def test_files_of_the_version_before_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "generator.npz"
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    maker = EnsembleGenerator(n_partitions=4, random_state=0).fit(X)
+    maker.save(path)
+    arrays, meta = read_npz(path, expected=_EXPECTED)
+    write_npz(path, arrays, meta | {"version": 5})
+    assert np.array_equal(EnsembleGenerator.load(path).transform(X), maker.transform(X))
 
 
 def test_a_generator_comes_back_with_its_rotation(tmp_path: Path) -> None:
     X, new = blobs()[0], blobs(n=40, seed=1)[0]
-    maker = EnsembleGenerator(["kmeans", "graph", "spectral"], 9, random_state=0).fit(X)
+    maker = EnsembleGenerator(["kmeans", "graph", "spectral"], 12, random_state=0).fit(X)
     maker.save(tmp_path / "generator.npz")
     for again in (
         EnsembleGenerator.load(tmp_path / "generator.npz"),
@@ -154,14 +186,14 @@ def test_a_generator_comes_back_with_its_rotation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "how"),
     [
-        *itertools.product(("axes", "coordinates", "digests"), ("absent", "shorter")),
+        *itertools.product(("origin", "axes", "coordinates", "digests"), ("absent", "shorter")),
         ("axes", "infinite"),
         ("coordinates", "infinite"),
     ],
 )
 def test_damaged_rotations_are_refused(tmp_path: Path, name: str, how: str) -> None:
     path = tmp_path / "generator.npz"
-    EnsembleGenerator(n_partitions=4, random_state=0).fit(blobs()[0]).save(path)
+    EnsembleGenerator(n_partitions=12, random_state=0).fit(blobs()[0]).save(path)
     arrays, meta = read_npz(path, expected=_EXPECTED)
     if how == "absent":
         del arrays[name]

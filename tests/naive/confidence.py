@@ -50,7 +50,7 @@ def cluster_consensus(labels, ensemble):
     return np.array(actual)
 
 
-def company(labels, ensemble):
+def company(labels, ensemble, alone=False):
     L, w = ensemble.labels, weights_of(ensemble)
     n, m = L.shape
     K = max(labels) + 1
@@ -61,7 +61,7 @@ def company(labels, ensemble):
             if L[i, u] < 0:
                 continue
             others = [j for j in range(n) if L[j, u] == L[i, u]]
-            if len(others) == 1:
+            if len(others) == 1 and not alone:
                 continue
             for k in range(K):
                 total[k] += w[u] * sum(labels[j] == k for j in others) / len(others)

@@ -283,3 +283,17 @@ def test_frames_of_edges_are_read_by_the_names_of_networkx():
 def test_edges_with_a_missing_end_are_refused(missing):
     with pytest.raises(InputError, match="Edge 1 has a missing end"):
         GraphConsensus().fit([("a", "b"), ("b", missing), ("c", "a")])
+
+
+@pytest.mark.parametrize("name", ["weight", "value", "w"])
+def test_the_third_column_of_a_frame_is_the_weight(name):
+    ends = [(i, j) for i in range(40) for j in range(i)]
+    frame = pd.DataFrame(ends, columns=["source", "target"])
+    frame[name] = [10.0 if (i < 20) == (j < 20) else 0.01 for i, j in ends]
+    assert GraphConsensus(random_state=0).fit(frame).n_clusters_ == 2
+    frame["more"] = 1.0
+    if name == "weight":
+        assert GraphConsensus(random_state=0).fit(frame).n_clusters_ == 2
+    else:
+        with pytest.raises(InputError, match="and one of weights"):
+            GraphConsensus(random_state=0).fit(frame)

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import ConsensusClustering, EnsembleGenerator
@@ -168,3 +169,19 @@ def test_coordinates_along_a_line_keep_distances():
     t = np.random.default_rng(0).normal(size=500)
     along = along_line(np.outer(t, [3.0, 4.0]) + np.array([1.0, -2.0]))
     np.testing.assert_allclose(np.abs(along - along.T), 5 * np.abs(t[:, None] - t), atol=1e-12)
+
+
+def test_points_with_a_time_in_nanoseconds_are_not_on_a_line():
+    X, _ = make_moons(400, noise=0.05, random_state=0)
+    times = np.round(1.7e18 + 8e16 * np.random.default_rng(0).uniform(size=400))
+    with_times = np.column_stack([X, times])
+    assert along_line(with_times) is None
+    kinds = {member.method for member in EnsembleGenerator(random_state=0).fit(with_times).members_}
+    assert kinds == {"graph", "spectral", "density"}
+
+
+def test_the_order_of_points_does_not_matter_for_a_line():
+    t = np.concatenate([np.zeros(120), np.random.default_rng(0).normal(10, 1, 150)])
+    X = np.column_stack([t, 2 * t + 1])
+    assert along_line(X) is not None
+    assert along_line(X[np.random.default_rng(1).permutation(270)]) is not None

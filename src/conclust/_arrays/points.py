@@ -14,9 +14,10 @@ from conclust._validation import count
 from conclust.exceptions import InputError
 
 _NAMED = 4
-# Number of points that are looked at first, and distance from a line that is a rounding error.
+# Number of points that are looked at first, and distance from a line, relative to the spread of a column, that does not count.
 _FIRST = 100
-_ON_LINE = 1e-12
+_ON_LINE = 1e-10
+_EPS = 16 * float(np.finfo(np.float64).eps)
 _PLACES = 20
 
 
@@ -59,25 +60,36 @@ def point_rows(X: Any, n: int, rows: str = "objects", *, also: str = "") -> NDAr
 def along_line(points: Floats) -> Floats | None:
     """Return the coordinate of points that lie on one straight line, of shape (n_samples, 1); None if they do not.
 
-    Rounding errors, relative to the largest number, do not count. Points of several columns must have at least 20 places, because any two
-    places are on a line.
+    Rounding errors do not count. Points of several columns must have at least 20 places, because any two places are on a line.
     """
     if points.shape[1] == 1:
         return points
+    along = None
     for some in (points[:_FIRST], points):
-        with np.errstate(over="ignore"):
-            centred = some - some[0]
-        lengths = np.abs(centred).max(axis=1)
-        farthest = int(np.argmax(lengths))
-        if not 0 < lengths[farthest] < np.inf:
+        along = _along(some)
+        if along is None:
             return None
-        axis = centred[farthest] / lengths[farthest]
-        axis /= np.linalg.norm(axis)
-        along = centred @ axis
-        largest = float(np.abs(some).max())
-        if np.abs(centred - along[:, np.newaxis] * axis).max() > _ON_LINE * largest:
-            return None
-    return np.asarray(along[:, np.newaxis]) if len(np.unique(along)) >= _PLACES else None
+    assert along is not None
+    return along[:, np.newaxis] if len(np.unique(along)) >= _PLACES else None
+
+
+def _along(points: Floats) -> Floats | None:
+    """Return the coordinate of points along a line; None if they do not lie on one."""
+    with np.errstate(over="ignore"):
+        spreads, largest = np.ptp(points, axis=0), np.abs(points).max(axis=0)
+    widest = int(np.argmax(spreads))
+    if not np.isfinite(spreads).all():
+        return None
+    if spreads[widest] == 0:
+        return np.zeros(len(points))
+    t = (points[:, widest] - points[0, widest]) / spreads[widest]
+    farthest = int(np.argmax(np.abs(t)))
+    slopes = (points[farthest] - points[0]) / t[farthest]
+    away = np.abs(points - points[0] - t[:, np.newaxis] * slopes)
+    rounding = _EPS * (largest + largest[widest] / spreads[widest] * spreads)
+    if (away > _ON_LINE * spreads + rounding).any():
+        return None
+    return np.asarray(t * np.linalg.norm(slopes))
 
 
 def refuse_gaps(

@@ -83,7 +83,7 @@ def _open_path(path: Path, columns: list[str] | None) -> Source:
 def _in_order(path: Path) -> list[Any]:
     """Return the order of a part: Dask writes part.2 before part.10."""
     texts = re.split(r"(\d+)", path.name)
-    return [int(text) if i % 2 else text for i, text in enumerate(texts)]
+    return [*(int(text) if i % 2 else text for i, text in enumerate(texts)), path.name]
 
 
 @dataclass(frozen=True)

@@ -163,10 +163,10 @@ def company(
     Returns
     -------
     ndarray of shape (n_samples, n_clusters) or (n_new, n_clusters)
-        For each partition that puts object i into a cluster of two objects of the ensemble or more, the share of
-        consensus cluster k in that cluster (including i itself if it belongs to the ensemble); then the weighted mean
-        over these partitions. Rows sum to 1 if all objects in these clusters are in a cluster of the consensus. NaN for
-        objects that no partition put into such a cluster.
+        For each partition that puts object i into a cluster with other objects of the ensemble, the share of consensus
+        cluster k in that cluster (including i itself if it belongs to the ensemble); then the weighted mean over these
+        partitions. Rows sum to 1 if all objects in these clusters are in a cluster of the consensus. NaN for objects
+        that no partition put into a cluster with others.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def company_of(judged: Judged, who: sp.csr_array | None = None) -> Floats:
     members = judged.members
     table = judged.shared / np.maximum(members.cluster_sizes, 1e-300)[:, None]
     counting = members.column_weights
-    if not members.is_soft:  # an object that is alone has no company
+    if who is None and not members.is_soft:  # an object that is alone has no company
         counting = np.where(members.cluster_sizes == 1, 0.0, counting)
     columns = counting[:, None]
     if who is None:

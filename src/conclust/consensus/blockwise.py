@@ -112,8 +112,11 @@ def _identity(estimator: FitsBlocks, seed: np.random.SeedSequence) -> str:
         for name, value in estimator.get_params(deep=False).items()
         if name not in ("n_jobs", "verbose", "random_state")
     }
-    if getattr(estimator, "random_state", None) is not None:
+    random_state = getattr(estimator, "random_state", None)
+    if isinstance(random_state, int | np.integer | np.random.SeedSequence):
         parameters["random_state"] = str(repeating(seed))
+    else:  # generators are in another state at the next fit; the seed drawn first is resumed
+        parameters["random_state"] = type(random_state).__name__
     written = ", ".join(f"{name}={value}" for name, value in sorted(parameters.items()))
     return f"{type(estimator).__name__}({written})"
 
@@ -130,7 +133,7 @@ def _written(value: Any, name: str) -> str:
         digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"array of {value.dtype} {value.shape} {digest}"
     if isinstance(value, Divergence):
-        return repr(value)
+        return f"{value.name} {value._kernel}"
     raise ParameterError(
         f"A checkpoint cannot be identified by {name}={value!r}: a later fit could not be distinguished from this one. "
         "Fit without a checkpoint, or give a name or a number."

@@ -10,10 +10,12 @@ Functions and methods read these quantities here instead of computing them again
     each object           (n,)     observed, observed_weights
     each partition        (N,)     cluster_counts, missing_counts, noise_counts, observed_counts,
                                    partition_weights, presence_groups
-    each cluster          (T,)     cluster_sizes, column_partitions, column_weights cluster and partition (T, N)
-    observed_sizes partition, partition  (N, N)   shared_counts object and cluster    (n, T)   indicator, B cluster and
-    cluster   (T, T)   gram, B'B; gram_entries, their maximum number all of it                      label_view, as the
-    kernels read it
+    each cluster          (T,)     cluster_sizes, column_partitions, column_weights
+    cluster and partition (T, N)   observed_sizes
+    partition, partition  (N, N)   shared_counts
+    object and cluster    (n, T)   indicator, B
+    cluster and cluster   (T, T)   gram, B'B; gram_entries, their maximum number
+    all of it                      label_view, as the kernels read it
 
 `over_clusters` repeats a value of each partition for its clusters; `over_partitions` reduces values of
 clusters to one per partition (both in ``labels.py``). ``Ensemble.distinct_rows`` groups equal rows of

@@ -28,7 +28,13 @@ from conclust.generation.cache import (
     points_digest,
 )
 from conclust.generation.kinds.neighbour_options import read_graph
-from conclust.generation.kinds.registry import is_named, see_distances_only, settings_for
+from conclust.generation.kinds.registry import (
+    is_named,
+    rotation_pays,
+    see_distances_only,
+    sees_directions,
+    settings_for,
+)
 from conclust.generation.labelling.labelling import Labelling, over_chunks, scaled
 from conclust.generation.labelling.rotation import Rotation
 from conclust.generation.labelling.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
@@ -272,7 +278,7 @@ class EnsembleGenerator(StoredGenerator):
     """
 
     members_: list[Member] = field(init=False)
-    _rotation: Rotation | None = field(init=False)
+    _rotation: Rotation | None = field(init=False, default=None)
     parameters: ClassVar[Parameters] = {
         "method": check_method,
         "n_clusters": check_numbers,
@@ -482,8 +488,7 @@ class EnsembleGenerator(StoredGenerator):
         in_blocks = is_in_blocks(X)
         rows = Rows(X if in_blocks else read_points(self, X, ensure_min_samples=2), _OWNER)
         user_graph = None if graph is None else read_graph(graph, rows.n)
-        d = 1 if along_line(rows.some()) is not None else rows.d
-        settings = settings_for(self, rows.n, d, chosen=user_graph is None)
+        settings = settings_for(self, rows.n, rows.d, chosen=user_graph is None)
         fit_on = fitted_on(settings, rows.n) if user_graph is None else None
         if fit_on is not None:
             if in_blocks:
@@ -497,8 +502,10 @@ class EnsembleGenerator(StoredGenerator):
         )
         self._keep_scaling([raw])
         points = scaled(raw, self.scaler_)
-        if points.shape[1] > len(points) + 1 and see_distances_only(settings):
-            self._rotation, points = Rotation.of(points)
+        if along_line(points) is not None:
+            settings = settings_for(self, rows.n, 1, chosen=user_graph is None)
+        if see_distances_only(settings) and rotation_pays(settings, *points.shape):
+            self._rotation, points = Rotation.of(points, moved=not sees_directions(settings))
         plan = make_plan(settings, points, given=user_graph)
         n = len(points)
         cache = None
@@ -537,7 +544,13 @@ class EnsembleGenerator(StoredGenerator):
     ) -> None:
         """Fit each member on a sample of its own; append the labels of all objects to `wanted`."""
         self._keep_scaling(block for _, block in rows.blocks())
-        plan = make_plan(settings, scaled(rows.some(), self.scaler_), rows.n, fit_on)
+        spots = scaled(rows.some(), self.scaler_)
+        if along_line(spots) is not None and all(
+            along_line(np.vstack([spots, scaled(block, self.scaler_)])) is not None
+            for _, block in rows.blocks()
+        ):
+            settings = settings_for(self, rows.n, 1)
+        plan = make_plan(settings, spots, rows.n, fit_on)
         cache = None
         if self.cache_dir is not None:
             digest = blocks_digest(rows.shape, (block for _, block in rows.blocks()))

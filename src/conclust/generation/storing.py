@@ -30,6 +30,8 @@ from conclust.generation.scaling import Scaler, scaler_of
 
 _FORMAT = "conclust generator"
 _VERSION = 6
+# Version 6 added the rotation.
+_READ = (5, 6)
 # The concatenated arrays of all members of one kind, their shapes, and the arrays of each member.
 _MODELS = {
     f"{kind}_{name}{part}": expected
@@ -47,6 +49,7 @@ _EXPECTED = {
     "seeds": Expected("u", 1),
     "features": Expected("i", 1),
     "scaling": Expected("f", 2, optional=True),
+    "origin": Expected("f", 1, optional=True),
     "axes": Expected("f", 2, optional=True),
     "coordinates": Expected("f", 2, optional=True),
     "digests": Expected("u", 2, optional=True),
@@ -58,7 +61,7 @@ _SCALERS = {
     "standard": ("mean_", "scale_", "var_"),
 }
 # The arrays of a rotation.
-_ROTATION = ("axes", "coordinates", "digests")
+_ROTATION = ("origin", "axes", "coordinates", "digests")
 # Parameters that affect how a generator runs, but not its result.
 _RUNNING = ("n_jobs", "cache_dir", "verbose")
 _LABEL_TYPES = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
@@ -204,7 +207,7 @@ def restore(generator: Any, path: PathLike) -> None:
     arrays, meta = read_npz(path, expected=_EXPECTED)
     if meta.get("format") != _FORMAT:
         raise FileFormatError(f"{path} is not the file of a generator.")
-    if meta.get("version") != _VERSION:
+    if meta.get("version") not in _READ:
         raise FileFormatError(
             f"{path} has version {meta.get('version')!r} of the format of generators; this version of conclust reads "
             f"{_VERSION}. Fit the generator again, and save it."
@@ -283,14 +286,16 @@ def _fits_rotation(arrays: dict[str, NDArray[Any]], d: int) -> bool:
     present = [name in arrays for name in _ROTATION]
     if not all(present):
         return not any(present)
-    axes, coordinates, digests = (arrays[name] for name in _ROTATION)
+    origin, axes, coordinates, digests = (arrays[name] for name in _ROTATION)
     r = axes.shape[1]
     return bool(
-        axes.shape == (d, r)
+        origin.shape == (d,)
+        and axes.shape == (d, r)
         and 0 < r < d
         and coordinates.shape == (r, r)
         and digests.shape == (r, DIGEST)
         and digests.dtype == np.uint8
+        and np.isfinite(origin).all()
         and np.isfinite(axes).all()
         and np.isfinite(coordinates).all()
     )

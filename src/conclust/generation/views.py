@@ -192,11 +192,7 @@ def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Floats]:
             raise InputError(
                 f"With 'columns', the X of {_OWNER} must be one matrix or frame. Got {type(X).__name__}."
             )
-        lacking = [
-            each for of in columns.values() if _are_names(of) for each in of if each not in X
-        ]
-        if lacking:
-            raise InputError(f"X has no column {lacking[0]!r}. It has {shown(list(X.columns))}.")
+        _refuse_unknown(X, columns)
         if hasattr(X, "iloc"):
             parts = {
                 name: X[list(of)] if _are_names(of) else X.iloc[:, of]
@@ -224,6 +220,16 @@ def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Floats]:
     if len(set(lengths.values())) > 1:
         raise InputError(f"The views must be of the same objects. Got numbers of rows {lengths}.")
     return views
+
+
+def _refuse_unknown(X: Any, columns: Mapping[str, Any]) -> None:
+    """Refuse names of columns that a frame, or a matrix without names, does not have."""
+    names = [name for of in columns.values() if _are_names(of) for name in of]
+    if names and not hasattr(X, "columns"):
+        raise InputError(f"'columns' names the column {names[0]!r}, and X has no names.")
+    lacking = [name for name in names if name not in X]
+    if lacking:
+        raise InputError(f"X has no column {lacking[0]!r}. It has {shown(list(X.columns))}.")
 
 
 def _are_names(of: Any) -> bool:

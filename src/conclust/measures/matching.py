@@ -450,13 +450,18 @@ def _numbered(table: Ints, texts: list[str], clusters: list[str]) -> tuple[str, 
     """Return the class with the largest count for each row, numbered if several rows have the same class."""
     best, most = table.argmax(axis=1), table.max(axis=1)
     names = [f"cluster {cluster}" for cluster in clusters]
-    reserved = {texts[c] for c in best[most > 0]}
-    used: set[str] = set()
+    taken = {texts[c] for c in best[most > 0]}
+    given: set[str] = set()
+    last: dict[str, int] = {}
     for k in np.argsort(-most, kind="stable").tolist():
         name = texts[best[k]] if most[k] else names[k]
-        if name in used:
-            name = next(t for i in count(2) if (t := f"{name} {i}") not in reserved | used)
-        used.add(name)
+        if name in given or (not most[k] and name in taken):
+            numbers = count(last.get(name, 1) + 1)
+            last[name], name = next(
+                (i, text) for i in numbers if (text := f"{name} {i}") not in taken
+            )
+        given.add(name)
+        taken.add(name)
         names[k] = name
     return tuple(names)
 

@@ -107,7 +107,12 @@ def read_network(graph: Any) -> Network:
         frame: Any = graph
         names = list(frame.columns)
         if {"source", "target"} <= set(names):  # as networkx writes them, in any order
-            names = ["source", "target", *(name for name in names if name == "weight")]
+            more = [name for name in names if name not in ("source", "target")]
+            if len(more) > 1 and "weight" not in more:
+                raise InputError(
+                    f"A frame of edges has the columns 'source', 'target' and one of weights. Got {names}: leave the others out."
+                )
+            names = ["source", "target", *(["weight"] if "weight" in more else more)]
         columns = [frame[name].to_list() for name in names]
         return _of_names(list(zip(*columns, strict=True)), None)
     return _of_names(list(graph), None)

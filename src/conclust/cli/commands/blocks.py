@@ -118,7 +118,8 @@ def _store(arguments: argparse.Namespace, talk: Talk) -> LabelStore:
     store = LabelStore(arguments.labels, columns=columns, **how)
     if arguments.weights is None:
         return store
-    weights = read_weights(arguments.weights, store.shape[1])
+    names = getattr(store.source, "columns", ())
+    weights = read_weights(arguments.weights, store.shape[1], names)
     return LabelStore(arguments.labels, columns=columns, weights=weights, **how)
 
 

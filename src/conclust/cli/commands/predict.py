@@ -103,7 +103,8 @@ def run(arguments: argparse.Namespace) -> None:
         else:
             placed = _place(arguments, talk, result, new)
         clock.lap("place")
-        labels, membership, confidence = placed.labels, placed.membership, placed.confidence
+        labels, membership = placed.labels, placed.membership
+        confidence = np.where(labels >= 0, placed.confidence, np.nan)
         n_clusters = int(result.labels.max()) + 1
         sizes = sizes_of(labels, n_clusters)
         by_chance, names = result.record.by_chance, result.record.cluster_names

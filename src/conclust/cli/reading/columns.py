@@ -16,6 +16,7 @@ OBJECT = "object"
 _OURS = re.compile(r"label|confidence|cluster_\d+")  # columns that conclust writes next to it
 # Only unmistakable words for columns of numbers: a 'code' or a 'sample' may be a measurement.
 _NUMBERING = {"id", "ids", "identifier", "object", "row", "rowid", "index", "idx", "key"}
+_WHOLE = re.compile(r"[+-]?\d+(\.0+)?", re.ASCII)
 _FEW = 10  # number of objects below which all labels of a column may differ by chance
 _NEARLY = 0.9  # minimum share of different values of labels that are names
 
@@ -148,7 +149,8 @@ def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> No
 def _refuse_repeated_names(table: Table, j: int, texts: Sequence[str]) -> None:
     """Refuse a column of numbers that is called "id" and repeats few of its values: it is no measurement."""
     n_values = len(set(texts))
-    if _is_called_number(table, j) and names_objects(n_values, len(texts)):
+    whole = all(_WHOLE.fullmatch(text) for text in texts)
+    if _is_called_number(table, j) and whole and names_objects(n_values, len(texts)):
         raise InputError(
             f"{table.name}: the column {table.names[j]!r} has {n_values:,} different values for {len(texts):,} objects. "
             "It does not name them, as values are repeated, and is no measurement: leave it out with --drop, or give it as one of --columns."
@@ -162,7 +164,7 @@ def _may_name(table: Table, j: int, *, labels: bool, head: Sequence[str]) -> boo
     word = last_word(table.names[j]) if table.named else ""
     if table.is_text(j):
         return len(head) >= 3 and (word in NAMING or (j == 0 and (not labels or len(head) >= _FEW)))
-    whole = all(re.fullmatch(r"[+-]?\d+(\.0+)?", text, re.ASCII) for text in head)
+    whole = all(_WHOLE.fullmatch(text) for text in head)
     if labels:
         return (len(head) >= 3 and word in NAMING) or (j == 0 and len(head) >= _FEW and whole)
     return len(head) >= 3 and word in _NUMBERING and whole

@@ -245,7 +245,8 @@ class CsvRows:
                 width, empty_at = len(row), 0
                 continue
             if header is not None:
-                unnamed = len(row) == width + 1 and not any(map(self.is_number, header[1]))
+                longer = len(row) == width + 1 and not is_missing(row[-1])
+                unnamed = longer and not any(map(self.is_number, header[1]))
                 line, first = header
                 header, width = None, width + unnamed
                 self.lines.append(line)
@@ -293,7 +294,9 @@ class CsvRows:
             return True  # a name above numbers
         if not self._labels:
             # Years and numbers of genes are names, too, beside a column that names the objects.
-            if text == [0] and last_word(names[0]) in NAMING and not self.is_number(columns[0][0]):
+            years = all(re.fullmatch(r"[0-9]+", name, re.ASCII) for name in names[1:])
+            word = last_word(names[0]) in NAMING and not re.search(r"[0-9]", names[0])
+            if text == [0] and word and years and not self.is_number(columns[0][0]):
                 return True
             return len(text) == len(names) or (not names[0] and len(text) == len(names) - 1)
         again = [names[j] in {cell.strip() for cell in columns[j]} for j in text]

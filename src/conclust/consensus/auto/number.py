@@ -35,8 +35,8 @@ class Straddling:
     share nothing. Other overlaps are summed, and divided by their sum if all clusters were
     independent::
 
-        ``sum of |A & C| min(1 - |A & C| / |A|, 1 - |A & C| / |C|)`` ``/ sum of |A| |C| / n min(1 - |C| / n, 1 - |A| /
-        n)``
+        ``sum of |A & C| min(1 - |A & C| / |A|, 1 - |A & C| / |C|)``
+        ``/ sum of |A| |C| / n min(1 - |C| / n, 1 - |A| / n)``
 
     over all A and C, and all members by their weights.
 

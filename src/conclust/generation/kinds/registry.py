@@ -20,6 +20,9 @@ METHODS = ("auto", "kmeans", "mixed", *(name for name in KINDS if name != "kmean
 # The kinds of an automatic ensemble and the number of members of each. Chosen in experiments/default.
 _SHARES = {"graph": 17, "spectral": 17, "density": 6}
 N_AUTOMATIC = sum(_SHARES.values())
+# Features per object from which members are made of rotated points: with spectral members, and without (`benchmarks.wide`).
+_WIDE, _VERY_WIDE = 1.5, 4.0
+_FEW_MEMBERS = 10
 # With fewer objects, a graph of neighbours shows no more than the distances.
 _FEW = 50
 
@@ -71,6 +74,22 @@ def is_named(method: Any) -> bool:
     """Return whether all members are of built-in kinds."""
     listed = method if isinstance(method, list | tuple) else [method]
     return all(isinstance(entry, str) for entry in listed)
+
+
+def sees_directions(generator: Any) -> bool:
+    """Return whether some members depend on the directions of the points from 0."""
+    by_cosine = isinstance(generator.metric, str) and generator.metric == "cosine"
+    return by_cosine or SPHERICAL.recipe.name in kinds_of(generator.method)
+
+
+def rotation_pays(generator: Any, n: int, d: int) -> bool:
+    """Return whether members are made faster of n points with n coordinates in place of d.
+
+    The axes cost some n^2 d operations; most members of many clusters cost more.
+    """
+    if generator.n_partitions is not None and generator.n_partitions < _FEW_MEMBERS:
+        return False
+    return d >= (_WIDE if "spectral" in kinds_of(generator.method) else _VERY_WIDE) * n
 
 
 def see_distances_only(generator: Any) -> bool:

@@ -52,11 +52,13 @@ def label_block(X: Array, centers: Array, offsets: Sequence[int]) -> Array:
     --------
     From a fitted generator of k-means members to a graphics card, block by block::
 
-        import torch from conclust.generation.labelling.array_api import label_block
+        import torch
+        from conclust.generation.labelling.array_api import label_block
 
-        members = generator.members_ centers = torch.tensor(np.concatenate([m.centers for m in members]), device="cuda")
-        offsets = np.cumsum([0] + [m.n_clusters for m in members]).tolist() labels = torch.concat([label_block(X,
-        centers, offsets) for X in blocks]).cpu().numpy()
+        members = generator.members_
+        centers = torch.tensor(np.concatenate([m.centers for m in members]), device="cuda")
+        offsets = np.cumsum([0] + [m.n_clusters for m in members]).tolist()
+        labels = torch.concat([label_block(X, centers, offsets) for X in blocks]).cpu().numpy()
 
     >>> import numpy as np
     >>> X = np.array([[0.0, 0.0], [4.0, 4.0], [9.0, 9.0]])

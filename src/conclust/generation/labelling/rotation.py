@@ -32,6 +32,8 @@ class Rotation:
 
     Attributes
     ----------
+    origin : ndarray of shape (n_features,)
+        The point from which coordinates are measured.
     axes : ndarray of shape (n_features, r)
         The axes; r is the number of distinct points.
     coordinates : ndarray of shape (r, r)
@@ -40,20 +42,26 @@ class Rotation:
         Digests of the distinct points, by which they are recognised: their coordinates are then the same to the bit.
     """
 
+    origin: Floats
     axes: Floats
     coordinates: Floats
     digests: NDArray[np.uint8]
 
     @classmethod
-    def of(cls, points: Floats) -> tuple[Self, Floats]:
-        """Return the rotation of points (n, n_features), and the rotated points."""
+    def of(cls, points: Floats, *, moved: bool = True) -> tuple[Self, Floats]:
+        """Return the rotation of points (n, n_features), and the rotated points.
+
+        moved: whether the origin may be moved, to the first point. Numbers far from 0 then keep their digits, but inner
+        products change.
+        """
         rows = EqualRows.of(points)
-        distinct = points[rows.first]
+        origin = points[0].copy() if moved else np.zeros(points.shape[1])
+        distinct = points[rows.first] - origin
         with one_library_thread():
             axes, upper = qr(distinct.T, mode="economic", overwrite_a=True, check_finite=False)
         coordinates: Floats = np.ascontiguousarray(upper.T)
         digests = np.array([_digest(row) for row in points[rows.first]], dtype=np.uint8)
-        rotation = cls(np.ascontiguousarray(axes), coordinates, digests)
+        rotation = cls(origin, np.ascontiguousarray(axes), coordinates, digests)
         return rotation, rotation._of_known(rows.inverse)
 
     @property
@@ -85,7 +93,7 @@ class Rotation:
         with one_library_thread():
             for start in range(0, len(new), _ROWS):
                 some = new[start : start + _ROWS]
-                block[: len(some)] = points[some]
+                block[: len(some)] = points[some] - self.origin
                 along = block @ self.axes
                 outside = block - along @ self.axes.T
                 rotated[some, :-1] = along[: len(some)]
@@ -95,7 +103,7 @@ class Rotation:
     def back(self, rotated: Floats) -> Floats:
         """Return points of the span in the features, of shape (n_samples, n_features)."""
         with one_library_thread():
-            return np.asarray(rotated[:, :-1] @ self.axes.T)
+            return np.asarray(rotated[:, :-1] @ self.axes.T + self.origin)
 
     def _of_known(self, numbers: Ints) -> Floats:
         """Return the coordinates of points of the fit, of shape (n_samples, r + 1)."""

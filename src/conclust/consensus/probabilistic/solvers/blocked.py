@@ -4,7 +4,8 @@ All that blocks share are the sums S (T, K) and the Grams G (K, K for each prese
 blocks start from the same ones; each sweeps over its objects on private copies and returns how they
 changed. With l and p, the weight of the partitions that labelled an object, and that observed it::
 
-    c = sum over objects of l |y|^2 - p |y|^4 / 2 F = sum_g w_g |G_g|^2 / 2 - sum_t w_t |S_t|^2 + c
+    c = sum over objects of l |y|^2 - p |y|^4 / 2
+    F = sum_g w_g |G_g|^2 / 2 - sum_t w_t |S_t|^2 + c
 
 so that F of all objects is known after every round from what the blocks return. Blocks that moved
 together can raise it: then the step of all of them is shortened, to the least F along it, a quartic in

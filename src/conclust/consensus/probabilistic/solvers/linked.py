@@ -5,8 +5,8 @@ labels X_t and their numbers m_u, plus the pairs within the group::
 
     h(y) = y'H y - 2 b'y + W |y|^4 - 2 C |y|^2,
 
-    H = sum_u w_u m_u (G_u - m_u y y'),   b = sum_t w_t X_t (S_t - X_t y), W = sum_u w_u m_u (m_u - 1) / 2,      C =
-    sum_t w_t (X_t^2 - sum_i x_ti^2) / 2
+    H = sum_u w_u m_u (G_u - m_u y y'),   b = sum_t w_t X_t (S_t - X_t y),
+    W = sum_u w_u m_u (m_u - 1) / 2,      C = sum_t w_t (X_t^2 - sum_i x_ti^2) / 2
 
 with S and G as in ``_kernels/pair_objective/factored/solver.h``. Groups that are kept apart (`cannot_link`) have
 y_a'y_b = 0: each cluster is open to one of the two. Which it is follows from the solution without constraints, and
