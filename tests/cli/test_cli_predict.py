@@ -179,7 +179,9 @@ def test_new_points_may_have_categories_and_empty_cells(tmp_path, capsys):
         actual = labels_of(tmp_path / f"p{impute}")
         assert (actual[20] == -1) == (impute == "drop")
         labelled = actual >= 0
-        sure = np.array([float(row["confidence"] or "nan") for row in read(tmp_path / f"p{impute}")])
+        sure = np.array(
+            [float(row["confidence"] or "nan") for row in read(tmp_path / f"p{impute}")]
+        )
         record = json.loads((tmp_path / f"p{impute}" / "result.json").read_text("utf-8"))
         assert record["mean_confidence"] == pytest.approx(sure[labelled].mean(), abs=1e-5)
         assert adjusted_rand_score(TRUTH[NEW][labelled], actual[labelled]) > 0.9
