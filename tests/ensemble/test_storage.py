@@ -514,3 +514,8 @@ def test_errors_of_atomic_write_name_the_file_itself(tmp_path):
             atomic_write(target, lambda file: file.write(b"x"))
         assert caught.value.filename == str(target)
         assert ".tmp" not in str(caught.value)
+
+
+def test_devices_are_written_to_and_not_replaced():
+    atomic_write("/dev/null", lambda file: file.write(b"content"))
+    assert Path("/dev/null").is_char_device()

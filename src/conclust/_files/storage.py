@@ -69,7 +69,7 @@ class Expected:
 
 
 def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file atomically: either the old or the new content exists, complete.
+    """Write a file atomically: either the old or the new content exists, complete. Devices and pipes are written to.
 
     Parameters
     ----------
@@ -85,6 +85,11 @@ def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
         one named ``.conclust-*.tmp`` may be.
     """
     target = Path(path)
+    mode = _mode(target)
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode) or stat.S_ISFIFO(mode):
+        with _named_by(target), target.open("wb") as file:
+            write(file)
+        return
     temporary = target.with_name(f".conclust-{secrets.token_hex(8)}.tmp")
     # 0o666 less the umask: the rights of an ordinary new file; mkstemp would give fewer.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
@@ -103,6 +108,14 @@ def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
         if not done:
             temporary.unlink(missing_ok=True)
     sync_folder(target.parent)
+
+
+def _mode(target: Path) -> int:
+    """Return the mode of a file, not followed if it is a link; 0 if there is none."""
+    try:
+        return target.lstat().st_mode
+    except OSError:
+        return 0  # raised again when it is written
 
 
 @contextmanager

@@ -138,12 +138,7 @@ class BlockedArray:
             for values in self.blocks():
                 file.write(np.ascontiguousarray(values).data)
 
-        target = Path(path).resolve()
-        if target.exists() and not target.is_file():  # a pipe, a device
-            with target.open("wb") as file:
-                write(file)
-        else:
-            atomic_write(target, write)
+        atomic_write(Path(path).resolve(), write)
 
     def to_dask(self) -> Any:
         """Return a Dask array with one chunk per block.
