@@ -214,11 +214,12 @@ class EnsembleGenerator(StoredGenerator):
     labelled if no two points are equal. For points in 16 dimensions, 40 graph and 6 density members take .16 CPU
     seconds with 1,500 objects, 1.5 with 10,000 and 2.6 with 100,000.
 
-    If X has more features than objects, members by "kmeans", "spherical", "graph", "spectral" and "density" that see
-    all features are made of rotated points: n objects span at most n dimensions, so that n coordinates have the same
-    distances. Equal distances may then differ by rounding errors. The axes are kept, and new points are rotated before
-    they are labelled; centres are those in the features. The default takes 1.6 CPU seconds for 500 objects with 20,000
-    features (17 without rotation), and 22 for 3,000 with 5,000 (41).
+    If X has at least 1.5 times as many features as objects (4 times without "spectral" members), ten or more members
+    by "kmeans", "spherical", "graph", "spectral" and "density" that see all features are made of rotated points: n
+    objects span at most n dimensions, so that n coordinates have the same distances. Equal distances may then differ
+    by rounding errors. The axes are kept, and new points are rotated before they are labelled; centres are those in
+    the features. The default takes 1.6 CPU seconds for 500 objects with 20,000 features (17 without rotation), and 22
+    for 3,000 with 5,000 (41).
 
     With `n_graphs`, each further member of a graph takes O(n K^2) time. Members of one graph use the same features,
     and the same objects if `fit_on` leaves some out; they are made one after the other. Twenty members with 20 to 60
