@@ -8,6 +8,7 @@ from math import isqrt, log
 from typing import Literal, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from conclust._arrays.points import along_line
 from conclust._threads import one_library_thread
@@ -33,6 +34,9 @@ _FEWEST_SEPARATED = 8
 # From this number of objects, clusters that are smaller than pieces are not looked for.
 _MANY_OBJECTS = 400
 _NEIGHBOURS = 10
+# From this number of points on, the graph of ten neighbours of a thin curve is likely to break at a random gap (one of 3^10). If twice as
+# many neighbours connect more, their graph is used. The number was not settled: it is the first that was tried.
+_BROKEN_FROM = 2_000
 _OBJECTS_A_PIECE = 25
 _MAX_PIECES = 60
 # The constants below were chosen as described in experiments/default/README.md.
@@ -106,6 +110,9 @@ def number_by_borders(
     If no number is accepted, the largest one up to 8 is chosen at which all clusters have 25 points or more and every
     border has an empty margin: at most .12 times as many points as an equally wide band of either cluster
     (`margin_ratio`).
+
+    A thin curve of many points may break in the graph at a random gap. From 2,000 points on, that of twenty neighbours is used if it has fewer
+    connected components.
 
     A straight axis between two parts of a ring runs through its hole. Clusters are joined whose border is bent and has
     no valley along the neighbour graph (`BentBorders`).
@@ -229,7 +236,21 @@ def _number_of_pieces(n: int) -> int:
 def _points_and_graph(X: Floats, seed: int, n_jobs: int | None) -> tuple[Floats, NeighbourGraph]:
     """Return the points in which borders are counted, and the graph of their nearest neighbours."""
     points = leading_components(spread_rounded_columns(X, np.random.default_rng(seed)))
-    return points, neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
+    graph = neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
+    if len(graph.rows) < _BROKEN_FROM:
+        return points, graph
+    n_parts = _number_of_parts(graph)
+    if n_parts == 1:
+        return points, graph
+    wider = neighbour_graph(points, 2 * _NEIGHBOURS, n_jobs=n_jobs)
+    return points, wider if _number_of_parts(wider) < n_parts else graph
+
+
+def _number_of_parts(graph: NeighbourGraph) -> int:
+    """Return the number of connected components."""
+    n = len(graph.rows)
+    ties = sp.coo_array((np.ones(len(graph.ends)), (graph.sources, graph.ends)), shape=(n, n))
+    return int(sp.csgraph.connected_components(ties, directed=False)[0])
 
 
 def _by_pieces(
