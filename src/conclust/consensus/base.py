@@ -440,7 +440,8 @@ class PlacingClusterer(SoftConsensusClusterer):
         Returns
         -------
         ndarray of shape (n_new,)
-            Cluster of each object, of those in ``labels_``; -1 for an object missing everywhere.
+            Cluster of each object, of those in ``labels_``; -1 for an object missing everywhere, or without membership in
+            any of these clusters.
         """
         if is_blocked(X):
             check_is_fitted(self)
@@ -454,13 +455,13 @@ class PlacingClusterer(SoftConsensusClusterer):
         labels: Ints = Y.argmax(axis=1)
         elsewhere = np.flatnonzero(Y.max(axis=1) <= NOTHING)
         if len(elsewhere):
-            labels[elsewhere] = self._place_in_clusters(codes[elsewhere]).argmax(axis=1)
+            labels[elsewhere] = self._place_in_clusters(codes[elsewhere], Y[elsewhere])
         labels[_unobserved(codes, None)] = -1
         return labels
 
-    def _place_in_clusters(self, codes: NDArray[Any]) -> Floats:
-        """Return memberships, of shape (n_new, K), of objects without membership in the K clusters of the fit."""
-        return np.ones((len(codes), self.n_clusters_))
+    def _place_in_clusters(self, codes: NDArray[Any], Y: Floats) -> Ints:
+        """Return the clusters of objects with next to no membership `Y` in the clusters of ``labels_``; -1 if it is 0."""
+        return np.where(Y.max(axis=1) > 0, Y.argmax(axis=1), -1)
 
 
 def _those_that(kind: type[ConsensusClusterer]) -> str:

@@ -34,7 +34,9 @@ def method_of(model: Any) -> Method | None:
         return method_named(type(model).__name__)
     if isinstance(model, GraphConsensus):
         papers = [_SHARES.get(model.kind, _FAST), _LEIDEN]
-        by_default = model.quality == "modularity" and model.resolution is None and model.recluster
+        by_default = (
+            model.quality == "modularity" and model.resolution in (None, 1.0) and model.recluster
+        )
         if by_default if model.split is None else model.split:
             papers.append(_SPLIT)
         return _described(model, "consensus of communities on the edges of a network", papers)

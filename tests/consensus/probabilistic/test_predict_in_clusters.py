@@ -33,3 +33,11 @@ def test_an_object_without_company_is_placed_among_the_clusters():
     model = cc.PCC(5, random_state=0).fit(labels)
     assert model.n_clusters_ == 3
     assert model.predict(np.full((1, 6), -2))[0] in (0, 1, 2)
+
+
+def test_an_object_without_membership_in_the_clusters_is_in_none():
+    labels = np.repeat(np.arange(3), 10)[:, None] * np.ones((1, 6), dtype=int)
+    model = cc.MixtureModel(3, random_state=0).fit(labels)
+    codes = np.zeros((3, 6), dtype=np.uint8)
+    shares = np.array([[0.0, 0.0, 0.0], [0.0, 1e-12, 0.0], [1e-10, 0.0, 1e-11]])
+    assert model._place_in_clusters(codes, shares).tolist() == [-1, 1, 0]

@@ -146,9 +146,10 @@ class PairObjectiveClusterer(PlacingClusterer):
             codes = self._recoded(codes)
         return self._placement.place(codes, self._placed_to, threads)
 
-    def _place_in_clusters(self, codes: NDArray[Any]) -> Floats:
+    def _place_in_clusters(self, codes: NDArray[Any], Y: Floats) -> Ints:
         threads = thread_count(self.n_jobs, type(self).__name__)
         if self._recoded is not None:
             codes = self._recoded(codes)
         clusters = self._placement.reordered(np.arange(self.n_clusters_))
-        return clusters.place(codes, self._placed_to, threads)
+        labels: Ints = clusters.place(codes, self._placed_to, threads).argmax(axis=1)
+        return labels

@@ -188,8 +188,8 @@ class ECCMS(ConsensusClusterer):
                 np.fill_diagonal(D, 0.0)
         if unobserved:
             warn(
-                f"No partition observed both objects of {count(unobserved, 'pair')}: their similarity is that of "
-                "the pairs which trusted pairs connect them with, or 0.",
+                f"No partition observed both objects of {count(unobserved, 'pair')}: their similarity comes "
+                "from the pairs that trusted pairs connect with them, or is 0.",
                 EvidenceWarning,
             )
         tree = ClusterTree(linkage_of(D, start, self.linkage), pairs.born(self.linkage), n)
