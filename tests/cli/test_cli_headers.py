@@ -53,7 +53,7 @@ def test_a_row_of_weights_is_read_by_the_names_of_the_partitions(tmp_path):
         assert ensemble.weights.tolist() == [1, 2, 3]
     weights.write_text("c,a,z\n3,1,2\n")
     with pytest.raises(
-        InputError, match=r"there is no partition 'z'\. The partitions are 'a', 'b', 'c'"
+        InputError, match=r"'z' is not a partition\. The partitions are 'a', 'b', 'c'"
     ):
         read_ensemble(labels, Reading(), weights=weights)
 

@@ -69,7 +69,9 @@ class Expected:
 
 
 def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file atomically: either the old or the new content exists, complete. Devices and pipes are written to.
+    """Write a file atomically: either the old or the new content exists, complete.
+
+    Devices and pipes cannot be replaced, and are written to directly.
 
     Parameters
     ----------
@@ -111,7 +113,7 @@ def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
 
 
 def _mode(target: Path) -> int:
-    """Return the mode of a file, not followed if it is a link; 0 if there is none."""
+    """Return the mode of a file, or 0 if it does not exist. Links are not followed."""
     try:
         return target.lstat().st_mode
     except OSError:

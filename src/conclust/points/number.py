@@ -34,8 +34,8 @@ _FEWEST_SEPARATED = 8
 # From this number of objects, clusters that are smaller than pieces are not looked for.
 _MANY_OBJECTS = 400
 _NEIGHBOURS = 10
-# From this number of points on, the graph of ten neighbours of a thin curve is likely to break at a random gap (one of 3^10). If twice as
-# many neighbours connect more, their graph is used. The number was not settled: it is the first that was tried.
+# From this number of points on, the graph of ten neighbours of a thin curve is likely to break at a random gap (one in
+# 3^10). If twice as many neighbours connect more points, their graph is used. This number was the first one tried.
 _BROKEN_FROM = 2_000
 _OBJECTS_A_PIECE = 25
 _MAX_PIECES = 60
@@ -111,8 +111,8 @@ def number_by_borders(
     border has an empty margin: at most .12 times as many points as an equally wide band of either cluster
     (`margin_ratio`).
 
-    A thin curve of many points may break in the graph at a random gap. From 2,000 points on, that of twenty neighbours is used if it has fewer
-    connected components.
+    The graph of a thin curve of many points may break at a random gap. With 2,000 points or more, the graph of twenty
+    nearest neighbours is used if it has fewer connected components.
 
     A straight axis between two parts of a ring runs through its hole. Clusters are joined whose border is bent and has
     no valley along the neighbour graph (`BentBorders`).

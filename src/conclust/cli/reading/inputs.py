@@ -349,7 +349,7 @@ def _columns_of(rows: CsvRows, names: Sequence[str]) -> Sequence[int]:
     unknown = [name for name in rows.names if name not in names]
     if unknown:
         raise InputError(
-            f"{rows.path}: there is no partition {unknown[0]!r}. The partitions are {listed(list(names))}."
+            f"{rows.path}: {unknown[0]!r} is not a partition. The partitions are {listed(list(names))}."
         )
     return [rows.names.index(name) for name in names]
 

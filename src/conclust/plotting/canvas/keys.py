@@ -72,7 +72,7 @@ def draw_key(
     title : str, default=""
         Name of the whole.
     below : float, default=None
-        Distance from the axes in points, if the figure is not our own. None: that of the labels of the horizontal axis.
+        Distance from the axes in points, for a figure that the caller made. None: below the labels of the horizontal axis.
     own : bool, default=False
         Whether the figure was made for this picture: it grows by the height of the key, which is as wide as the figure.
     """
