@@ -111,3 +111,21 @@ def test_evidence_of_one_depth_is_the_mean_likelihood_ratio(seed):
             ratio *= (2 * depth / (1 + depth)) ** valley * (2 / (1 + depth)) ** peak
         ratios.append(ratio)
     assert actual.evidence_of_one_depth() == pytest.approx(log(np.mean(ratios)), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_borders_within_clusters_are_those_between_their_pieces(seed):
+    actual = borders(seed)
+    rng = np.random.default_rng(seed)
+    cluster_of_piece = rng.integers(0, 3, actual.n_pieces)
+    within = actual.within(cluster_of_piece[actual.pieces])
+    expected = [
+        (*pair, valley, peak)
+        for pair, valley, peak in zip(
+            actual.pairs.tolist(), actual.valley, actual.peak, strict=True
+        )
+        if cluster_of_piece[pair[0]] == cluster_of_piece[pair[1]]
+    ]
+    found = zip(*within.pairs.T.tolist(), within.valley, within.peak, strict=True)
+    assert list(found) == expected
+    assert within.n_pieces == actual.n_pieces

@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from scipy.stats import kstest, multivariate_normal, norm
+from scipy.stats import chi2, kstest, multivariate_normal, norm
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.mixture import GaussianMixture
 
@@ -15,6 +15,7 @@ from conclust.points.components import fit_mixtures
 from conclust.points.mixture import (
     Mixture,
     best_mixture,
+    density_misfit,
     fit_mixture,
     kmeans_labels,
     misfit,
@@ -107,6 +108,37 @@ def test_samples_of_a_mixture_fit_and_other_shapes_do_not():
     assert misfit(rings, best_mixture(rings, [inner], 2), 1_000) > 0.85
 
 
+def test_densities_of_one_normal_distribution_are_compared_with_chi_square():
+    X = np.random.default_rng(2).normal(size=(800, 3))
+    mixture = fit_mixture(X, np.zeros(800, dtype=np.int64), 1, "full")
+    offsets = X - mixture.means[0]
+    squared = np.einsum("ij,ij->i", offsets @ np.linalg.inv(mixture.covariances[0]), offsets)
+    expected = kstest(squared, chi2(3).cdf).statistic * np.sqrt(500)
+    # The distribution of the density is that of 20,000 draws.
+    assert density_misfit(X, mixture, 500, 0) == pytest.approx(
+        expected, abs=1.36 * np.sqrt(500 / 20_000)
+    )
+    assert density_misfit(X, mixture, 500, 0) == density_misfit(X, mixture, 500, 0)
+
+
+def strips(n, seed):
+    """Two uniform bows around a uniform disc."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1.5, 1.5, 2 * n)
+    bows = np.column_stack([x, np.cos(x) + 0.1 + rng.uniform(0.0, 1.0, 2 * n)])
+    bows[:n, 1] *= -1.0
+    radius, angle = 0.7 * np.sqrt(rng.uniform(size=n // 2)), rng.uniform(0, 2 * np.pi, n // 2)
+    disc = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    return np.concatenate([bows, disc]), np.repeat([0, 1, 2], [n, n, n // 2])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_uniform_clusters_are_not_cut_into_components(seed):
+    X, y = strips(800, seed)
+    model = ConsensusClustering(random_state=0).fit(X)
+    assert adjusted_rand_index(y, model.labels_) > 0.99
+
+
 def test_a_mixture_with_an_empty_component_is_rejected():
     X = np.concatenate([np.zeros((20, 2)), np.ones((20, 2))])
     X += np.random.default_rng(0).normal(size=X.shape) * 1e-3
@@ -148,7 +180,7 @@ def test_a_refinement_is_read_back_unchanged(tmp_path, shape):
 
 def test_overlapping_blobs_are_counted():
     X, _ = make_blobs(600, centers=[[0, 0], [3, 0], [0, 3.2], [9, 9], [9, 12]], random_state=1)
-    assert fit_mixtures(X, 2, 20, 0).number_of_one_shape() == 5
+    assert fit_mixtures(X, kmeans_labels(X, 2, 0), 20, 0).number_of_one_shape() == 5
     model = ConsensusClustering(random_state=0).fit(X)
     assert model.n_clusters_ == 5
     assert "mixture of 5 normal distributions" in model.reason_ or "valley" in model.reason_
@@ -165,7 +197,7 @@ def test_overlapping_blobs_are_counted():
     ],
 )
 def test_other_shapes_are_not_counted_as_components(X):
-    mixtures = fit_mixtures(X, 2, 20, 0)
+    mixtures = fit_mixtures(X, kmeans_labels(X, 2, 0), 20, 0)
     assert mixtures is None or mixtures.number_of_one_shape() is None
 
 
@@ -199,8 +231,11 @@ def crossing(n=3_000):
 
 def test_overlapping_clusters_of_different_covariances_are_found():
     X, y = crossing()
-    assert fit_mixtures(X, 1, 20, 0).number_of_one_shape() is None
-    assert adjusted_rand_index(y, fit_mixtures(X, 1, 20, 0).clusters(X)) > 0.8
+    assert fit_mixtures(X, np.zeros(len(X), dtype=np.int64), 20, 0).number_of_one_shape() is None
+    assert (
+        adjusted_rand_index(y, fit_mixtures(X, np.zeros(len(X), dtype=np.int64), 20, 0).clusters(X))
+        > 0.8
+    )
     model = ConsensusClustering(random_state=0).fit(X)
     assert adjusted_rand_index(y, model.labels_) > 0.8
     given = ConsensusClustering(n_clusters=2, random_state=0).fit(X)
@@ -234,8 +269,9 @@ def test_points_that_all_lie_in_the_centres_have_no_mixture(shape):
 
 def test_many_features_are_refused_before_their_covariances_are_made():
     X = np.random.default_rng(0).normal(size=(300, 2000))
+    labels = np.zeros(300, dtype=np.int64)
     tracemalloc.start()
-    assert fit_mixtures(X, 1, 12, 0) is None
+    assert fit_mixtures(X, labels, 12, 0) is None
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < X.nbytes

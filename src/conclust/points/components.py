@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -12,6 +13,7 @@ from conclust._types import Floats, Ints
 from conclust.points.mixture import (
     Mixture,
     Shape,
+    density_misfit,
     fit_mixture,
     kmeans_labels,
     misfit,
@@ -33,6 +35,8 @@ _TOLERANCE = 1e-4
 # The constants below were chosen as described in experiments/default/README.md.
 # A mixture fits below this value of `misfit`, of as many points.
 _FITS, _JUDGED_AS = 0.75, 1_000
+# The same for `density_misfit`: 95 % of the Kolmogorov distribution.
+_DENSITY_FITS = 1.36
 _CLEARLY_BETTER = 35.0
 # Components are one cluster if the density between their centres does not fall below this share of the lower one.
 _ONE_MODE = 0.9
@@ -48,10 +52,13 @@ class Mixtures:
         The points to which the mixtures were fitted.
     best : dict
         Mixtures by shape; their numbers of components differ.
+    seed : int
+        Draws points from a mixture.
     """
 
     points: Floats
     best: dict[Shape, Mixture]
+    seed: int
 
     def number_of_one_shape(self) -> int | None:
         """Return the number of components of one shape whose mixture explains the points, or None.
@@ -71,6 +78,10 @@ class Mixtures:
         number = len(mixture)
         is_plain = number <= _MAX_COMPONENTS or _modes(mixture).max() + 1 == number
         return number if is_plain else None
+
+    def fits_densities(self) -> bool:
+        """Return whether the mixture of the lowest BIC also fits the densities at the points (see `density_misfit`)."""
+        return density_misfit(self.points, self._lowest(), _JUDGED_AS, self.seed) < _DENSITY_FITS
 
     def clusters(self, points: Floats) -> Ints | None:
         """Return the clusters of the mixture of the lowest BIC, if it fits and has at most 20 components.
@@ -95,14 +106,16 @@ class Mixtures:
         return misfit(self.points, mixture, _JUDGED_AS) < _FITS
 
 
-def fit_mixtures(points: Floats, fewest: int, most: int, seed: int) -> Mixtures | None:
-    """Fit mixtures of `fewest` components and more, from k-means.
+def fit_mixtures(points: Floats, labels: Ints, most: int, seed: int) -> Mixtures | None:
+    """Fit mixtures of as many components as clusters, from these, and of more, from k-means.
 
     Parameters
     ----------
     points : ndarray of shape (n_samples, n_features)
-    fewest, most : int
-        The numbers considered; of many, those up to 20, or up to 6 more than three times the fewest.
+    labels : ndarray of int64 of shape (n_samples,)
+        The fewest clusters considered, 0 to K - 1. Their mixture is also fitted from k-means.
+    most : int
+        The largest number considered; of many, 20, or 6 more than three times the fewest.
     seed : int
         Draws the points, if there are more than 2,000, and the starts of k-means.
 
@@ -111,12 +124,13 @@ def fit_mixtures(points: Floats, fewest: int, most: int, seed: int) -> Mixtures 
     Mixtures or None
         None where a shape cannot be fitted to so few points, or no larger number has a lower BIC than the fewest.
     """
+    fewest = int(labels.max()) + 1
     if fewest >= most:
         return None
     most_points = max(_MAX_POINTS, _POINTS_A_COMPONENT * fewest)
     if len(points) > most_points:
         drawn = np.random.default_rng(seed).choice(len(points), most_points, replace=False)
-        points = points[np.sort(drawn)]
+        points, labels = points[np.sort(drawn)], labels[np.sort(drawn)]
     part = np.ascontiguousarray(points)
     if _POINTS_A_PARAMETER * n_parameters("full", fewest, part.shape[1]) > len(part):
         return None  # before matrices of all pairs of features are made
@@ -124,8 +138,10 @@ def fit_mixtures(points: Floats, fewest: int, most: int, seed: int) -> Mixtures 
     most = min(most, max(_MAX_COMPONENTS, min(_MOST_COMPONENTS, 3 * fewest + 6)))
     with one_library_thread():
         for K in range(fewest, most + 1):
-            start = kmeans_labels(part, K, seed)
-            for shape in _SHAPES:
+            starts = [kmeans_labels(part, K, seed)]
+            if 1 < K == fewest:
+                starts.append(labels)
+            for start, shape in product(starts, _SHAPES):
                 n_needed = _POINTS_A_PARAMETER * n_parameters("full", K, part.shape[1])
                 if shape == "full" and n_needed > len(part):
                     continue
@@ -137,7 +153,7 @@ def fit_mixtures(points: Floats, fewest: int, most: int, seed: int) -> Mixtures 
             if all(K - len(best[shape]) >= _WORSE for shape in _SHAPES):
                 break
     lowest = min(best.values(), key=lambda mixture: mixture.bic)
-    return Mixtures(part, best) if len(lowest) > fewest else None
+    return Mixtures(part, best, seed) if len(lowest) > fewest else None
 
 
 def _modes(mixture: Mixture) -> Ints:

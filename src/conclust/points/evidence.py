@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
 
@@ -108,6 +108,14 @@ class Borders:
             masses = np.sort(self._masses(cluster_of == cluster))
             total -= float(masses[masses > 0][:-1].sum()) / 2 * _ON_PEAK
         return total
+
+    def within(self, labels: Ints) -> Borders:
+        """Return the borders between pieces of the same cluster of a partition of the points."""
+        cluster_of = self.clusters_of_pieces(labels)
+        inside = cluster_of[self.pairs[:, 0]] == cluster_of[self.pairs[:, 1]]
+        return replace(
+            self, pairs=self.pairs[inside], valley=self.valley[inside], peak=self.peak[inside]
+        )
 
     def evidence_of_one_depth(self) -> float:
         """Return the evidence for valleys at all borders that have one depth, of which four are equally probable.

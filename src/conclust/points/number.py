@@ -124,7 +124,8 @@ def number_by_borders(
 
     Clusters that overlap have no deep valley between them. If a mixture of more normal distributions explains the
     points, its number is chosen: where the distributions have one shape (`Mixtures.number_of_one_shape`), and there is
-    more than one cluster or clear evidence for valleys between them; or where all borders between them have a valley,
+    clear evidence for valleys within the clusters, or more than one cluster and densities that the mixture expects
+    (`Mixtures.fits_densities`); or where all borders between them have a valley,
     and clearly more evidence, less 1.5 for each additional cluster (`Mixtures.clusters`). The second gives the
     clusters, too.
 
@@ -170,9 +171,10 @@ def number_by_borders(
         decision = _by_pieces(pieces, bent, trees, min_clusters, most)
     if decision is None:
         decision = _by_whole_clusters(borders_of, bent, trees, min_clusters, most)
-    mixtures = fit_mixtures(X, decision.n_clusters, min(most, n // _OBJECTS_A_PIECE), seed)
+    clusters = trees.cut(decision.n_clusters) if decision.labels is None else decision.labels
+    mixtures = fit_mixtures(X, clusters, min(most, n // _OBJECTS_A_PIECE), seed)
     if mixtures is not None:
-        decision = _by_components(decision, mixtures, X, borders_of, trees)
+        decision = _by_components(decision, clusters, mixtures, X, borders_of, trees)
     if 1 < decision.n_clusters <= pieces.n_pieces and n < _MANY_OBJECTS:
         decision = _beyond_pieces(decision, pieces.n_pieces, X, seed, most)
     return decision
@@ -465,6 +467,7 @@ def _by_separation(
 
 def _by_components(
     decision: BorderDecision,
+    clusters: Ints,
     mixtures: Mixtures,
     X: Floats,
     borders_of: Callable[[Ints], Borders],
@@ -475,7 +478,10 @@ def _by_components(
     number = mixtures.number_of_one_shape()
     if number is not None and number > fewer and decision.by_points:
         borders = borders_of(trees.cut(number))
-        if fewer > 1 or borders.evidence_of_one_depth() > _CLEAR_EVIDENCE:
+        within = borders.within(clusters)
+        if within.evidence_of_one_depth() > _CLEAR_EVIDENCE or (
+            fewer > 1 and mixtures.fits_densities()
+        ):
             return _explained_by_components(number, decision, borders.ratios, " of one shape")
     labels = mixtures.clusters(X)
     if labels is None or labels.max() < fewer:
@@ -484,7 +490,7 @@ def _by_components(
     borders = borders_of(labels)
     if (borders.ratios >= 1.0).any():
         return decision
-    before = borders_of(trees.cut(fewer) if decision.labels is None else decision.labels)
+    before = borders_of(clusters)
     gain = borders.evidence_of_one_depth() - before.evidence_of_one_depth()
     if gain <= _CLEAR_EVIDENCE + _COST_OF_A_CLUSTER * (borders.n_pieces - fewer):
         return decision

@@ -176,6 +176,19 @@ def test_attributes_with_the_same_number_of_labels_show_fewer_classes():
     assert not {1, 2} & set(model.alternatives_)
 
 
+def test_attributes_with_the_same_number_of_labels_name_a_larger_number_of_classes():
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 5, 800)
+    answers = (rng.random((800, 40)) < rng.random((5, 40))[classes]).astype(int)
+    model = cc.AutoConsensus().fit(answers)
+    assert model.n_clusters_ == 2
+    assert model.reason_.endswith("5 latent classes have the lowest ICL (pass n_clusters=5).")
+    assert model.alternatives_[0] == 5
+    assert 2 not in model.alternatives_
+    given = cc.AutoConsensus(5).fit(answers)
+    assert cc.metrics.adjusted_rand_index(classes, given.labels_) > 0.9
+
+
 def test_clusterings_that_agree_do_not_become_classes():
     labels = repeated(4, 300, 10, 0.1)
     assert not agree_little(cc.Ensemble(labels))

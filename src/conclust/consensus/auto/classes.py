@@ -69,7 +69,7 @@ class LatentClasses:
 
     @property
     def hint(self) -> str:
-        """The number of classes, in a sentence, where the trees show one cluster."""
+        """The number of classes, in a sentence, where the trees show a smaller number without support."""
         return (
             f"The partitions agree little; if they are attributes and not clusterings, {count(self.shown, 'latent class')} have the lowest ICL "
             f"(pass n_clusters={self.shown})."
@@ -112,9 +112,14 @@ def decided_by_classes(
             number = number._replace(reason=found.reason_of(number.n_clusters))
         else:
             number = ChosenNumber(shown, found.reason, number.by, found.alternatives)
-    elif number.by == "partitions" and number.n_clusters == 1 < shown:
+    elif (
+        number.by == "partitions"
+        and number.n_clusters < shown
+        and (unsupported or number.n_clusters == 1)
+    ):
         reason = f"{number.reason} {found.hint}"
-        number = number._replace(reason=reason, alternatives=found.numbers)
+        others = tuple(K for K in found.numbers if number.n_clusters != K)
+        number = number._replace(reason=reason, alternatives=others)
     model = found.models.get(number.n_clusters)
     if model is None or number.n_clusters == 1:
         return trees, number, None
