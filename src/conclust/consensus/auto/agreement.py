@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.votes import certain_clusters
+from conclust.consensus.auto.votes import weighted_by_certainty
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING
 from conclust.similarity import cluster_uncertainty
@@ -27,7 +27,7 @@ def agreement(ensemble: Ensemble) -> float:
     if not observed.all():
         labels = labels[:, observed]
         ensemble = Ensemble(labels, weights=ensemble.partition_weights[observed])
-    weighted, _ = certain_clusters(ensemble)
+    weighted = weighted_by_certainty(ensemble)
     permuted = shuffled(labels, np.random.default_rng(0))
     by_chance = _unexplained(Ensemble(permuted, weights=weighted.partition_weights))
     return 1.0 - _unexplained(weighted) / by_chance if by_chance > 0 else 1.0

@@ -22,11 +22,16 @@ def certain_clusters(ensemble: Ensemble, objects: Ints | None = None) -> tuple[E
 
     objects: the objects that are looked at, and kept; None: all.
     """
+    weighted = weighted_by_certainty(ensemble, objects)
+    return weighted, cluster_certainty(weighted)
+
+
+def weighted_by_certainty(ensemble: Ensemble, objects: Ints | None = None) -> Ensemble:
+    """Return the ensemble, partitions weighted by their certainty; objects as in `certain_clusters`."""
     part = part_of(ensemble, objects)
     steep = part.partition_weights * certainty_weights(part) ** _STEEPNESS
     # Weights are set on the whole ensemble, because a partition may have observed no object of the part.
-    weighted = part_of(ensemble.reweighted(within_range(steep)), objects)
-    return weighted, cluster_certainty(weighted)
+    return part_of(ensemble.reweighted(within_range(steep)), objects)
 
 
 def with_relative_weights(ensemble: Ensemble) -> Ensemble:
