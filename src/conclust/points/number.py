@@ -8,7 +8,6 @@ from math import isqrt, log
 from typing import Literal, TypeAlias
 
 import numpy as np
-import scipy.sparse as sp
 
 from conclust._arrays.points import along_line
 from conclust._threads import one_library_thread
@@ -16,7 +15,7 @@ from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.borders import leading_components
 from conclust.consensus.auto import GrownTrees
-from conclust.neighbours import NeighbourGraph, neighbour_graph
+from conclust.neighbours import NeighbourGraph
 from conclust.points.bent import BentBorders, joined
 from conclust.points.components import Mixtures, fit_mixtures
 from conclust.points.contact import contact_ratio
@@ -26,6 +25,7 @@ from conclust.points.line import LEVEL, clusters_on_line
 from conclust.points.margin import EMPTY_MARGIN, margin_ratio
 from conclust.points.paths import PathsOfPoints
 from conclust.points.rounding import spread_rounded_columns
+from conclust.points.unbroken import unbroken_graph
 
 # Below this number of objects the points are too few for a neighbour graph and counts: their separation decides.
 _FEWEST_OBJECTS = 50
@@ -33,10 +33,6 @@ _FEWEST_OBJECTS = 50
 _FEWEST_SEPARATED = 8
 # From this number of objects, clusters that are smaller than pieces are not looked for.
 _MANY_OBJECTS = 400
-_NEIGHBOURS = 10
-# From this number of points on, the graph of ten neighbours of a thin curve is likely to break at a random gap (one in
-# 3^10). If twice as many neighbours connect more points, their graph is used. This number was the first one tried.
-_BROKEN_FROM = 2_000
 _OBJECTS_A_PIECE = 25
 _MAX_PIECES = 60
 # The constants below were chosen as described in experiments/default/README.md.
@@ -112,7 +108,7 @@ def number_by_borders(
     (`margin_ratio`).
 
     The graph of a thin curve of many points may break at a random gap. With 2,000 points or more, the graph of twenty
-    nearest neighbours is used if it has fewer connected components.
+    nearest neighbours is used if it connects the ends of curves (`unbroken_graph`).
 
     A straight axis between two parts of a ring runs through its hole. Clusters are joined whose border is bent and has
     no valley along the neighbour graph (`BentBorders`).
@@ -238,21 +234,7 @@ def _number_of_pieces(n: int) -> int:
 def _points_and_graph(X: Floats, seed: int, n_jobs: int | None) -> tuple[Floats, NeighbourGraph]:
     """Return the points in which borders are counted, and the graph of their nearest neighbours."""
     points = leading_components(spread_rounded_columns(X, np.random.default_rng(seed)))
-    graph = neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
-    if len(graph.rows) < _BROKEN_FROM:
-        return points, graph
-    n_parts = _number_of_parts(graph)
-    if n_parts == 1:
-        return points, graph
-    wider = neighbour_graph(points, 2 * _NEIGHBOURS, n_jobs=n_jobs)
-    return points, wider if _number_of_parts(wider) < n_parts else graph
-
-
-def _number_of_parts(graph: NeighbourGraph) -> int:
-    """Return the number of connected components."""
-    n = len(graph.rows)
-    ties = sp.coo_array((np.ones(len(graph.ends)), (graph.sources, graph.ends)), shape=(n, n))
-    return int(sp.csgraph.connected_components(ties, directed=False)[0])
+    return points, unbroken_graph(points, n_jobs)
 
 
 def _by_pieces(

@@ -1,0 +1,78 @@
+"""The neighbour graph of points, also of thin curves, where few neighbours leave random gaps."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from conclust._types import Bools, Floats, Ints
+from conclust.neighbours import NeighbourGraph, neighbour_graph
+
+_NEIGHBOURS = 10
+# From this number of points on, the graph of ten neighbours of a thin curve is likely to break at a random gap (one in
+# 3^10). This number was the first one tried.
+_BROKEN_FROM = 2_000
+# Smaller pieces of a curve do not count as its halves.
+_FEWEST_IN_HALF = 25
+
+
+def unbroken_graph(points: Floats, n_jobs: int | None = None) -> NeighbourGraph:
+    """Return the graph of the ten nearest neighbours, or of twenty where that of ten breaks at random gaps.
+
+    With 2,000 points or more, parts of the graph of ten are joined if that of twenty ties them at their ends: without the
+    points that have a tie to the other part, and their neighbours, each of the two stays in one piece. Curves that run
+    side by side break in two there. If parts are joined, the graph is that of twenty without the ties between other parts.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_features)
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    NeighbourGraph
+        The graph.
+    """
+    graph = neighbour_graph(points, _NEIGHBOURS, n_jobs=n_jobs)
+    if graph.n_points < _BROKEN_FROM:
+        return graph
+    ties = graph.to_scipy()
+    n_parts, part_of = connected_components(ties, directed=False)
+    if n_parts == 1:
+        return graph
+    wider = neighbour_graph(points, 2 * _NEIGHBOURS, n_jobs=n_jobs)
+    codes = part_of[wider.sources].astype(np.int64) * n_parts + part_of[wider.ends]
+    apart = part_of[wider.sources] != part_of[wider.ends]
+    at_end = {
+        divmod(int(code), n_parts)
+        for code in np.unique(codes[apart])
+        if _stays_whole(ties, part_of == code // n_parts, wider.sources[codes == code])
+    }
+    # Each tie is there in both directions, so that both parts of a pair are looked at.
+    joined = np.array([pair for pair in at_end if pair[::-1] in at_end], dtype=np.int64)
+    if not len(joined):
+        return graph
+    links = sp.coo_array((np.ones(len(joined)), joined.T), shape=(n_parts, n_parts))
+    group_of = connected_components(links, directed=False)[1].astype(np.int64)[part_of]
+    return _within(wider, group_of)
+
+
+def _stays_whole(ties: sp.csr_array, inside: Bools, left_out: Ints) -> bool:
+    """Return whether a part of a graph has one sizeable piece at most without some points and their neighbours."""
+    near = np.zeros(len(inside))
+    near[left_out] = 1.0
+    kept = np.flatnonzero(inside & (near == 0) & (ties @ near == 0))
+    if not len(kept):
+        return True
+    piece_of = connected_components(ties[kept][:, kept], directed=False)[1]
+    return bool(np.count_nonzero(np.bincount(piece_of) >= _FEWEST_IN_HALF) <= 1)
+
+
+def _within(graph: NeighbourGraph, group_of: Ints) -> NeighbourGraph:
+    """Return the graph without the ties between groups of points."""
+    kept = group_of[graph.sources] == group_of[graph.ends]
+    counts = np.bincount(graph.sources[kept], minlength=graph.n_points)
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return NeighbourGraph(starts, graph.ends[kept], graph.weights[kept], graph.rows)
