@@ -167,10 +167,10 @@ def number_by_borders(
         decision = _by_pieces(pieces, bent, trees, min_clusters, most)
     if decision is None:
         decision = _by_whole_clusters(borders_of, bent, trees, min_clusters, most)
-    clusters = trees.cut(decision.n_clusters) if decision.labels is None else decision.labels
+    clusters = _clusters_of(decision, trees)
     mixtures = fit_mixtures(X, clusters, min(most, n // _OBJECTS_A_PIECE), seed)
     if mixtures is not None:
-        decision = _by_components(decision, clusters, mixtures, X, borders_of, trees)
+        decision = _by_components(decision, mixtures, X, borders_of, trees)
     if 1 < decision.n_clusters <= pieces.n_pieces and n < _MANY_OBJECTS:
         decision = _beyond_pieces(decision, pieces.n_pieces, X, seed, most)
     return decision
@@ -449,14 +449,13 @@ def _by_separation(
 
 def _by_components(
     decision: BorderDecision,
-    clusters: Ints,
     mixtures: Mixtures,
     X: Floats,
     borders_of: Callable[[Ints], Borders],
     trees: GrownTrees,
 ) -> BorderDecision:
     """Return the decision for more clusters, if these are the components of a mixture that explains the points."""
-    fewer = decision.n_clusters
+    fewer, clusters = decision.n_clusters, _clusters_of(decision, trees)
     number = mixtures.number_of_one_shape()
     if number is not None and number > fewer and decision.by_points:
         borders = borders_of(trees.cut(number))
@@ -478,6 +477,10 @@ def _by_components(
         return decision
     found = _explained_by_components(borders.n_pieces, decision, borders.ratios)
     return replace(found, labels=labels)
+
+
+def _clusters_of(decision: BorderDecision, trees: GrownTrees) -> Ints:
+    return trees.cut(decision.n_clusters) if decision.labels is None else decision.labels
 
 
 def _explained_by_components(
