@@ -264,6 +264,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return as_ensemble(labels)
 
     def _given(self, ensemble: Any, network: Network) -> Ensemble:
+        _check_order(ensemble, network)
         members = as_ensemble(ensemble)
         if members.n_samples != network.n_nodes:
             raise InputError(
@@ -295,6 +296,20 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 factor *= shares
         is_kept = factor > 0
         return with_edges(network, is_kept, network.weights[is_kept] * factor[is_kept])
+
+
+def _check_order(ensemble: Any, network: Network) -> None:
+    """Refuse a frame whose rows have the names of the nodes, in another order."""
+    index: Any = getattr(ensemble, "index", None)
+    if not hasattr(index, "equals") or type(index).__name__ == "RangeIndex":
+        return
+    rows, nodes = list(index), list(network.nodes)
+    if rows != nodes and set(rows) == set(nodes):
+        raise InputError(
+            "The rows of 'ensemble' have the names of the nodes, in another order. Bring them to one order: "
+            "ensemble.loc[nodes], with the nodes of the graph as list(G) has them, or those of a list of edges by first "
+            "appearance."
+        )
 
 
 def _shares(network: Network, evidence: SparseEvidence) -> Floats:
