@@ -106,6 +106,10 @@ def test_invalid_arguments_are_refused():
         labels_like([0, 1], [0, 1], ids=[1, 1], previous_ids=[1, 2])
     with pytest.raises(InputError, match="from 5 on"):
         labels_like([0, 4], [0, 1], first_new=4)
+    with pytest.raises(InputError, match="numbers of 'previous' must be below 2"):
+        labels_like([2**63 - 1, 1, 1], [0, 1, 2])
+    with pytest.raises(InputError, match="is text and the other is not, 1 and '1' for instance"):
+        labels_like([0, 1], [0, 1], ids=[1, 2], previous_ids=["1", "2"])
 
 
 def grown(seed=0, n=606, share=0.01):

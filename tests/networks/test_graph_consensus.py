@@ -335,7 +335,7 @@ def test_matrices_of_nodes_are_not_read_as_edges(n):
 
 def test_weights_whose_sum_overflows_are_refused_and_tiny_ones_are_not():
     triangle = np.array([[0, 1], [1, 2], [2, 0]])
-    with pytest.raises(InputError, match="add up to less than 1e\\+150. Got inf"):
+    with pytest.raises(InputError, match=r"add up to less than 1e\+150\. Got inf"):
         GraphConsensus().fit(np.column_stack([triangle, [1e308] * 3]))
     # Weights of different size, in a ring that only the split resolves.
     ring = nx.ring_of_cliques(200, 6)

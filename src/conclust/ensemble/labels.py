@@ -393,8 +393,21 @@ def _frame_column(frame: Any, u: int) -> NDArray[Any] | _Coded:
         categories = column.cat.categories
         if categories.dtype.kind == "O":
             return _Coded(np.asarray(column.cat.codes), [*categories, None])
+    array = exact_column(column)
+    return array if array.dtype.kind in "biufcO" else np.asarray(column, dtype=object)
+
+
+def exact_column(column: Any) -> NDArray[Any]:
+    """Return a column as an array; as one of objects if it has empty cells and integers that are no floats."""
     array = np.asarray(column)
-    return array if array.dtype.kind in "biufc" else np.asarray(column, dtype=object)
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    if array.dtype.kind != "f" or not kind.startswith(("int", "uint")):
+        return array
+    if not (np.abs(array) >= _LARGEST_EXACT).any():
+        return array
+    objects = np.empty(len(array), dtype=object)
+    objects[:] = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    return objects
 
 
 def _number_objects(
@@ -407,19 +420,19 @@ def _number_objects(
             codes, first = np.unique(column.codes, return_index=True)
             codes = codes[np.argsort(first)]
             values = [column.values[code] for code in codes]
-            numbers, cluster_names = _numbered(values, u, missing)
+            numbers, cluster_names = number_names(values, u, missing)
             table = np.zeros(len(column.values), dtype=np.int64)
             table[codes] = [numbers[value] for value in values]
             matrix[:, u] = table[column.codes]
         else:
             values = column.tolist() if column.dtype.kind != "f" else column.astype(object).tolist()
-            numbers, cluster_names = _numbered(values, u, missing)
+            numbers, cluster_names = number_names(values, u, missing)
             matrix[:, u] = np.fromiter((numbers[v] for v in values), dtype=np.int64, count=n)
         names.append(cluster_names)
     return matrix, names
 
 
-def _numbered(
+def number_names(
     values: list[Any], partition: int, missing: Missing
 ) -> tuple[dict[Any, int], list[Any]]:
     """Return the number of each value, and the names of the numbers, by first appearance."""

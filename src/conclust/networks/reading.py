@@ -252,9 +252,7 @@ def _refuse_adjacency(edges: Any) -> None:
     elif len(edges) == _TRIPLE and all(np.shape(edge) == (_TRIPLE,) for edge in edges):
         rows = np.asarray(edges)
         is_matrix = (
-            rows.dtype.kind in "biuf"
-            and not rows.diagonal().any()
-            and bool((rows == rows.T).all())
+            rows.dtype.kind in "biuf" and not rows.diagonal().any() and bool((rows == rows.T).all())
         )
     else:
         return

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import check_row_names
 from conclust._sklearn import check_is_fitted
 from conclust._validation import refuse, shown
 from conclust.confidence import confidences
@@ -79,6 +80,7 @@ def to_frame(
     check_is_fitted(model)
     if not isinstance(prefix, str):
         refuse("prefix", "to_frame", "a str", prefix)
+    check_row_names({"index": index, "labels_like": labels_like}, named_only=True)
     result_columns = _columns(model, ensemble, labels_like)
     columns = {f"{prefix}{name}": values for name, values in result_columns.items()}
     n = len(next(iter(columns.values())))
