@@ -216,6 +216,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             self.n_clusters_ = int(self.labels_.max()) + 1
             self.nodes_ = network.nodes
             self.ensemble_ = ensemble_made
+            self._given_runs = ensemble is not None
             self.evidence_ = evidence
             self.weights_ = _matrix(remaining)
             say(f"{self.n_clusters_} clusters after {time.monotonic() - began:.1f} s")
