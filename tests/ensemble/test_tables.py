@@ -86,6 +86,8 @@ def test_missing_noise_and_absent_objects_are_distinguished():
         ({"a": {"x": [1], "l": [0]}}, "Table 'a' has no column 'id'. It has: x, l."),
         ({"a": {"id": [1, 1], "l": [0, 1]}}, "Table 'a' has the identifier 1 more than once."),
         ({"a": {"id": [1, None], "l": [0, 1]}}, "Table 'a': row 1 has no identifier"),
+        ({"a": {"id": ["x", ""], "l": [0, 1]}}, "Table 'a': row 1 has no identifier"),
+        ({"a": {"id": [" ", "x"], "l": [0, 1]}}, "Table 'a': row 0 has no identifier"),
         ({"a": {"id": [1, 2]}}, "has no column of labels besides 'id'"),
         ({"a": {"id": [1, "2"], "l": [0, 1]}}, "types that cannot be sorted together"),
         ({"a": 7}, "must be a frame of pandas or polars"),
@@ -283,3 +285,15 @@ def test_tables_of_arrow_and_lazy_frames_are_read():
     long = Ensemble.from_long(sorts, "o", "p", "c")
     for make in (arrow.table, pl.LazyFrame):
         assert Ensemble.from_long(make(sorts), "o", "p", "c") == long
+
+
+@pytest.mark.parametrize("is_hashed", [False, True])
+def test_the_shell_joins_no_objects_without_an_identifier(tmp_path, capsys, is_hashed):
+    one = tmp_path / "one.csv"
+    one.write_text("id,x\np1,0\np2,0\n,1\n")
+    asked = ["join", str(one), "--id-column", "id", "--out", str(tmp_path / "out.csv")]
+    if is_hashed:
+        (tmp_path / "salt").write_text("0123456789abcdef0123456789abcdef")
+        asked += ["--hash-ids", "--salt", str(tmp_path / "salt")]
+    assert main(asked) == 1
+    assert "object 3 has no identifier in the column 'id'" in capsys.readouterr().err

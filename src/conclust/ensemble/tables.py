@@ -267,7 +267,8 @@ def _check_ids(ids: list[Any], table: str, on: str) -> None:
 
 def _check_present(values: Sequence[Any], where: str, name: str) -> None:
     for row, value in enumerate(values):
-        if value is None or not isinstance(value, Hashable):
+        is_blank = value is None or (isinstance(value, str) and not value.strip())
+        if is_blank or not isinstance(value, Hashable):
             raise InputError(f"{where}: row {row} has no identifier in the column {name!r}.")
 
 
