@@ -118,7 +118,10 @@ def _columns(model: Any, ensemble: Any, previous: Any) -> dict[str, NDArray[Any]
         numbers = _numbers(labels, shown_labels, rows.shape[1])
         return columns | {f"cluster_{k}": rows[:, column] for column, k in enumerate(numbers)}
     if ensemble is not None or hasattr(model, "ensemble_"):
-        columns["confidence"] = confidences(model, ensemble)
+        is_empty = labels.max() < 0  # no object is in a cluster
+        columns["confidence"] = (
+            np.full(len(labels), np.nan) if is_empty else confidences(model, ensemble)
+        )
     return columns
 
 
