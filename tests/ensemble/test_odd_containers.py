@@ -123,6 +123,8 @@ def test_large_integers_stay_different_in_columns_with_empty_cells():
         pd.Series(values, dtype="Int64"),
         pd.Series(values, dtype="int64[pyarrow]"),
         arrow.array(values),
+        pd.Categorical(values),
+        pd.Series(pd.Categorical(values)),
     )
     for column in columns:
         np.testing.assert_array_equal(
@@ -133,6 +135,7 @@ def test_large_integers_stay_different_in_columns_with_empty_cells():
         pl.LazyFrame({"x": values}),
         pd.DataFrame({"x": columns[1]}),
         pd.DataFrame({"x": columns[2]}),
+        pd.DataFrame({"x": columns[4]}),
         arrow.table({"x": values}),
     )
     for frame in frames:

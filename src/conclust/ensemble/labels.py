@@ -400,13 +400,19 @@ def _frame_column(frame: Any, u: int) -> NDArray[Any] | _Coded:
 def exact_column(column: Any) -> NDArray[Any]:
     """Return a column as an array; as one of objects if it has empty cells and integers that are no floats."""
     array = np.asarray(column)
-    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
-    if array.dtype.kind != "f" or not kind.startswith(("int", "uint")):
+    if array.dtype.kind != "f":
         return array
-    if not (np.abs(array) >= _LARGEST_EXACT).any():
+    own = getattr(column, "dtype", getattr(column, "type", ""))
+    categories: Any = getattr(own, "categories", None)
+    kind = str(own if categories is None else categories.dtype).lower()
+    if not kind.startswith(("int", "uint")) or not (np.abs(array) >= _LARGEST_EXACT).any():
         return array
     objects = np.empty(len(array), dtype=object)
-    objects[:] = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    if categories is not None:
+        codes = np.asarray(column.cat.codes if hasattr(column, "cat") else column.codes)
+        objects[:] = [None if code < 0 else int(categories[code]) for code in codes.tolist()]
+    else:
+        objects[:] = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
     return objects
 
 
