@@ -581,7 +581,7 @@ def test_the_call_of_a_report_repeats_the_fit(model, given, papers):
         (ConsensusClustering(n_clusters=3, random_state=0), ("X", "partitions")),
     ],
 )
-def test_the_call_of_a_report_has_what_fit_was_given_besides(model, given):
+def test_the_call_of_a_report_has_all_arguments_of_fit(model, given):
     X, classes = make_blobs(60, 3, centers=3, random_state=0)
     runs = np.random.default_rng(0).integers(0, 4, (60, 5))
     inputs = {
