@@ -181,3 +181,10 @@ def test_series_with_the_same_row_names_in_another_order_are_not_compared():
             call(other)
         call(other[::-1])
         call(other.reset_index(drop=True))  # without names
+
+
+def test_a_dict_of_columns_or_nodes_is_refused_with_the_way_to_read_it():
+    labels = {"one": [0, 0, 1], "two": [1, 0, 0]}
+    for call in (Ensemble, cc.EAC(2).fit):
+        with pytest.raises(InputError, match=r"Got a dict: .*column_stack.*from_communities"):
+            call(labels)

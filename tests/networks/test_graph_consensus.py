@@ -1,4 +1,5 @@
 import pickle
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -227,6 +228,7 @@ def test_nodes_without_edges_are_singletons():
         (np.array([[0.0, np.inf], [0.0, 1.0]]), "Got inf as a node"),
         (np.ma.array([[0, 1], [1, 2]], mask=[[0, 1], [0, 0]]), "Edge 0 has a missing end"),
         (7, "Got int"),
+        (SimpleNamespace(to_networkx=nx.Graph), r"Got SimpleNamespace: pass graph\.to_networkx"),
     ],
 )
 def test_graphs_that_are_not_undirected_are_refused(graph, words):

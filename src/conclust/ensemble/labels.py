@@ -7,7 +7,7 @@ The codes are described in ``_kernels/labels/codes.h``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -285,6 +285,11 @@ def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[A
             f"Labels must form a matrix of shape (n_samples, n_partitions). Got an "
             f"{type(labels).__name__}: pass the columns of its labels, adata.obs[columns], or "
             "use conclust.sc.tl.consensus(adata, columns)."
+        )
+    if isinstance(labels, Mapping):
+        raise InputError(
+            f"Labels must form a matrix of shape (n_samples, n_partitions). Got a {type(labels).__name__}: pass columns as "
+            "numpy.column_stack(list(labels.values())), and labels of nodes as Ensemble.from_communities([labels])."
         )
     labels = collected(labels)
     if hasattr(labels, "column_names") and hasattr(labels, "column"):  # Table, RecordBatch of Arrow

@@ -107,7 +107,8 @@ def read_network(graph: Any) -> Network:
         ties = [(a, b, w) for a, b, w in graph.edges(data="weight", default=1)]
         return _of_names(ties, nodes)
     if isinstance(graph, str | bytes | Mapping) or not isinstance(graph, Iterable):
-        raise InputError(f"{_EXPECTED} Got {type(graph).__name__} instead.")
+        way = ": pass graph.to_networkx()." if hasattr(graph, "to_networkx") else " instead."
+        raise InputError(f"{_EXPECTED} Got {type(graph).__name__}{way}")
     if isinstance(graph, np.ndarray):
         return _of_array(graph)
     if hasattr(graph, "columns") and hasattr(graph, "to_numpy"):
