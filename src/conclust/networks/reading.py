@@ -275,7 +275,7 @@ def _refuse_fractions(nodes: Any) -> None:
     if len(nodes):
         raise InputError(
             f"{_EXPECTED} Got {nodes[0]} as a node. If these are points, conclust.neighbours.neighbour_graph(X, "
-            "k).to_scipy() is their graph."
+            "k).to_scipy() is the graph of the distinct ones."
         )
 
 
