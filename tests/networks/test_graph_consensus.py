@@ -313,7 +313,7 @@ def test_the_advice_for_directed_graphs_adds_up_the_weights_of_both_directions()
         GraphConsensus().fit(G)
     advice = str(caught.value)
     assert "A + A.T with A = networkx.to_scipy_sparse_array(G)" in advice
-    assert "G.to_undirected() keeps only one" in advice
+    assert "G.to_undirected() keeps only one of them" in advice
     A = nx.to_scipy_sparse_array(G)
     weights = GraphConsensus(random_state=0).fit(A + A.T).weights_.toarray()
     assert weights[0, 1] == 7.0

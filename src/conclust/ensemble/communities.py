@@ -148,6 +148,6 @@ def _sorted_nodes(read: list[dict[Hashable, int]]) -> list[Any]:
         return sorted(every)
     except TypeError as error:
         raise InputError(
-            "The nodes are of types that cannot be sorted together: give them as 'nodes', in the order that rows of the "
-            "ensemble are to have (a graph of networkx will do)."
+            "The nodes are of types that cannot be sorted together: give them as 'nodes', in the order of the rows of the "
+            "ensemble, or give the networkx graph."
         ) from error

@@ -22,11 +22,11 @@ _EXPECTED = (
     "(pairs of nodes, or triples with a weight; a frame with these columns)."
 )
 _DIRECTED = (
-    "The graph is directed, and its communities are those of an undirected one. Give {}: an edge in both "
-    "directions then has the sum of the weights."
+    "The graph must be undirected. Got a directed one: pass {}, in which the weights of the two directions of an edge are "
+    "added."
 )
 _SUMMED = "A + A.T with A = networkx.to_scipy_sparse_array(G)"
-_KEPT_ONE = " G.to_undirected() keeps only one of the two weights."
+_KEPT_ONE = " G.to_undirected() keeps only one of them."
 _ADJACENCY = (
     "A matrix with a row and a column for each node is given as scipy.sparse.csr_array(matrix)."
 )
@@ -91,7 +91,7 @@ def read_network(graph: Any) -> Network:
         Entries that are not 0 are edges and their weights. A sparse matrix is symmetric, or has each edge once, above
         or below the diagonal. Edges of networkx have the weight "weight", or 1. A list has pairs of nodes, or triples
         with a weight; an array of shape (n_edges, 2) is one, and so is a frame of pandas or polars with two or three
-        columns. Edges that are there twice add up, and an edge of a node with itself is left out.
+        columns. The weights of repeated edges add up, and self-loops are ignored.
 
     Raises
     ------
