@@ -168,6 +168,7 @@ def test_a_graph_in_place_of_points_or_labels_is_refused(names):
 def test_series_with_the_same_row_names_in_another_order_are_not_compared():
     one = pd.Series([0, 0, 1, 1], index=list("abcd"))
     other = pd.Series([1, 1, 1, 0], index=list("dcba"))
+    X = pd.DataFrame([[0.0, 1.0], [1.0, 0.0], [5.0, 4.0], [4.0, 5.0]], index=list("abcd"))
     calls = (
         lambda other: cc.metrics.adjusted_rand_index(one, other),
         lambda other: cc.metrics.relabel(one, other),
@@ -175,12 +176,17 @@ def test_series_with_the_same_row_names_in_another_order_are_not_compared():
         lambda other: cc.metrics.names_from(one, other),
         lambda other: cc.compare(other.to_frame(), [cc.EAC(2)], truth=one),
         lambda other: cc.confidence.object_confidence(other, one.to_frame()),
+        lambda other: cc.confidence.cluster_features(X, other),
+        lambda other: cc.confidence.cluster_categories(other.to_frame(), one),
+        lambda other: cc.confidence.cluster_gaps(X, other, n_draws=1, n_splits=1),
     )
     for call in calls:
         with pytest.raises(InputError, match="in another order"):
             call(other)
         call(other[::-1])
         call(other.reset_index(drop=True))  # without names
+    with pytest.raises(InputError, match="in another order"):
+        cc.confidence.border_tests(X, other)
 
 
 def test_a_dict_of_columns_or_nodes_is_refused_with_the_way_to_read_it():
