@@ -265,6 +265,8 @@ def test_labels_convert_to_communities():
         to_communities([0, 1], "abc")
     with pytest.raises(InputError, match="whole numbers"):
         to_communities([0.5, 1.0])
+    with pytest.raises(InputError, match=r"'nodes' must be different\. Got 1 duplicates"):
+        to_communities([0, 1, 0], ["a", "a", "b"])
 
 
 @pytest.mark.parametrize("width", [2, 3])

@@ -149,7 +149,7 @@ def to_communities(labels: ArrayLike, nodes: Iterable[Hashable] | None = None) -
     Raises
     ------
     InputError
-        If there is not one label for each node, or labels are not whole numbers.
+        If there is not one label for each node, labels are not whole numbers, or a node occurs twice.
 
     Examples
     --------
@@ -167,6 +167,10 @@ def to_communities(labels: ArrayLike, nodes: Iterable[Hashable] | None = None) -
     names = list(range(len(array))) if nodes is None else identifiers(letters, "nodes")
     if len(names) != len(array):
         raise InputError(f"There are {len(array)} labels and {len(names)} nodes.")
+    if len(set(names)) < len(names):
+        raise InputError(
+            f"The 'nodes' must be different. Got {len(names) - len(set(names))} duplicates."
+        )
     communities: dict[int, set[Any]] = {int(k): set() for k in np.unique(array) if k >= 0}
     for node, label in zip(names, array.tolist(), strict=True):
         if label >= 0:
