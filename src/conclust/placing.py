@@ -16,6 +16,8 @@ from conclust.exceptions import InputError
 
 __all__ = ["shared_clusterings", "warm_start"]
 
+_ROUNDING = 1e-5
+
 
 def shared_clusterings(
     ensemble: Ensemble, labels: ArrayLike, new: Any, *, missing: Missing = "unobserved"
@@ -88,7 +90,7 @@ def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
     Raises
     ------
     InputError
-        If `previous` has neither one whole number nor one row per object, or no object is in a cluster.
+        If `previous` has neither one whole number nor one row of memberships per object, or no object is in a cluster.
 
     Examples
     --------
@@ -107,7 +109,7 @@ def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
     _needs_ensemble(ensemble)
     if plain_array(previous, "'previous'").ndim == 2:
         return _warm_membership(ensemble, number_array(previous, "'previous'").copy())
-    consensus = _read_consensus(previous, ensemble)
+    consensus = _read_consensus(previous, ensemble, "'previous'")
     consensus = canonical_labels(np.where(consensus < 0, -1, consensus))
     new = np.flatnonzero(consensus < 0)
     if not len(new):
@@ -129,8 +131,14 @@ def _warm_membership(ensemble: Ensemble, rows: Floats) -> Floats:
         or np.isnan(rows[has_membership]).any()
     ):
         raise InputError(
-            f"A membership of before has a row for each of the {ensemble.n_samples} objects, of numbers, or of NaN for "
-            f"new objects, not for all. Got shape {rows.shape} with {int(np.isnan(rows).sum())} NaN."
+            f"Memberships in 'previous' must have a row for each of the {ensemble.n_samples} objects: numbers, or only NaN if "
+            f"the object is new. Not all objects may be new. Got shape {rows.shape} with {int(np.isnan(rows).sum())} NaN."
+        )
+    known = rows[has_membership]
+    if (known < 0).any() or (np.abs(known.sum(axis=1) - 1.0) > _ROUNDING).any():
+        raise InputError(
+            "Memberships in 'previous' must be at least 0 and add up to 1 in each row. Got numbers from "
+            f"{known.min():g} to {known.max():g}, and sums from {known.sum(axis=1).min():g} to {known.sum(axis=1).max():g}."
         )
     new = np.flatnonzero(~has_membership)
     held = np.where(has_membership[:, np.newaxis], rows, 0.0)
@@ -157,17 +165,17 @@ def _needs_ensemble(ensemble: Any) -> None:
         )
 
 
-def _read_consensus(labels: ArrayLike, ensemble: Ensemble) -> Ints:
+def _read_consensus(labels: ArrayLike, ensemble: Ensemble, name: str = "'labels'") -> Ints:
     """Read the cluster of each object of an ensemble; negative: in none."""
     _needs_ensemble(ensemble)
-    values = plain_array(labels, "'labels'")
+    values = plain_array(labels, name)
     if values.shape != (ensemble.n_samples,) or values.dtype.kind not in "iu":
         raise InputError(
-            f"'labels' must be one whole number per object, shape ({ensemble.n_samples},). Got shape "
+            f"{name} must be one whole number per object, shape ({ensemble.n_samples},). Got shape "
             f"{values.shape} and dtype {values.dtype} instead."
         )
     if not (values >= 0).any():
-        raise InputError("'labels' put no object in a cluster, so new objects cannot be placed.")
+        raise InputError(f"{name} puts no object in a cluster, so new objects cannot be placed.")
     return values.astype(np.int64)
 
 

@@ -23,6 +23,7 @@ from conclust.confidence import item_consensus
 from conclust.consensus.linkage import EAC
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import NOISE, canonical_labels
+from conclust.exceptions import InputError
 from conclust.generation.points import read_points
 
 __all__ = ["TopicConsensus"]
@@ -85,7 +86,8 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Raises
     ------
     InputError, ValueError
-        If the embeddings are not finite, or too few.
+        If the embeddings are not finite, or too few; if the reducer or the clusterer does not return a row or an int
+        for each.
     ParameterError
         If a parameter is out of its range.
 
@@ -214,7 +216,12 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         else:
             reducer = _seeded(self.reducer, rng)
             with _turn(reducer):
-                reduced = reducer.fit_transform(points)
+                reduced = reducer.fit_transform(points.copy())  # it may modify its input
+            if np.shape(reduced)[:1] != (len(points),):
+                raise InputError(
+                    f"The reducer {type(reducer).__name__} must return a row for each of the {len(points)} embeddings. Got "
+                    f"shape {np.shape(reduced)} instead."
+                )
         clusterer = self.clusterer
         if clusterer is None:
             from sklearn.cluster import HDBSCAN
@@ -223,8 +230,13 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             clusterer = HDBSCAN(min_cluster_size=least, copy=False)
         clusterer = _seeded(clusterer, rng)
         with _turn(clusterer):
-            labels = np.asarray(clusterer.fit_predict(reduced), dtype=np.int64)
-        return np.where(labels < 0, NOISE, labels)
+            labels = np.asarray(clusterer.fit_predict(reduced))
+        if labels.shape != (len(points),) or labels.dtype.kind not in "iu":
+            raise InputError(
+                f"{type(clusterer).__name__} must label {len(points)} embeddings with ints, one each. Got shape "
+                f"{labels.shape} and dtype {labels.dtype} instead."
+            )
+        return np.where(labels < 0, NOISE, labels.astype(np.int64))
 
     def _topics(self) -> Ints:
         """Return the groups of the tree that are large enough, the largest first."""
@@ -240,10 +252,18 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         check_parameters(self)
-        if self.reducer is not None and not hasattr(self.reducer, "fit_transform"):
-            refuse("reducer", _OWNER, "None or a transformer with fit_transform", self.reducer)
-        if self.clusterer is not None and not hasattr(self.clusterer, "fit_predict"):
-            refuse("clusterer", _OWNER, "None or an estimator with fit_predict", self.clusterer)
+        if not _is_instance(self.reducer, "fit_transform"):
+            expected = "None or a transformer, an instance with fit_transform and get_params"
+            refuse("reducer", _OWNER, expected, self.reducer)
+        if not _is_instance(self.clusterer, "fit_predict"):
+            expected = "None or an estimator, an instance with fit_predict and get_params"
+            refuse("clusterer", _OWNER, expected, self.clusterer)
+
+
+def _is_instance(part: Any, method: str) -> bool:
+    """Return whether a part is None, or can be copied and called."""
+    is_estimator = hasattr(part, method) and hasattr(part, "get_params")
+    return part is None or (is_estimator and not isinstance(part, type))
 
 
 def _turn(estimator: Any) -> AbstractContextManager[Any]:

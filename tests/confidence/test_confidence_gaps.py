@@ -6,7 +6,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from tests.naive import confidence as naive
 
-from conclust import EAC, HBGF, PCC, AutoConsensus, Ensemble, EnsembleGenerator
+from conclust import EAC, HBGF, PCC, AutoConsensus, Ensemble, EnsembleGenerator, GraphConsensus
 from conclust.confidence import cluster_gaps, dip, other_members
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError, ParameterError
@@ -234,3 +234,9 @@ def test_invalid_input_of_other_members_is_refused(blobs):
         other_members(EAC(3).fit(blobs), blobs, n_draws=0)
     with pytest.raises(ParameterError, match="'level'"):
         other_members(EAC(3).fit(blobs), blobs, n_draws=2, random_state=0).size_interval(1.5)
+
+
+def test_models_of_something_else_than_partitions_have_no_other_members():
+    model = GraphConsensus(random_state=0).fit([(i, j) for i in range(6) for j in range(i)])
+    with pytest.raises(ParameterError, match="must be a fitted consensus of partitions"):
+        other_members(model)

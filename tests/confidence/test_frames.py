@@ -88,6 +88,15 @@ def test_unclustered_objects_have_label_minus_one():
     np.testing.assert_array_equal(frame["confidence"], confidences(model, labels))
 
 
+def test_a_result_without_a_cluster_has_a_frame():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    model = cc.TopicConsensus(n_members=2, min_topic_size=29, random_state=0).fit(X)
+    assert model.n_clusters_ == 0
+    frame = cc.to_frame(model)
+    assert (frame["label"] == -1).all()
+    assert frame["confidence"].isna().all()
+
+
 def test_a_prefix_distinguishes_two_results():
     both = cc.to_frame(HARD, cc.to_frame(SOFT), prefix="eac_")
     assert both.columns.tolist()[-1] == "eac_label"

@@ -3,6 +3,7 @@
 from itertools import combinations, pairwise, product
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from tests.naive import constraints as naive
@@ -82,6 +83,9 @@ def test_groups_are_closures_and_contradictions_show_the_shortest_chain(seed):
         ([0, 1], None, "of shape"),
         (None, [(3, 3)], "has object 3 apart from itself"),
         ([(0, 1), (2,)], None, "must be pairs"),
+        (zip([0], [1], strict=True), None, r"Got zip: give list\(must_link\)"),
+        (None, iter([(0, 1)]), r"give list\(cannot_link\)"),
+        (pd.DataFrame({"a": pd.array([0, None], "Int64"), "b": [1, 2]}), None, "whole numbers"),
     ],
 )
 def test_invalid_pairs_are_refused(must, cannot, sentence):
@@ -96,6 +100,16 @@ def test_empty_pairs_impose_no_constraints():
     for nothing in ([], np.empty((0, 2), dtype=int), None):
         model = cc.EAC(3).fit(labels, must_link=nothing, cannot_link=nothing)
         np.testing.assert_array_equal(model.linkage_matrix_, plain.linkage_matrix_)
+
+
+def test_pairs_are_sets_and_nullable_columns_too():
+    _, labels = members()
+    pairs = [(0, 31), (5, 31), (7, 50)]
+    plain = cc.EAC(3).fit(labels, must_link=pairs).linkage_matrix_
+    frame = pd.DataFrame(pairs, dtype="Int64")
+    for given in (set(pairs), frame, frame.to_numpy(dtype=object), np.array(pairs, np.uint8)):
+        model = cc.EAC(3).fit(labels, must_link=given)
+        np.testing.assert_array_equal(model.linkage_matrix_, plain)
 
 
 # ---- trees

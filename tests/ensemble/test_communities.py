@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 
 from conclust import Ensemble
@@ -92,3 +93,12 @@ def test_the_order_of_sets_changes_nothing():
     groups = rng.integers(0, 7, 200)
     run = [{names[i] for i in np.flatnonzero(groups == k)} for k in range(7)]
     assert Ensemble.from_communities([run]) == Ensemble(groups[:, None])
+
+
+@pytest.mark.parametrize("empty", [None, float("nan"), np.nan, pd.NA, -1, "-1"])
+def test_nodes_with_an_empty_label_are_missing(empty):
+    runs = [{"a": 0, "b": empty, "c": empty, "d": 0}, {"a": "x", "b": "y", "c": "y", "d": "x"}]
+    labels = Ensemble.from_communities(runs).labels
+    np.testing.assert_array_equal(labels, [[0, 0], [-1, 1], [-1, 1], [0, 0]])
+    noisy = Ensemble.from_communities([{"a": 0, "b": -2, "c": 1}], nodes=["b", "a", "c"])
+    np.testing.assert_array_equal(noisy.labels, [[-2], [0], [1]])

@@ -511,3 +511,15 @@ def test_an_ensemble_of_an_ensemble_is_equal():
         Ensemble(plain, weights=[1])
     with pytest.raises(ParameterError, match=r"'unobserved' with an Ensemble.*ensemble.labels"):
         Ensemble(plain, missing="noise")
+
+
+def test_memberships_whose_rows_are_in_another_order_are_refused():
+    names = [f"o{i}" for i in range(4)]
+    Y = pd.DataFrame(np.eye(2)[[0, 0, 1, 1]], index=names)
+    with pytest.raises(
+        InputError, match="'membership 1' have the names of those of 'membership 0'"
+    ):
+        Ensemble.from_memberships([Y, Y[::-1]])
+    assert Ensemble.from_memberships([Y, Y[::-1].loc[names], Y.to_numpy()]).n_partitions == 3
+    with pytest.raises(InputError, match="a sequence of membership matrices"):
+        Ensemble.from_memberships({"a": Y})

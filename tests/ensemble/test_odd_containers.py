@@ -3,11 +3,14 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 import conclust as cc
+from conclust import Ensemble
 from conclust.exceptions import InputError
+from conclust.metrics import contingency
 
 LABELS = np.array([[0, 0, 1], [0, 1, -1], [1, 1, 0], [2, -2, 0]])
 
@@ -110,3 +113,84 @@ def test_empty_partitions_have_flows_but_no_curves():
     for picture in (cc.plotting.pac_curve, cc.plotting.area_curve):
         with pytest.raises(InputError, match="Expected one number for each number of clusters"):
             picture({2: [0, 1, 1], 3: [0, 1, 2]})
+
+
+def test_large_integers_stay_different_in_columns_with_empty_cells():
+    arrow = pytest.importorskip("pyarrow")
+    values = [2**60, None, 2**60 + 1, 2**60]
+    columns = (
+        pl.Series(values),
+        pd.Series(values, dtype="Int64"),
+        pd.Series(values, dtype="int64[pyarrow]"),
+        arrow.array(values),
+        pd.Categorical(values),
+        pd.Series(pd.Categorical(values)),
+    )
+    for column in columns:
+        np.testing.assert_array_equal(
+            contingency(column, list("aabc")).table, [[1, 0, 1], [0, 1, 0]]
+        )
+    frames = (
+        pl.DataFrame({"x": values}),
+        pl.LazyFrame({"x": values}),
+        pd.DataFrame({"x": columns[1]}),
+        pd.DataFrame({"x": columns[2]}),
+        pd.DataFrame({"x": columns[4]}),
+        arrow.table({"x": values}),
+    )
+    for frame in frames:
+        np.testing.assert_array_equal(Ensemble(frame).labels.ravel(), [0, -1, 1, 0])
+        assert Ensemble(frame).names == ((2**60, 2**60 + 1),)
+    small = pl.DataFrame({"x": [3, None, 4, 3]})
+    np.testing.assert_array_equal(Ensemble(small).labels.ravel(), [0, -1, 1, 0])
+
+
+@pytest.mark.parametrize("names", [range(6), list("abcdef")])
+def test_a_graph_in_place_of_points_or_labels_is_refused(names):
+    nx = pytest.importorskip("networkx")
+    graph = nx.Graph([(names[i], names[(i + 1) % 6]) for i in range(6)])
+    calls = (
+        lambda: cc.ConsensusClustering().fit(graph),
+        lambda: cc.EnsembleGenerator().fit(graph),
+        lambda: cc.TopicConsensus().fit(graph),
+        lambda: cc.MultiViewGenerator().fit([graph, graph]),
+        lambda: cc.EAC(2).fit(graph),
+        lambda: cc.metrics.adjusted_rand_index(graph, graph),
+    )
+    for call in calls:
+        with pytest.raises(InputError, match=r"Got a graph, Graph: conclust\.GraphConsensus"):
+            call()
+    # Columns of a frame are its attributes.
+    frame = pd.DataFrame({"is_directed": [0, 0, 1, 1], "to_directed": [0, 0, 1, 0]})
+    assert Ensemble(frame).n_partitions == 2
+
+
+def test_series_with_the_same_row_names_in_another_order_are_not_compared():
+    one = pd.Series([0, 0, 1, 1], index=list("abcd"))
+    other = pd.Series([1, 1, 1, 0], index=list("dcba"))
+    X = pd.DataFrame([[0.0, 1.0], [1.0, 0.0], [5.0, 4.0], [4.0, 5.0]], index=list("abcd"))
+    calls = (
+        lambda other: cc.metrics.adjusted_rand_index(one, other),
+        lambda other: cc.metrics.relabel(one, other),
+        lambda other: cc.metrics.labels_like(one, other),
+        lambda other: cc.metrics.names_from(one, other),
+        lambda other: cc.compare(other.to_frame(), [cc.EAC(2)], truth=one),
+        lambda other: cc.confidence.object_confidence(other, one.to_frame()),
+        lambda other: cc.confidence.cluster_features(X, other),
+        lambda other: cc.confidence.cluster_categories(other.to_frame(), one),
+        lambda other: cc.confidence.cluster_gaps(X, other, n_draws=1, n_splits=1),
+    )
+    for call in calls:
+        with pytest.raises(InputError, match="in another order"):
+            call(other)
+        call(other[::-1])
+        call(other.reset_index(drop=True))  # without names
+    with pytest.raises(InputError, match="in another order"):
+        cc.confidence.border_tests(X, other)
+
+
+def test_a_dict_of_columns_or_nodes_is_refused_with_the_way_to_read_it():
+    labels = {"one": [0, 0, 1], "two": [1, 0, 0]}
+    for call in (Ensemble, cc.EAC(2).fit):
+        with pytest.raises(InputError, match=r"Got a dict: .*column_stack.*from_communities"):
+            call(labels)

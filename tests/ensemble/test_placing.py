@@ -64,5 +64,5 @@ def test_labels_must_be_one_integer_per_object(labels):
 
 
 def test_labels_without_clusters_are_refused():
-    with pytest.raises(InputError, match="put no object in a cluster"):
+    with pytest.raises(InputError, match="puts no object in a cluster"):
         shared_clusterings(Ensemble([[0], [0], [1]]), [-1, -1, -1], [[0]])

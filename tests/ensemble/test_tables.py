@@ -8,7 +8,7 @@ import pytest
 from conclust import PCC, Ensemble
 from conclust.cli import main
 from conclust.cli.commands.join import hashed
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import EvidenceWarning, InputError, ParameterError
 
 
 def naive_join(tables, on, objects):
@@ -72,9 +72,9 @@ def test_missing_noise_and_absent_objects_are_distinguished():
     words = {"id": [1, 2, 3], "a": ["x", "-1", None]}
     labels = Ensemble.join({"a": words, "b": b}, "id", missing="noise").labels
     np.testing.assert_array_equal(labels, [[0, -1], [-2, -1], [-1, 0], [-1, 0]])
-    frame = pd.DataFrame({"id": [1, 2], "a": pd.array([1, None], dtype="Int64")})
+    frame = pd.DataFrame({"id": [1, 3], "a": pd.array([1, None], dtype="Int64")})
     np.testing.assert_array_equal(
-        Ensemble.join({"f": frame, "b": b}, "id").labels, [[0, -1], [-1, -1], [-1, 0], [-1, 0]]
+        Ensemble.join({"f": frame, "b": b}, "id").labels, [[0, -1], [-1, 0], [-1, 0]]
     )
     weighted = Ensemble.join({"a": a, "b": b}, "id", weights=[1, 3])
     assert weighted.weights.tolist() == [1, 3]
@@ -86,13 +86,20 @@ def test_missing_noise_and_absent_objects_are_distinguished():
         ({"a": {"x": [1], "l": [0]}}, "Table 'a' has no column 'id'. It has: x, l."),
         ({"a": {"id": [1, 1], "l": [0, 1]}}, "Table 'a' has the identifier 1 more than once."),
         ({"a": {"id": [1, None], "l": [0, 1]}}, "Table 'a': row 1 has no identifier"),
+        ({"a": {"id": ["x", ""], "l": [0, 1]}}, "Table 'a': row 1 has no identifier"),
+        ({"a": {"id": [" ", "x"], "l": [0, 1]}}, "Table 'a': row 0 has no identifier"),
         ({"a": {"id": [1, 2]}}, "has no column of labels besides 'id'"),
         ({"a": {"id": [1, "2"], "l": [0, 1]}}, "types that cannot be sorted together"),
         ({"a": 7}, "must be a frame of pandas or polars"),
+        (
+            {"a": {"id": [1, 2], "l": [0]}},
+            "Table 'a': the column 'l' must have one value per row, 2. Got 1.",
+        ),
+        ({"a": {"id": [1, 2], "l": [0, 1, 2]}}, "must have one value per row, 2. Got 3."),
     ],
 )
 def test_tables_that_cannot_be_joined_are_refused(tables, sentence):
-    if "order" in sentence:
+    if "sorted" in sentence:
         assert Ensemble.join(tables, "id", objects=[1, "2"]).n_samples == 2
     with pytest.raises(InputError, match=sentence.replace("(", r"\(")):
         Ensemble.join(tables, on="id")
@@ -229,3 +236,64 @@ def test_large_integers_stay_apart_if_another_column_has_gaps():
     assert Ensemble(pd.DataFrame(signed)).cluster_counts.tolist() == [2, 2]
     small = {"one": [7, 7, 9], "two": [0.0, np.nan, 1.0]}
     assert Ensemble(pd.DataFrame(small)).labels.tolist() == [[0, 0], [0, -1], [1, 1]]
+
+
+def test_tables_without_a_common_identifier_are_warned_of():
+    a = {"id": ["p1", "p2"], "a": [0, 1]}
+    b = {"id": ["P1", "P2"], "b": [0, 1]}
+    with pytest.warns(
+        EvidenceWarning, match=r"'a' \(the first is 'p1'\), 'b' \(the first is 'P1'\)"
+    ):
+        Ensemble.join({"a": a, "b": b}, "id")
+    c = {"id": ["p1", "p3"], "c": [0, 1]}
+    with pytest.warns(EvidenceWarning, match=r"in another table: 'b' \(the first is 'P1'\)\."):
+        Ensemble.join({"a": a, "b": b, "c": c}, "id")
+    # A chain of tables: the first and the last are compared through the second.
+    chain = {"d": {"id": ["p3", "p4"], "d": [0, 1]}}
+    assert Ensemble.join({"a": a, "c": c, **chain}, "id").n_samples == 4
+    assert Ensemble.join({"a": a}, "id").n_samples == 2
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_times_are_identifiers_and_names_in_any_unit(unit):
+    days = np.array(["1960-01-01", "2020-01-01", "2021-01-01"], dtype=f"M8[{unit}]")
+    usual = pd.DataFrame({"day": pd.to_datetime(days).as_unit("us"), "a": [0, 0, 1]})
+    other = {"day": days[::-1], "b": days[[0, 0, 2]]}
+    ensemble = Ensemble.join({"a": usual, "b": other}, "day")
+    np.testing.assert_array_equal(ensemble.labels, [[0, 0], [0, 1], [1, 1]])
+    order = list(pd.to_datetime(days[::-1]))
+    turned = Ensemble.join({"a": usual, "b": other}, "day", objects=order)
+    np.testing.assert_array_equal(turned.labels, [[0, 0], [1, 0], [1, 1]])
+    gap = {"day": np.array(["NaT", days[0]], dtype=days.dtype), "b": [0, 1]}
+    with pytest.raises(InputError, match="row 0 has no identifier"):
+        Ensemble.join({"a": usual, "b": gap}, "day")
+    fine = np.array([1, 2, 3], dtype="M8[ns]")  # finer than what datetime holds
+    again = Ensemble.join(
+        {"a": {"t": fine, "a": [0, 1, 1]}, "b": {"t": fine[:2], "b": [5, 6]}}, "t"
+    )
+    np.testing.assert_array_equal(again.labels, [[0, 0], [1, 1], [1, -1]])
+
+
+def test_tables_of_arrow_and_lazy_frames_are_read():
+    arrow = pytest.importorskip("pyarrow")
+    a = {"id": ["p1", "p2", "p3"], "x": [2**60, None, 2**60 + 1]}
+    b = {"id": ["p3", "p1"], "y": ["u", "v"]}
+    expected = Ensemble.join({"a": a, "b": b}, "id")
+    for make in (arrow.table, pl.LazyFrame):
+        assert Ensemble.join({"a": make(a), "b": make(b)}, "id") == expected
+    sorts = {"o": ["a", "b", "a"], "p": [1, 1, 2], "c": ["x", "y", "z"]}
+    long = Ensemble.from_long(sorts, "o", "p", "c")
+    for make in (arrow.table, pl.LazyFrame):
+        assert Ensemble.from_long(make(sorts), "o", "p", "c") == long
+
+
+@pytest.mark.parametrize("is_hashed", [False, True])
+def test_the_shell_joins_no_objects_without_an_identifier(tmp_path, capsys, is_hashed):
+    one = tmp_path / "one.csv"
+    one.write_text("id,x\np1,0\np2,0\n,1\n")
+    asked = ["join", str(one), "--id-column", "id", "--out", str(tmp_path / "out.csv")]
+    if is_hashed:
+        (tmp_path / "salt").write_text("0123456789abcdef0123456789abcdef")
+        asked += ["--hash-ids", "--salt", str(tmp_path / "salt")]
+    assert main(asked) == 1
+    assert "object 3 has no identifier in the column 'id'" in capsys.readouterr().err

@@ -1,6 +1,8 @@
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN
 
@@ -184,3 +186,79 @@ def test_gaps_of_a_view_are_named_by_the_view():
     gap[3, 1] = np.nan
     with pytest.raises(InputError, match="Input left contains NaN in column 1"):
         MultiViewGenerator().fit({"right": points, "left": gap})
+
+
+def test_views_of_one_name_are_refused(views):
+    points = views[0]
+    with pytest.raises(InputError, match=r"views must have different names\. Got '1'"):
+        MultiViewGenerator().fit({"1": points["left"], 1: points["parity"], "c": points["noise"]})
+
+
+def test_views_of_partly_other_objects_are_refused():
+    points = np.random.default_rng(0).normal(size=(30, 2))
+    one = pd.DataFrame(points, index=[f"o{i}" for i in range(30)])
+    other = pd.DataFrame(points, index=[f"o{i}" for i in range(1, 31)])
+    with pytest.raises(InputError, match=r"different objects: they share 29 of 30 names.*'o30'"):
+        MultiViewGenerator().fit({"a": one, "b": other})
+    # Numbers may count rows before some were left out, and groups are no names of objects.
+    numbered = one.set_axis(range(10, 40))
+    grouped = one.set_axis(["o1", "o2"] * 15)
+    for rows in (one.reset_index(drop=True), numbered, grouped):
+        MultiViewGenerator(KMEANS, n_partitions=4, random_state=0).fit({"a": one, "b": rows})
+        MultiViewGenerator(KMEANS, n_partitions=4, random_state=0).fit({"a": numbered, "b": rows})
+
+
+def test_columns_of_all_forms_choose_the_same_views(views):
+    X = np.hstack([views[0]["left"], views[0]["parity"]])
+    names = ["a", "b", "c", "d"]
+    frame = pd.DataFrame(X, columns=names)
+    kmeans = MultiViewGenerator(KMEANS, n_partitions=8, random_state=0)
+    expected = kmeans.fit([X[:, :2], X[:, [2]]]).ensemble_.labels
+    by_index = {"0": [0, 1], "1": 2}
+    by_name = {"0": ["a", "b"], "1": "c"}
+    mask = {"0": [True, True, False, False], "1": np.array([False, False, True, False])}
+    by_slice = {"0": slice(2), "1": slice(2, 3)}
+    for given in (X, frame, pl.DataFrame(X, schema=names)):
+        for columns in (by_index, mask, by_slice, *([] if given is X else [by_name])):
+            made = kmeans.fit(given, columns=columns).ensemble_.labels
+            np.testing.assert_array_equal(made, expected)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"a": [0, 9], "b": [1]}, r"view 'a' must be indices from 0 to 3.*Got \[0, 9\]"),
+        ({"a": [0.0], "b": [1]}, "view 'a' must be indices"),
+        ({"a": [], "b": [1]}, "view 'a' has no columns"),
+        ({"a": slice(7, 9), "b": [1]}, "view 'a' has no columns"),
+        ({"a": [False] * 4, "b": [1]}, "view 'a' has no columns"),
+        ([[0], [1]], "The 'columns' parameter of MultiViewGenerator must be a dict"),
+    ],
+)
+def test_columns_that_cannot_be_chosen_are_refused(columns, words):
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    for given in (X, pd.DataFrame(X, columns=list("wxyz"))):
+        with pytest.raises((InputError, ParameterError), match=words):
+            MultiViewGenerator().fit(given, columns=columns)
+    with pytest.raises(InputError, match=r"one matrix or frame, not sparse\. Got csr_array"):
+        MultiViewGenerator().fit(sp.csr_array(X), columns={"a": [0], "b": [1]})
+
+
+def test_numbers_as_columns_are_refused_where_the_frame_has_other_numbers():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    shifted = pd.DataFrame(X, columns=[1, 2, 3, 4])
+    with pytest.raises(InputError, match="columns of X have other numbers as their names"):
+        MultiViewGenerator().fit(shifted, columns={"a": [1, 2], "b": [3]})
+    by_slice = {"a": slice(2), "b": slice(2, 4)}
+    MultiViewGenerator(KMEANS, n_partitions=4, random_state=0).fit(shifted, columns=by_slice)
+    usual = MultiViewGenerator(KMEANS, n_partitions=4, random_state=0)
+    usual.fit(pd.DataFrame(X), columns={"a": [0, 1], "b": [2, 3]})
+
+
+def test_a_union_does_not_lose_a_view_of_huge_numbers(views):
+    points = views[0]
+    usual = {"left": points["left"], "parity": points["parity"]}
+    huge = {"left": points["left"], "parity": points["parity"] * 2.0**600}
+    only_unions = MultiViewGenerator(KMEANS, n_partitions=6, union_share=1.0, random_state=0)
+    expected = only_unions.fit(usual).ensemble_.labels
+    np.testing.assert_array_equal(only_unions.fit(huge).ensemble_.labels, expected)

@@ -106,6 +106,10 @@ def test_invalid_arguments_are_refused():
         labels_like([0, 1], [0, 1], ids=[1, 1], previous_ids=[1, 2])
     with pytest.raises(InputError, match="from 5 on"):
         labels_like([0, 4], [0, 1], first_new=4)
+    with pytest.raises(InputError, match="numbers of 'previous' must be below 2"):
+        labels_like([2**63 - 1, 1, 1], [0, 1, 2])
+    with pytest.raises(InputError, match="is text and the other is not, 1 and '1' for instance"):
+        labels_like([0, 1], [0, 1], ids=[1, 2], previous_ids=["1", "2"])
 
 
 def grown(seed=0, n=606, share=0.01):
@@ -199,7 +203,7 @@ def test_a_warm_membership_places_new_objects_by_their_shares():
         shares = (same @ rows[:25]) / rows[:25].sum(axis=0)
         np.testing.assert_allclose(found[i], shares / shares.sum())
     np.testing.assert_allclose(found[29], 0.25)
-    with pytest.raises(InputError, match="of NaN for new objects, not for all"):
+    with pytest.raises(InputError, match="Not all objects may be new"):
         warm_start(ensemble, np.full((30, 2), np.nan))
 
 
@@ -221,3 +225,18 @@ def test_numbers_of_departed_clusters_are_not_used_again():
     )
     assert now.tolist() == [0, 0, 1, 1, 3, 3]
     assert labels_like([0, 1], [3, 4], ids=["a", "b"], previous_ids=["c", "d"]).tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("factor", [-1.0, 2.0])
+def test_a_warm_start_refuses_rows_that_are_no_memberships(factor):
+    ensemble = cc.Ensemble([[0, 0], [0, 1], [1, 1], [1, 1]])
+    rows = np.array([[0.9, 0.1], [0.6, 0.4], [0.2, 0.8], [np.nan, np.nan]])
+    warm_start(ensemble, rows.astype(np.float32))
+    with pytest.raises(InputError, match="at least 0 and add up to 1 in each row"):
+        warm_start(ensemble, factor * rows)
+    with pytest.raises(InputError, match="'previous' must be one whole number per object"):
+        warm_start(ensemble, list("aabb"))
+    with pytest.raises(
+        InputError, match="Memberships in 'previous' must have a row for each of the 4"
+    ):
+        warm_start(ensemble, rows[:2])

@@ -1,4 +1,5 @@
 import pickle
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -209,7 +210,7 @@ def test_nodes_without_edges_are_singletons():
 @pytest.mark.parametrize(
     ("graph", "words"),
     [
-        (nx.DiGraph([(0, 1)]), r"directed.*G\.to_undirected"),
+        (nx.DiGraph([(0, 1)]), r"directed.*A \+ A\.T with A = networkx"),
         (sp.csr_array([[0, 1, 0], [0, 0, 0], [2, 0, 0]]), r"directed.*A \+ A\.T"),
         (sp.csr_array([[0, 1.0], [2.0, 0]]), "directed"),
         (sp.csr_array((2, 3)), r"shape \(2, 3\)"),
@@ -221,7 +222,13 @@ def test_nodes_without_edges_are_singletons():
         ([0, 1], "Got 0 as edge 0"),
         ("ab", "Got str"),
         ([], "no node"),
+        (sp.csr_array((1, 1)), "only one node"),
+        (nx.path_graph(1), "only one node"),
+        (sp.csr_array([[0, 1j], [1j, 0]]), "real numbers"),
+        (np.array([[0.0, np.inf], [0.0, 1.0]]), "Got inf as a node"),
+        (np.ma.array([[0, 1], [1, 2]], mask=[[0, 1], [0, 0]]), "Edge 0 has a missing end"),
         (7, "Got int"),
+        (SimpleNamespace(to_networkx=nx.Graph), r"Got SimpleNamespace: pass graph\.to_networkx"),
     ],
 )
 def test_graphs_that_are_not_undirected_are_refused(graph, words):
@@ -258,6 +265,8 @@ def test_labels_convert_to_communities():
         to_communities([0, 1], "abc")
     with pytest.raises(InputError, match="whole numbers"):
         to_communities([0.5, 1.0])
+    with pytest.raises(InputError, match=r"'nodes' must be different\. Got 1 duplicates"):
+        to_communities([0, 1, 0], ["a", "a", "b"])
 
 
 @pytest.mark.parametrize("width", [2, 3])
@@ -297,3 +306,63 @@ def test_the_third_column_of_a_frame_is_the_weight(name):
     else:
         with pytest.raises(InputError, match="and one of weights"):
             GraphConsensus(random_state=0).fit(frame)
+
+
+def test_the_advice_for_directed_graphs_adds_up_the_weights_of_both_directions():
+    G = nx.DiGraph()
+    G.add_weighted_edges_from([("a", "b", 2.0), ("b", "a", 5.0), ("c", "b", 3.0)])
+    with pytest.raises(InputError) as caught:
+        GraphConsensus().fit(G)
+    advice = str(caught.value)
+    assert "A + A.T with A = networkx.to_scipy_sparse_array(G)" in advice
+    assert "G.to_undirected() keeps only one of them" in advice
+    A = nx.to_scipy_sparse_array(G)
+    weights = GraphConsensus(random_state=0).fit(A + A.T).weights_.toarray()
+    assert weights[0, 1] == 7.0
+    assert G.to_undirected()["a"]["b"]["weight"] != 7.0
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 7])
+def test_matrices_of_nodes_are_not_read_as_edges(n):
+    A = np.ones((n, n)) - np.eye(n)
+    names = list("abcdefg"[:n])
+    given = [pd.DataFrame(A, names, names)]
+    if n > 2:  # two rows are the same edge twice
+        given += [A, A.astype(int), A.tolist()]
+    for graph in given:
+        with pytest.raises(InputError, match=r"scipy\.sparse\.csr_array\(matrix\)|as edge 0"):
+            GraphConsensus().fit(graph)
+    edges = [(0, 1, 1), (1, 2, 1), (2, 0, 1)]
+    for triangle in (edges, np.array(edges), pd.DataFrame(edges)):
+        assert len(GraphConsensus(random_state=0).fit(triangle).nodes_) == 3
+
+
+def test_weights_whose_sum_overflows_are_refused_and_tiny_ones_are_not():
+    triangle = np.array([[0, 1], [1, 2], [2, 0]])
+    with pytest.raises(InputError, match=r"add up to less than 1e\+150\. Got inf"):
+        GraphConsensus().fit(np.column_stack([triangle, [1e308] * 3]))
+    # Weights of different size, in a ring that only the split resolves.
+    ring = nx.ring_of_cliques(200, 6)
+    for a, b in ring.edges:
+        ring[a][b]["weight"] = 1.0 + (a + b) % 3
+    A = nx.to_scipy_sparse_array(ring)
+    usual = GraphConsensus(random_state=0).fit(A).labels_
+    assert usual.max() + 1 == 200
+    for unit in (2.0**-1000, 2.0**-700, 2.0**450):
+        scaled = GraphConsensus(random_state=0).fit(A * unit).labels_
+        np.testing.assert_array_equal(scaled, usual)
+
+
+def test_rows_of_an_ensemble_in_another_order_than_the_nodes_are_refused():
+    G = nx.les_miserables_graph()
+    own = GraphConsensus(random_state=0).fit(G)
+    frame = pd.DataFrame(own.ensemble_.labels, index=list(G))
+    same = GraphConsensus(random_state=0).fit(G, ensemble=frame)
+    np.testing.assert_array_equal(same.labels_, own.labels_)
+    for other in (frame[::-1], frame.sort_index()):
+        with pytest.raises(InputError, match="names of the nodes, in another order"):
+            GraphConsensus(random_state=0).fit(G, ensemble=other)
+    plain = frame.reset_index(drop=True)
+    np.testing.assert_array_equal(
+        GraphConsensus(random_state=0).fit(G, ensemble=plain).labels_, own.labels_
+    )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.cluster import DBSCAN, HDBSCAN, KMeans
+from sklearn.decomposition import PCA
 from sklearn.random_projection import GaussianRandomProjection
 
 from conclust import TopicConsensus
@@ -31,6 +32,18 @@ def mean_pairs(results):
         return adjusted_rand_index(a + 1, b + 1)
 
     return np.mean([score(a, b) for a, b in combinations(results, 2)])
+
+
+class Answers(BaseEstimator):
+    """A clusterer, or a reducer, that returns what it is given."""
+
+    def __init__(self, value=0):
+        self.value = value
+
+    def fit_predict(self, X):
+        return self.value
+
+    fit_transform = fit_predict
 
 
 class Unstable(BaseEstimator):
@@ -148,16 +161,47 @@ def test_the_same_seed_gives_the_same_topics_with_any_threads_and_after_copying(
         ({"min_topic_size": 0}, "'min_topic_size'"),
         ({"n_neighbors": 0}, "'n_neighbors'"),
         ({"reducer": "umap"}, "'reducer'"),
-        ({"clusterer": KMeans}, None),
+        ({"reducer": PCA}, "'reducer'"),
+        ({"clusterer": KMeans}, "'clusterer'"),
+        ({"clusterer": Answers.fit_predict}, "'clusterer'"),
     ],
 )
 def test_invalid_parameters_are_refused(parameters, words):
-    if words is None:
-        with pytest.raises((ParameterError, TypeError)):
-            TopicConsensus(**parameters).fit(np.eye(20))
-        return
     with pytest.raises(ParameterError, match=f"The {words} parameter of TopicConsensus"):
         TopicConsensus(**parameters).fit(np.eye(20))
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (np.zeros(3, dtype=int), r"shape \(3,\) and dtype int64"),
+        (0, r"shape \(\)"),
+        (np.zeros((40, 1), dtype=int), r"shape \(40, 1\)"),
+        (np.full(40, 0.5), "dtype float64"),
+        (np.array(["a"] * 40), "dtype <U1"),
+    ],
+)
+def test_labels_of_a_clusterer_that_are_not_one_int_each_are_refused(value, words):
+    X, _ = embeddings(0, n=40)
+    model = TopicConsensus(clusterer=Answers(value), n_members=2, random_state=0)
+    with pytest.raises(InputError, match=f"Answers must label 40 embeddings with ints.*{words}"):
+        model.fit(X)
+    model = TopicConsensus(Answers(X[:7]), n_members=2, random_state=0)
+    with pytest.raises(
+        InputError, match="The reducer Answers must return a row for each of the 40"
+    ):
+        model.fit(X)
+
+
+def test_a_reducer_that_writes_into_its_input_changes_neither_the_data_nor_the_topics():
+    X, _ = embeddings(3, n=200)
+    before = X.copy()
+    usual = TopicConsensus(PCA(8), n_members=4, random_state=0).fit(X)
+    in_place = TopicConsensus(PCA(8, copy=False), n_members=4, random_state=0).fit(X)
+    np.testing.assert_array_equal(X, before)
+    np.testing.assert_array_equal(in_place.labels_, usual.labels_)
+    np.testing.assert_array_equal(in_place.ensemble_.labels, usual.ensemble_.labels)
+    np.testing.assert_array_equal(in_place.predict(before), usual.predict(before))
 
 
 def test_the_warning_filters_of_the_process_are_restored():

@@ -73,6 +73,7 @@ def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
         If the object is not an array or a sequence.
     """
     kind = type(given).__name__
+    refuse_graph(given, f"{name} must be an array of {of}.")
     if hasattr(given, "obs") and hasattr(given, "obsm"):
         raise InputError(f"{name} must be an array of {of}. Got an {kind}: {_WAYS[of]}")
     if hasattr(given, "block_rows") and callable(getattr(given, "ensemble", None)):
@@ -94,27 +95,54 @@ def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
         )
 
 
-def check_row_names(frames: Mapping[str, Any]) -> None:
-    """Refuse frames of pandas whose rows have the same names in different orders.
+def refuse_graph(given: Any, needed: str) -> None:
+    """Refuse a graph of networkx or igraph; `needed` is the sentence about what is expected."""
+    kind: Any = type(given)  # a frame has its columns as attributes
+    if callable(getattr(kind, "is_directed", None)) and hasattr(kind, "to_directed"):
+        raise InputError(
+            f"{needed} Got a graph, {kind.__name__}: conclust.GraphConsensus finds its communities."
+        )
+
+
+def check_row_names(frames: Mapping[str, Any], *, named_only: bool = False) -> None:
+    """Refuse frames of pandas whose rows have the same names in different orders, or partly different text as names.
 
     Parameters
     ----------
     frames : dict of str to object
-        Name in the message to the frame; anything else than frames of pandas is not looked at.
+        Name in the message to the frame or series; anything else than those of pandas is not looked at.
+    named_only : bool, default=False
+        Whether rows with the default index 0, 1, ... are without names.
     """
     first_name = ""
     first: Any = None
     for name, frame in frames.items():
         index: Any = getattr(frame, "index", None)
-        if not hasattr(index, "equals"):
+        if not hasattr(index, "equals") or (named_only and _is_default(index)):
             continue
         if first is None:
             first_name, first = name, index
-        elif len(index) == len(first) and not index.equals(first) and set(index) == set(first):
-            raise InputError(
-                f"The rows of {name!r} have the names of those of {first_name!r}, in another order. Bring them to one order: "
-                f"{name}.loc[{first_name}.index], or reset_index(drop=True) of both if the rows are in one order."
-            )
+        elif len(index) == len(first) and not index.equals(first):
+            names, first_names = set(index), set(first)
+            if names == first_names:
+                raise InputError(
+                    f"The rows of {name!r} have the names of those of {first_name!r}, in another order. Bring them to one "
+                    f"order: {name}.loc[{first_name}.index], or reset_index(drop=True) of both if the rows are in one order."
+                )
+            # Numbers may be those of rows that were filtered; text names objects.
+            shared = names & first_names
+            is_text = all(isinstance(one, str) for one in shared)
+            if shared and is_text and len(names) == len(first_names) == len(index):
+                other = next(one for one in index if one not in first_names)
+                raise InputError(
+                    f"The rows of {name!r} and {first_name!r} are different objects: they share {len(shared)} of {len(index)} "
+                    f"names, and {first_name!r} has no {other!r}. Choose the same rows of both, or reset_index(drop=True) of both "
+                    "if they are in one order."
+                )
+
+
+def _is_default(index: Any) -> bool:
+    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
 _PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.containers import check_row_names
 from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.confidence.features import ClusterFeatures, standardised
@@ -76,6 +77,7 @@ def cluster_categories(categories: ArrayLike, labels: ArrayLike) -> ClusterCateg
     array([[0.75, 0.25],
            [0.  , 1.  ]])
     """
+    check_row_names({"categories": categories, "labels": labels}, named_only=True)
     codes, _ = read_labels(labels, "labels")
     columns = _columns(categories, len(codes))
     in_cluster = codes >= 0

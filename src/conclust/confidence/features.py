@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from conclust._arrays.containers import check_row_names
 from conclust._arrays.scale import moderate
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
@@ -105,6 +106,7 @@ def cluster_features(X: ArrayLike, labels: ArrayLike) -> ClusterFeatures:
     >>> found.largest(1, 1)
     array([0])
     """
+    check_row_names({"X": X, "labels": labels}, named_only=True)
     codes, _ = read_labels(labels, "labels")
     points = read_features(X, len(codes), empty_cells=True)
     clustered = np.flatnonzero(codes >= 0)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.containers import check_row_names
 from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._threads import thread_count
@@ -156,6 +157,7 @@ def cluster_gaps(
     check_int(n_draws, "n_draws", owner)
     check_int(max_samples, "max_samples", owner, low=_SMALLEST)
     threads = thread_count(n_jobs, owner)
+    check_row_names({"X": X, "labels": labels}, named_only=True)
     codes, _ = read_labels(labels, "labels")
     points, _ = moderate(np.asarray(read_features(X, len(codes)), dtype=np.float64))
     K = int(codes.max(initial=-1)) + 1

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.containers import check_row_names
 from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._kernels import cluster_sums
 from conclust._sklearn import check_is_fitted
@@ -97,6 +98,7 @@ def read_consensus(consensus: Any, ensemble: Any, owner: str) -> Judged:
         raise InputError(
             f"{owner} needs the ensemble that the consensus was made from: pass it as 'ensemble'."
         )
+    check_row_names({"consensus": consensus, "ensemble": ensemble}, named_only=True)
     members = as_ensemble(ensemble)
     if len(codes) != members.n_samples:
         raise InputError(

@@ -156,9 +156,11 @@ def other_members(
     if getattr(model, "refinement_", None) is not None:
         # Different members give different consensuses; the final step with the points is the same for all.
         ensemble, model = model.ensemble_ if ensemble is None else ensemble, model.consensus_
+    inner = getattr(model, "consensus_", model)
+    if not hasattr(inner, "method"):  # it is fitted to something else than partitions
+        refuse("model", owner, "a fitted consensus of partitions", model)
     judged = read_consensus(model, ensemble, owner)
     members, labels = judged.members, judged.labels
-    inner = getattr(model, "consensus_", model)
     K = judged.n_clusters
     in_cluster, m = labels >= 0, members.n_partitions
     agreement = np.empty(n_draws)

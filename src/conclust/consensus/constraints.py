@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -206,12 +207,23 @@ def read_constraints(must_link: Any, cannot_link: Any, n_samples: int) -> Constr
 
 
 def _read_pairs(pairs: Any, name: str, n_samples: int) -> Ints:
+    if isinstance(pairs, Iterator):  # it could be read only once
+        raise InputError(
+            f"{name!r} must be a list of pairs. Got {type(pairs).__name__}: give list({name})."
+        )
+    if isinstance(pairs, Set):
+        pairs = list(pairs)
     if pairs is None or (isinstance(pairs, Sequence) and len(pairs) == 0):
         return np.empty((0, 2), dtype=np.int64)
     try:
         array = np.asarray(pairs)
     except ValueError:  # ragged
         array = np.empty(0)
+    if array.dtype == object and all(
+        type(one) is not bool and isinstance(one, int | np.integer) for one in array.flat
+    ):
+        with suppress(OverflowError):  # refused below
+            array = array.astype(np.int64)  # nullable columns of pandas
     if array.shape in ((0,), (0, 2)) and not isinstance(pairs, Sequence):
         return np.empty((0, 2), dtype=np.int64)
     whole = array.dtype.kind in "iu"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._validation import shown
-from conclust.ensemble.labels import MISSING
+from conclust.ensemble.labels import MISSING, number_names
 from conclust.exceptions import InputError
 
 _EXPECTED = (
@@ -38,7 +38,8 @@ class CommunitiesReader:
         communities : iterable of runs
             A run is an iterable of sets or lists of nodes (as ``networkx.community.louvain_communities``
             returns them), an object with such ``communities`` (a NodeClustering of cdlib) or a dict of
-            nodes to labels. A node that a run lacks is missing in it.
+            nodes to labels. A node that a run lacks, or whose label is None, NaN or -1, is missing in it; the label -2
+            is noise.
         nodes : iterable of hashable, default=None
             The nodes in the order of the objects; or a networkx graph. None: all nodes that are in
             a community, sorted.
@@ -106,14 +107,13 @@ def read_communities(runs: Iterable[Any], nodes: Iterable[Hashable] | None) -> N
 def _labels_of(run: Any, u: int) -> dict[Hashable, int]:
     """Return the number of the community of each node of a run."""
     if isinstance(run, Mapping):
-        numbers: dict[Any, int] = {}
-        try:
-            return {node: numbers.setdefault(label, len(numbers)) for node, label in run.items()}
-        except TypeError as error:
+        if not all(isinstance(label, Hashable) for label in run.values()):
             raise InputError(
                 f"{_EXPECTED} Run {u} is a dict of nodes to labels, and a label in it is a collection: "
                 "give a dict of communities as a list, list(run.values())."
-            ) from error
+            )
+        numbers, _ = number_names(list(run.values()), u, "unobserved")
+        return {node: numbers[label] for node, label in run.items()}
     communities = getattr(run, "communities", run)
     if isinstance(communities, str | bytes) or not isinstance(communities, Iterable):
         raise InputError(f"{_EXPECTED} Got {type(run).__name__} as run {u}.")
@@ -148,6 +148,6 @@ def _sorted_nodes(read: list[dict[Hashable, int]]) -> list[Any]:
         return sorted(every)
     except TypeError as error:
         raise InputError(
-            "The nodes are of types that cannot be sorted together: give them as 'nodes', in the order that rows of the "
-            "ensemble are to have (a graph of networkx will do)."
+            "The nodes are of types that cannot be sorted together: give them as 'nodes', in the order of the rows of the "
+            "ensemble, or give the networkx graph."
         ) from error

@@ -7,7 +7,7 @@ The codes are described in ``_kernels/labels/codes.h``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -286,6 +286,11 @@ def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[A
             f"{type(labels).__name__}: pass the columns of its labels, adata.obs[columns], or "
             "use conclust.sc.tl.consensus(adata, columns)."
         )
+    if isinstance(labels, Mapping):
+        raise InputError(
+            f"Labels must form a matrix of shape (n_samples, n_partitions). Got a {type(labels).__name__}: pass columns as "
+            "numpy.column_stack(list(labels.values())), and labels of nodes as Ensemble.from_communities([labels])."
+        )
     labels = collected(labels)
     if hasattr(labels, "column_names") and hasattr(labels, "column"):  # Table, RecordBatch of Arrow
         columns = [arrow_column(labels.column(u)) for u in range(labels.num_columns)]
@@ -393,8 +398,27 @@ def _frame_column(frame: Any, u: int) -> NDArray[Any] | _Coded:
         categories = column.cat.categories
         if categories.dtype.kind == "O":
             return _Coded(np.asarray(column.cat.codes), [*categories, None])
+    array = exact_column(column)
+    return array if array.dtype.kind in "biufcO" else np.asarray(column, dtype=object)
+
+
+def exact_column(column: Any) -> NDArray[Any]:
+    """Return a column as an array; as one of objects if it has empty cells and integers that are no floats."""
     array = np.asarray(column)
-    return array if array.dtype.kind in "biufc" else np.asarray(column, dtype=object)
+    if array.dtype.kind != "f":
+        return array
+    own = getattr(column, "dtype", getattr(column, "type", ""))
+    categories: Any = getattr(own, "categories", None)
+    kind = str(own if categories is None else categories.dtype).lower()
+    if not kind.startswith(("int", "uint")) or not (np.abs(array) >= _LARGEST_EXACT).any():
+        return array
+    objects = np.empty(len(array), dtype=object)
+    if categories is not None:
+        codes = np.asarray(column.cat.codes if hasattr(column, "cat") else column.codes)
+        objects[:] = [None if code < 0 else int(categories[code]) for code in codes.tolist()]
+    else:
+        objects[:] = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    return objects
 
 
 def _number_objects(
@@ -407,19 +431,19 @@ def _number_objects(
             codes, first = np.unique(column.codes, return_index=True)
             codes = codes[np.argsort(first)]
             values = [column.values[code] for code in codes]
-            numbers, cluster_names = _numbered(values, u, missing)
+            numbers, cluster_names = number_names(values, u, missing)
             table = np.zeros(len(column.values), dtype=np.int64)
             table[codes] = [numbers[value] for value in values]
             matrix[:, u] = table[column.codes]
         else:
             values = column.tolist() if column.dtype.kind != "f" else column.astype(object).tolist()
-            numbers, cluster_names = _numbered(values, u, missing)
+            numbers, cluster_names = number_names(values, u, missing)
             matrix[:, u] = np.fromiter((numbers[v] for v in values), dtype=np.int64, count=n)
         names.append(cluster_names)
     return matrix, names
 
 
-def _numbered(
+def number_names(
     values: list[Any], partition: int, missing: Missing
 ) -> tuple[dict[Any, int], list[Any]]:
     """Return the number of each value, and the names of the numbers, by first appearance."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.containers import check_row_names
 from conclust._types import Floats
 from conclust._validation import shown
 from conclust.ensemble.labels import MISSING, CodedLabels, code_type, missing_code
@@ -21,12 +22,15 @@ _SMALLEST = np.finfo(np.float64).tiny
 def read_memberships(memberships: Any) -> list[Floats]:
     """Read users' membership matrices as arrays of numbers; masked entries become NaN."""
     single = isinstance(memberships, np.ndarray) and memberships.ndim == 0
-    if single or not isinstance(memberships, Iterable) or isinstance(memberships, str | bytes):
+    refused = isinstance(memberships, str | bytes | Mapping)
+    if single or refused or not isinstance(memberships, Iterable):
         raise InputError(
             "Ensemble.from_memberships needs a sequence of membership matrices, one per partition. Got "
             f"{shown(memberships)} instead."
         )
-    return [_as_numbers(P, u) for u, P in enumerate(memberships)]
+    given = list(memberships)
+    check_row_names({f"membership {u}": P for u, P in enumerate(given)}, named_only=True)
+    return [_as_numbers(P, u) for u, P in enumerate(given)]
 
 
 def _as_numbers(P: Any, u: int) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -11,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import identifiers
 from conclust._types import Ints
 from conclust._validation import check_option, refuse, shown
-from conclust.ensemble.labels import MISSING, NOISE, Missing
-from conclust.exceptions import InputError
+from conclust.ensemble.labels import MISSING, NOISE, Missing, arrow_column, collected, exact_column
+from conclust.exceptions import EvidenceWarning, InputError, warn
 
 
 class TablesReader:
@@ -35,8 +36,8 @@ class TablesReader:
         Parameters
         ----------
         tables : mapping of str to frame
-            A table for each place: a frame of pandas or polars, or a dict of columns. Every column but `on`
-            is a partition. Tables may have different objects, in any order.
+            A table for each place: a frame of pandas or polars, a table of Arrow, or a dict of columns. Every column but
+            `on` is a partition. Tables may have different objects, in any order.
         on : str
             Name of the column of identifiers, in every table.
         objects : iterable of hashable, default=None
@@ -54,8 +55,13 @@ class TablesReader:
         Raises
         ------
         InputError
-            If a table lacks the column `on` or has no other, an identifier occurs twice or is missing, an object is
-            not among `objects`, or identifiers without an order come without `objects`.
+            If a table lacks the column `on` or has no other, its columns differ in length, an identifier occurs twice or
+            is missing, an object is not among `objects`, or identifiers without an order come without `objects`.
+
+        Warns
+        -----
+        EvidenceWarning
+            If a table has no identifier in common with any other table.
 
         Examples
         --------
@@ -73,14 +79,22 @@ class TablesReader:
             refuse("tables", "Ensemble.join", "a dict of names to tables", tables)
         rows: list[list[Any]] = []
         columns: list[tuple[int, NDArray[Any]]] = []
-        for place, (name, table) in enumerate(tables.items()):
+        for place, (name, given) in enumerate(tables.items()):
+            table = collected(given)
             ids = _column(table, on, f"Table {name!r}").tolist()
             _check_ids(ids, str(name), on)
             rows.append(ids)
             label_columns = [key for key in _column_names(table) if key != on]
             if not label_columns:
                 raise InputError(f"Table {name!r} has no column of labels besides {on!r}.")
-            columns += [(place, _column(table, key, f"Table {name!r}")) for key in label_columns]
+            for key in label_columns:
+                values = _column(table, key, f"Table {name!r}")
+                if len(values) != len(ids):
+                    raise InputError(
+                        f"Table {name!r}: the column {key!r} must have one value per row, {len(ids)}. Got {len(values)}."
+                    )
+                columns.append((place, values))
+        _warn_of_strangers(list(tables), rows)
         places = _places(rows, objects, "objects")
         at = [np.array([places[one] for one in ids], dtype=np.int64) for ids in rows]
         cells = [(at[place], u, values) for u, (place, values) in enumerate(columns)]
@@ -107,7 +121,7 @@ class TablesReader:
         Parameters
         ----------
         frame : frame
-            A frame of pandas or polars, or a dict of columns.
+            A frame of pandas or polars, a table of Arrow, or a dict of columns.
         object, partition, cluster : str
             Names of the columns: the object, the partition (a rater, a run), the label of the cluster.
         objects : iterable of hashable, default=None
@@ -144,6 +158,7 @@ class TablesReader:
                [ 1,  1]])
         """
         check_option(missing, "missing", "Ensemble.from_long", Missing)
+        frame = collected(frame)
         rows = _column(frame, object, "The frame").tolist()
         owners = _column(frame, partition, "The frame").tolist()
         values = _column(frame, cluster, "The frame")
@@ -164,10 +179,15 @@ class TablesReader:
 
 
 def _column_names(table: Any) -> list[Any]:
-    names = table.keys() if isinstance(table, Mapping) else getattr(table, "columns", None)
+    is_dict = isinstance(table, Mapping)
+    columns = getattr(
+        table, "columns", None
+    )  # Arrow has its columns there, and the names elsewhere
+    names: Any = table.keys() if is_dict else getattr(table, "column_names", columns)
     if names is None or isinstance(table, str | bytes):
         raise InputError(
-            f"A table must be a frame of pandas or polars, or a dict of columns. Got {shown(table)}."
+            "A table must be a frame of pandas or polars, a table of Arrow, or a dict of columns. Got "
+            f"{shown(table)}."
         )
     return list(names)
 
@@ -178,7 +198,12 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
     if name not in names:
         raise InputError(f"{where} has no column {name!r}. It has: {', '.join(map(str, names))}.")
     column = table[name]
-    values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
+    if hasattr(column, "to_pylist"):
+        values = arrow_column(column)
+    else:
+        values = exact_column(column)
+        if hasattr(column, "to_numpy") and values.dtype != object:
+            values = column.to_numpy()
     # Numbers in mixed columns stay numbers.
     if values.dtype.kind in "US" and isinstance(column, list | tuple):
         values = np.array([*column, None], dtype=object)[:-1]
@@ -189,15 +214,46 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
     if values.dtype.kind in "iu" and values.max(initial=0) <= np.iinfo(np.int64).max:
         return values.astype(np.int64)
     cells = np.empty(len(values), dtype=object)
-    cells[:] = [None if _is_missing(one) else one for one in values.tolist()]
+    cells[:] = [None if _is_missing(one) else one for one in _as_objects(values)]
     return cells
+
+
+def _as_objects(values: NDArray[Any]) -> list[Any]:
+    """Return cells as Python objects; times too, which NumPy turns to ints if they have nanoseconds."""
+    if values.dtype.kind in "mM" and np.datetime_data(values.dtype)[0] in ("ns", "ps", "fs", "as"):
+        micro = values.astype(f"{values.dtype.kind}8[us]")
+        is_exact = (micro == values) | np.isnat(values)
+        return micro.tolist() if is_exact.all() else list(values)
+    objects: list[Any] = values.tolist()
+    return objects
 
 
 def _is_missing(value: Any) -> bool:
     """Return whether a cell is empty: None, NaN, NaT, pandas.NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
     return isinstance(value, float) and value != value
+
+
+def _warn_of_strangers(names: list[Any], rows: list[list[Any]]) -> None:
+    """Warn of tables without an object of any other table: their identifiers may be written differently."""
+    if len(rows) == 1:
+        return
+    n_tables = Counter(one for ids in rows for one in ids)
+    strangers = [
+        (name, ids[0])
+        for name, ids in zip(names, rows, strict=True)
+        if ids and all(n_tables[one] == 1 for one in ids)
+    ]
+    if strangers:
+        listed = ", ".join(f"{name!r} (the first is {one!r})" for name, one in strangers)
+        warn(
+            f"No identifier of these tables is in another table: {listed}. Their objects are not compared with the others: see "
+            "whether all tables write identifiers alike.",
+            EvidenceWarning,
+        )
 
 
 def _check_ids(ids: list[Any], table: str, on: str) -> None:
@@ -211,7 +267,8 @@ def _check_ids(ids: list[Any], table: str, on: str) -> None:
 
 def _check_present(values: Sequence[Any], where: str, name: str) -> None:
     for row, value in enumerate(values):
-        if value is None or not isinstance(value, Hashable):
+        is_blank = value is None or (isinstance(value, str) and not value.strip())
+        if is_blank or not isinstance(value, Hashable):
             raise InputError(f"{where}: row {row} has no identifier in the column {name!r}.")
 
 
@@ -225,8 +282,8 @@ def _places(
             order = sorted(every)
         except TypeError as error:
             raise InputError(
-                "The identifiers are of types that cannot be sorted together, such as numbers and text: give them in the order "
-                "that they are to have."
+                "The identifiers are of types that cannot be sorted together, such as numbers and text. Convert them to one "
+                f"type, or give their order as {name!r}."
             ) from error
     else:
         order = identifiers(requested, name)
@@ -235,9 +292,7 @@ def _places(
         raise InputError(f"Identifiers must be different. {len(order) - len(places)} are repeated.")
     strange = next((one for ids in used for one in ids if one not in places), None)
     if strange is not None:
-        raise InputError(
-            f"{strange!r} is in a table, and not among the identifiers that were given."
-        )
+        raise InputError(f"{strange!r} is in a table, and not among {name!r}.")
     return places
 
 

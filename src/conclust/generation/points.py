@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import refuse_graph
 from conclust._arrays.points import refuse_gaps
 from conclust._sklearn import check_array, record_features, validate_data
 from conclust._types import Floats
@@ -71,6 +72,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
 
 def refuse_views(X: Any) -> None:
     """Refuse several matrices of the same objects."""
+    refuse_graph(X, "Points must form a matrix (n_samples, n_features).")
     if sp.issparse(X):  # some sparse matrices are dicts
         return
     if isinstance(X, Mapping | Set):
@@ -114,7 +116,8 @@ def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> Fl
 
 
 def refuse_ensemble(X: Any, owner: str) -> None:
-    """Refuse labels in place of points: their numbers are names, not coordinates."""
+    """Refuse labels and graphs in place of points."""
+    refuse_graph(X, f"{owner} needs points, a matrix of numbers with a row for each object.")
     if isinstance(X, Ensemble):
         raise InputError(
             f"{owner} needs points, a matrix of numbers with a row for each object. Got an Ensemble, whose numbers are names of "

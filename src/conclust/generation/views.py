@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import check_row_names
+from conclust._arrays.scale import moderate
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
 from conclust._sklearn import BaseEstimator, clone
@@ -188,18 +191,7 @@ def _evenly(count: int, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], in
 def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Floats]:
     """Return the views by name."""
     if columns is not None:
-        if isinstance(X, Mapping) or not hasattr(X, "shape"):
-            raise InputError(
-                f"With 'columns', the X of {_OWNER} must be one matrix or frame. Got {type(X).__name__}."
-            )
-        _refuse_unknown(X, columns)
-        if hasattr(X, "iloc"):
-            parts = {
-                name: X[list(of)] if _are_names(of) else X.iloc[:, of]
-                for name, of in columns.items()
-            }
-        else:
-            parts = {name: np.asarray(X)[:, of] for name, of in columns.items()}
+        parts = _of_columns(X, columns)
     elif isinstance(X, Mapping):
         parts = dict(X)
     elif isinstance(X, Sequence) and not isinstance(X, str):
@@ -208,6 +200,11 @@ def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Floats]:
         raise InputError(
             f"The X of {_OWNER} must be a dict or a list of matrices, or one matrix with columns={{name: indices}}. "
             f"Got {type(X).__name__} instead; EnsembleGenerator makes members from one matrix."
+        )
+    repeated = [name for name, times in Counter(map(str, parts)).items() if times > 1]
+    if repeated:
+        raise InputError(
+            f"The views must have different names. Got {repeated[0]!r} as text and as another type."
         )
     views = {
         str(name): checked_points(view, _OWNER, name=str(name), least=2)
@@ -222,14 +219,60 @@ def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Floats]:
     return views
 
 
-def _refuse_unknown(X: Any, columns: Mapping[str, Any]) -> None:
-    """Refuse names of columns that a frame, or a matrix without names, does not have."""
-    names = [name for of in columns.values() if _are_names(of) for name in of]
+def _of_columns(X: Any, columns: Any) -> dict[Any, Any]:
+    """Return the columns of each view of a matrix or frame, whose names or indices are given."""
+    if isinstance(X, Mapping) or len(getattr(X, "shape", ())) != 2 or sp.issparse(X):
+        raise InputError(
+            f"With 'columns', the X of {_OWNER} must be one matrix or frame, not sparse. Got {type(X).__name__}."
+        )
+    if not isinstance(columns, Mapping):
+        refuse("columns", _OWNER, "a dict of names of views to their columns", columns)
+    given = {
+        name: [of] if isinstance(of, str | int | np.integer) else of for name, of in columns.items()
+    }
+    names = [one for of in given.values() if _are_names(of) for one in of]
+    own = list(X.columns) if hasattr(X, "columns") else []
     if names and not hasattr(X, "columns"):
         raise InputError(f"'columns' names the column {names[0]!r}, and X has no names.")
-    lacking = [name for name in names if name not in X]
+    lacking = [name for name in names if name not in own]
     if lacking:
-        raise InputError(f"X has no column {lacking[0]!r}. It has {shown(list(X.columns))}.")
+        raise InputError(f"X has no column {lacking[0]!r}. It has {shown(own)}.")
+    if hasattr(X, "iloc"):
+        return {
+            name: X[list(of)] if _are_names(of) else X.iloc[:, _indices(name, of, own)]
+            for name, of in given.items()
+        }
+    matrix = np.asarray(X)
+    return {
+        name: matrix[
+            :, [own.index(one) for one in of] if _are_names(of) else _indices(name, of, own, matrix)
+        ]
+        for name, of in given.items()
+    }
+
+
+def _indices(name: Any, of: Any, own: list[Any], matrix: Any = None) -> Any:
+    """Return the indices of the columns of a view."""
+    n = len(own) if matrix is None else matrix.shape[1]
+    places = np.arange(n)
+    if not isinstance(of, slice):
+        chosen = np.asarray(of)
+        whole = chosen.dtype.kind in "iu"
+        if whole and own != list(range(n)) and any(isinstance(one, int) for one in own):
+            raise InputError(
+                f"The columns of the view {name!r} are numbers, and columns of X have other numbers as their names: give "
+                "slices, which count from 0, or a frame whose columns have text as names."
+            )
+        is_mask = chosen.dtype == bool and chosen.shape == (n,)
+        is_index = whole and chosen.ndim == 1 and ((chosen >= -n) & (chosen < n)).all()
+        if chosen.size and not is_mask and not is_index:
+            raise InputError(
+                f"The columns of the view {name!r} must be indices from 0 to {n - 1}, a slice or names. Got {shown(of)}."
+            )
+        of = chosen if chosen.size else []
+    if not len(places[of]):
+        raise InputError(f"The view {name!r} has no columns.")
+    return places[of]
 
 
 def _are_names(of: Any) -> bool:
@@ -240,7 +283,8 @@ def _union(views: list[Floats]) -> Floats:
     """Return the columns of several views, centred, each view with the total variance 1."""
     parts = []
     for view in views:
-        centred = view - view.mean(axis=0)
+        points, _ = moderate(view)
+        centred = points - points.mean(axis=0)
         spread = float(np.sqrt((centred**2).sum() / len(view)))
         parts.append(centred / spread if spread > 0 else centred)
     return np.hstack(parts)

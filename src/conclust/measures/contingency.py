@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust._arrays.containers import refuse_container
+from conclust._arrays.containers import check_row_names, refuse_container
 from conclust._types import Ints
 from conclust.ensemble.derived import labels_of
-from conclust.ensemble.labels import MISSING, NOISE, code_labels, unmasked
+from conclust.ensemble.labels import MISSING, NOISE, code_labels, exact_column, unmasked
 from conclust.exceptions import DenseLimitError, InputError
 
 MAX_CELLS = 2**27  # of a dense table: 1 GiB of int64
@@ -99,8 +99,8 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> Contingency:
     Raises
     ------
     InputError
-        If the two differ in length, are empty, not 1-D, hold invalid labels, or share no
-        object.
+        If the two differ in length, are empty, not 1-D, hold invalid labels, share no object, or are series of pandas
+        with the same row names in different orders.
 
     Examples
     --------
@@ -112,6 +112,7 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> Contingency:
     >>> found.row_labels, found.column_labels
     (('a', 'b'), (0, 1))
     """
+    check_row_names({"labels_true": labels_true, "labels_pred": labels_pred}, named_only=True)
     a, names_a = read_labels(labels_true, "labels_true")
     b, names_b = read_labels(labels_pred, "labels_pred")
     if a.size != b.size:
@@ -170,9 +171,9 @@ def read_labels(labels: Any, name: str) -> tuple[Ints, tuple[Hashable, ...]]:
     if isinstance(labels, np.ma.MaskedArray):
         labels = unmasked(labels)
     try:
-        array = np.asarray(labels)
+        array = exact_column(labels)
         # NumPy turns ["a", None] into the strings "a" and "None": read the objects instead.
-        if array.dtype.kind not in "biufc":
+        if array.dtype.kind not in "biufcO":
             array = np.asarray(labels, dtype=object)
     except ValueError as error:
         raise InputError(

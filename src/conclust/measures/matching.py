@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from conclust._arrays.containers import identifiers
+from conclust._arrays.containers import check_row_names, identifiers
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
 from conclust.ensemble.labels import MISSING, NOISE
@@ -21,6 +21,7 @@ from conclust.measures.contingency import Contingency, contingency, read_labels
 
 # Maximum number of names in the repr of ClusterNames.
 _SHOWN_NAMES = 10
+_LARGEST_NUMBER = 1 << 62
 
 DENSE_CELLS = 2**22
 
@@ -261,8 +262,8 @@ def labels_like(
     Raises
     ------
     InputError
-        If numbers of `previous` are not whole or negative, lengths differ, identifiers occur twice, or
-        `first_new` is in use.
+        If numbers of `previous` are not whole or negative, lengths differ, identifiers occur twice, only one of the two
+        is text, or `first_new` is in use.
 
     See Also
     --------
@@ -282,7 +283,7 @@ def labels_like(
     used = np.unique(before[before >= 0])
     fresh = largest + 1
     if first_new is not None:
-        if not isinstance(first_new, int | np.integer) or not fresh <= first_new < 1 << 62:
+        if not isinstance(first_new, int | np.integer) or not fresh <= first_new < _LARGEST_NUMBER:
             raise InputError(
                 f"'first_new' must be a whole number from {fresh} on, above all numbers of 'previous', and below 2^62. "
                 f"Got {shown(first_new)} instead."
@@ -320,6 +321,8 @@ def _numbers_before(
         )
     numbers = np.where(codes >= 0, np.array([*names, 0, 0], dtype=np.int64)[codes], -1)
     largest = max(-1, int(numbers.max(initial=-1)))
+    if largest >= _LARGEST_NUMBER:
+        raise InputError(f"The numbers of 'previous' must be below 2^62. Got {largest}.")
     n = len(read_labels(labels, "labels")[0])
     if (ids is None) != (previous_ids is None):
         raise InputError("'ids' and 'previous_ids' go together: give both, or none.")
@@ -329,11 +332,18 @@ def _numbers_before(
                 f"'previous' and 'labels' must be of the same objects. Got {len(numbers)} and {n}. Objects that come or "
                 "go are matched by 'ids' and 'previous_ids'."
             )
+        check_row_names({"previous": previous, "labels": labels}, named_only=True)
         return numbers, largest
     now, then = (
         _identifiers(ids, "ids", n),
         _identifiers(previous_ids, "previous_ids", len(numbers)),
     )
+    are_text = [{isinstance(one, str) for one in each} for each in (now, then)]
+    if sorted(map(list, are_text)) == [[False], [True]]:
+        raise InputError(
+            f"One of 'ids' and 'previous_ids' is text and the other is not, {shown(now[0])} and {shown(then[0])} for "
+            "instance, so that no object is in both: give them in the same form."
+        )
     number_of = dict(zip(then, numbers.tolist(), strict=True))
     return np.array([number_of.get(one, -1) for one in now], dtype=np.int64), largest
 
@@ -415,6 +425,7 @@ def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
     >>> named.shares.round(2), named.ties
     (array([0.67, 1.  , 0.5 ]), ((), (), ('T', 'NK')))
     """
+    check_row_names({"labels": labels, "classes": classes}, named_only=True)
     codes, clusters = read_labels(labels, "labels")
     groups, class_names = read_labels(classes, "classes")
     if codes.size != groups.size:

@@ -42,7 +42,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Runs of the Leiden algorithm with different seeds, or runs that are given, disagree. Each edge is weighted by
     the share of the runs that put its ends into one community, edges with little support are removed, and the
-    graph that remains is clustered once more. No pair of nodes besides the edges is looked at. Communities that modularity
+    graph that remains is clustered once more. Only pairs of nodes with an edge are considered. Communities that modularity
     has merged because the network is large are split again.
 
     Parameters
@@ -109,9 +109,9 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    Weighted graphs are taken: the runs use the weights, and at the end a share is multiplied by the weight of its
-    edge. An edge whose ends no run observed together has the share 0. O(m) time a run for m edges; memory is that
-    of the graph for each thread, and of the labels of the runs.
+    The runs use the weights of edges, and at the end a share is multiplied by the weight of its edge. An edge whose ends
+    no run observed together has the share 0. A run takes O(m) time for m edges; memory is that of the graph for each
+    thread, and of the labels of the runs.
 
     Modularity does not see communities with fewer than about ``sqrt(m)`` edges: it merges those that a single edge ties
     (the resolution limit). With `split`, runs on the edges inside of each community, which know its own degrees only,
@@ -170,8 +170,8 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         X : sparse matrix of shape (n_nodes, n_nodes), networkx graph, or list of edges
             An undirected graph. A sparse matrix is symmetric, or has each edge once, above or below the diagonal. Edges
             of networkx have the weight "weight", or 1. A list has pairs of nodes, or triples with a weight; an array of
-            shape (n_edges, 2) or (n_edges, 3) is one, and so is a frame of pandas or polars. Edges that are there twice
-            add up; edges of a node with itself are left out.
+            shape (n_edges, 2) or (n_edges, 3) is one, and so is a frame of pandas or polars. The weights of repeated edges
+            add up; self-loops are ignored.
         y : None
             Ignored.
         ensemble : Ensemble or array-like of shape (n_nodes, n_runs), default=None
@@ -208,7 +208,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 _, labels = connected_components(_matrix(remaining), directed=False)
             self.labels_ = canonical_labels(labels)
             if self._splits(ensemble is None):
-                stage("communities that are several")
+                stage("splitting communities")
                 *_, source = spawn_sequences(root, self._runs + 2)
                 self.labels_ = split_communities(
                     network, self.labels_, self.threshold, self._runs, source, threads
@@ -216,6 +216,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             self.n_clusters_ = int(self.labels_.max()) + 1
             self.nodes_ = network.nodes
             self.ensemble_ = ensemble_made
+            self._given_runs = ensemble is not None
             self.evidence_ = evidence
             self.weights_ = _matrix(remaining)
             say(f"{self.n_clusters_} clusters after {time.monotonic() - began:.1f} s")
@@ -264,11 +265,12 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return as_ensemble(labels)
 
     def _given(self, ensemble: Any, network: Network) -> Ensemble:
+        _check_order(ensemble, network)
         members = as_ensemble(ensemble)
         if members.n_samples != network.n_nodes:
             raise InputError(
-                f"The ensemble has {members.n_samples} rows and the graph {network.n_nodes} nodes. Communities as "
-                "sets of nodes get a row for each node by Ensemble.from_communities(runs, nodes=G)."
+                f"The ensemble has {members.n_samples} rows and the graph {network.n_nodes} nodes. For runs that are lists "
+                "of sets of nodes, Ensemble.from_communities(runs, nodes=G) makes a row for each node."
             )
         return members
 
@@ -295,6 +297,20 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 factor *= shares
         is_kept = factor > 0
         return with_edges(network, is_kept, network.weights[is_kept] * factor[is_kept])
+
+
+def _check_order(ensemble: Any, network: Network) -> None:
+    """Refuse a frame whose rows have the names of the nodes, in another order."""
+    index: Any = getattr(ensemble, "index", None)
+    if not hasattr(index, "equals") or type(index).__name__ == "RangeIndex":
+        return
+    rows, nodes = list(index), list(network.nodes)
+    if rows != nodes and set(rows) == set(nodes):
+        raise InputError(
+            "The rows of 'ensemble' have the names of the nodes, in another order. Bring them to one order: "
+            "ensemble.loc[nodes], with the nodes of the graph as list(G) has them, or those of a list of edges by first "
+            "appearance."
+        )
 
 
 def _shares(network: Network, evidence: SparseEvidence) -> Floats:

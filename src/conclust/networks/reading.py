@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import identifiers, plain_array
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
+from conclust.ensemble.labels import unmasked
 from conclust.exceptions import InputError
 
 _EXPECTED = (
@@ -21,10 +22,17 @@ _EXPECTED = (
     "(pairs of nodes, or triples with a weight; a frame with these columns)."
 )
 _DIRECTED = (
-    "The graph is directed, and its communities are those of an undirected one. Give {}: an edge in both "
-    "directions then has the sum of the weights."
+    "The graph must be undirected. Got a directed one: pass {}, in which the weights of the two directions of an edge are "
+    "added."
+)
+_SUMMED = "A + A.T with A = networkx.to_scipy_sparse_array(G)"
+_KEPT_ONE = " G.to_undirected() keeps only one of them."
+_ADJACENCY = (
+    "A matrix with a row and a column for each node is given as scipy.sparse.csr_array(matrix)."
 )
 _TRIPLE = 3
+# Products of weights with their sum are finite up to this one.
+_LARGEST_SUM = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,29 +91,31 @@ def read_network(graph: Any) -> Network:
         Entries that are not 0 are edges and their weights. A sparse matrix is symmetric, or has each edge once, above
         or below the diagonal. Edges of networkx have the weight "weight", or 1. A list has pairs of nodes, or triples
         with a weight; an array of shape (n_edges, 2) is one, and so is a frame of pandas or polars with two or three
-        columns. Edges that are there twice add up, and an edge of a node with itself is left out.
+        columns. The weights of repeated edges add up, and self-loops are ignored.
 
     Raises
     ------
     InputError
-        If it is not one of these, is directed, has no node, or a weight is negative or not finite.
+        If it is not one of these, is directed, has fewer than two nodes, or a weight is negative or not finite.
     """
     if sp.issparse(graph):
         return _of_matrix(graph)
     if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
         if graph.is_directed():
-            raise InputError(_DIRECTED.format("G.to_undirected()"))
+            raise InputError(_DIRECTED.format(_SUMMED) + _KEPT_ONE)
         nodes = list(graph)
         ties = [(a, b, w) for a, b, w in graph.edges(data="weight", default=1)]
         return _of_names(ties, nodes)
     if isinstance(graph, str | bytes | Mapping) or not isinstance(graph, Iterable):
-        raise InputError(f"{_EXPECTED} Got {type(graph).__name__} instead.")
+        way = ": pass graph.to_networkx()." if hasattr(graph, "to_networkx") else " instead."
+        raise InputError(f"{_EXPECTED} Got {type(graph).__name__}{way}")
     if isinstance(graph, np.ndarray):
         return _of_array(graph)
     if hasattr(graph, "columns") and hasattr(graph, "to_numpy"):
         # Frames of pandas or polars have columns of different types.
         frame: Any = graph
         names = list(frame.columns)
+        _refuse_adjacency(frame)
         if {"source", "target"} <= set(names):  # as networkx writes them, in any order
             more = [name for name in names if name not in ("source", "target")]
             if len(more) > 1 and "weight" not in more:
@@ -114,8 +124,11 @@ def read_network(graph: Any) -> Network:
                 )
             names = ["source", "target", *(["weight"] if "weight" in more else more)]
         columns = [frame[name].to_list() for name in names]
-        return _of_names(list(zip(*columns, strict=True)), None)
-    return _of_names(list(graph), None)
+        edges = list(zip(*columns, strict=True))
+    else:
+        edges = list(graph)
+    _refuse_adjacency(edges)
+    return _of_names(edges, None)
 
 
 def to_communities(labels: ArrayLike, nodes: Iterable[Hashable] | None = None) -> list[set[Any]]:
@@ -136,7 +149,7 @@ def to_communities(labels: ArrayLike, nodes: Iterable[Hashable] | None = None) -
     Raises
     ------
     InputError
-        If there is not one label for each node, or labels are not whole numbers.
+        If there is not one label for each node, labels are not whole numbers, or a node occurs twice.
 
     Examples
     --------
@@ -154,6 +167,10 @@ def to_communities(labels: ArrayLike, nodes: Iterable[Hashable] | None = None) -
     names = list(range(len(array))) if nodes is None else identifiers(letters, "nodes")
     if len(names) != len(array):
         raise InputError(f"There are {len(array)} labels and {len(names)} nodes.")
+    if len(set(names)) < len(names):
+        raise InputError(
+            f"The 'nodes' must be different. Got {len(names) - len(set(names))} duplicates."
+        )
     communities: dict[int, set[Any]] = {int(k): set() for k in np.unique(array) if k >= 0}
     for node, label in zip(names, array.tolist(), strict=True):
         if label >= 0:
@@ -191,14 +208,15 @@ def _of_matrix(matrix: Any) -> Network:
 def _of_array(edges: NDArray[Any]) -> Network:
     """Read an array of edges (n_edges, 2), or with a column of weights (n_edges, 3)."""
     if edges.ndim != 2 or edges.shape[1] not in (2, _TRIPLE):
-        raise InputError(
-            f"{_EXPECTED} Got an array of shape {edges.shape} instead. A dense matrix is given as "
-            "scipy.sparse.csr_array(matrix)."
-        )
+        raise InputError(f"{_EXPECTED} Got an array of shape {edges.shape} instead. {_ADJACENCY}")
+    if isinstance(edges, np.ma.MaskedArray):
+        edges = unmasked(edges)
+    _refuse_adjacency(edges)
     if edges.dtype.kind not in "iuf":
         return _of_names(edges.tolist(), None)
     ends = edges[:, :2].ravel()
-    _refuse_fractions(ends[ends != np.floor(ends)] if edges.dtype.kind == "f" else ())
+    if edges.dtype.kind == "f":
+        _refuse_fractions(ends[~np.isfinite(ends) | (ends != np.floor(ends))])
     weights = _checked(edges[:, 2]) if edges.shape[1] == _TRIPLE else np.ones(len(edges))
     nodes, first, places = np.unique(ends, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
@@ -230,6 +248,23 @@ def _of_names(edges: list[Any], nodes: list[Any] | None) -> Network:
     return _network(ends[:, 0], ends[:, 1], _checked(weights), list(place))
 
 
+def _refuse_adjacency(edges: Any) -> None:
+    """Refuse a matrix of nodes by nodes: three of its rows look like three edges with weights."""
+    index: Any = getattr(edges, "index", None)
+    if hasattr(index, "equals"):
+        # Numbered rows and columns are those of a frame without names.
+        is_matrix = type(index).__name__ != "RangeIndex" and index.equals(edges.columns)
+    elif len(edges) == _TRIPLE and all(np.shape(edge) == (_TRIPLE,) for edge in edges):
+        rows = np.asarray(edges)
+        is_matrix = (
+            rows.dtype.kind in "biuf" and not rows.diagonal().any() and bool((rows == rows.T).all())
+        )
+    else:
+        return
+    if is_matrix:
+        raise InputError(f"{_EXPECTED} Got a matrix of nodes by nodes. {_ADJACENCY}")
+
+
 def _is_missing(node: Any) -> bool:
     """Return whether a node is None, NaN, NaT or pandas.NA."""
     return (
@@ -243,17 +278,21 @@ def _refuse_fractions(nodes: Any) -> None:
     """Refuse numbers of nodes that are not whole: rows of two or three columns may be points."""
     if len(nodes):
         raise InputError(
-            f"{_EXPECTED} Got {nodes[0]} as a node. If these are points, conclust.neighbours.neighbour_graph(X) makes "
-            "their graph."
+            f"{_EXPECTED} Got {nodes[0]} as a node. If these are points, conclust.neighbours.neighbour_graph(X, "
+            "k).to_scipy() is the graph of the distinct ones."
         )
 
 
 def _checked(values: NDArray[Any]) -> Floats:
     """Return weights as finite non-negative numbers."""
     try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers")
         weights = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"The weights of edges must be numbers. Got {shown(values)}.") from error
+        raise InputError(
+            f"The weights of edges must be real numbers. Got {shown(values)}."
+        ) from error
     wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         raise InputError(
@@ -283,6 +322,14 @@ def _rows(i: NDArray[Any], j: NDArray[Any], weights: Floats, n: int) -> Any:
 def _finished(ties: Any, nodes: Any) -> Network:
     if not len(nodes):
         raise InputError("The graph has no node.")
+    if len(nodes) == 1:
+        raise InputError("The graph has only one node: communities need at least two.")
+    with np.errstate(over="ignore"):
+        total = float(ties.data.sum())
+    if total > _LARGEST_SUM:
+        raise InputError(
+            f"The weights of edges must add up to less than {_LARGEST_SUM:g}. Got {total:g}: divide them by a common unit."
+        )
     return Network(
         ties.indptr.astype(np.int64),
         ties.indices.astype(np.int32, copy=False),

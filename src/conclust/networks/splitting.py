@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from conclust._arrays.scale import moderate
 from conclust._random import spawn_seeds
 from conclust._threads import side_by_side
 from conclust._types import Bools, Floats, Ints
@@ -122,7 +123,7 @@ def weigh_splits(network: Network, labels: Ints, parts: Ints) -> Split:
     certain, ``(sum w)^2 / sum w^2``.
     """
     upper = network.sources < network.ends
-    weights = network.weights[upper]
+    weights, _ = moderate(network.weights[upper])
     # Equal weights become exactly 1.
     even = len(weights) == 0 or bool((weights == weights[0]).all())
     unit = 1.0 if even else float(np.square(weights).sum() / weights.sum())

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.constraints import Constraints
 from conclust.consensus.registry import method_named
 from conclust.networks import GraphConsensus
 from conclust.topics import TopicConsensus
 
-__all__ = ["fitted_to", "method_of"]
+__all__ = ["fitted_to", "further_arguments", "method_of"]
 
 _LEIDEN = "Traag, Waltman and van Eck 2019, Scientific Reports 9"
 _SHARES = {"ecg": "Poulin and Théberge 2018, Complex Networks"}
@@ -26,6 +27,19 @@ def fitted_to(model: Any) -> str:
     if isinstance(model, GraphConsensus):
         return "network"
     return "embeddings" if isinstance(model, TopicConsensus) else "X"
+
+
+def further_arguments(model: Any) -> tuple[str, ...]:
+    """Return the names of what ``fit`` was given besides its first argument."""
+    inner = getattr(model, "consensus_", model)
+    constraints: Constraints | None = getattr(inner, "_constraints", None)
+    given = {
+        "ensemble": bool(getattr(model, "_given_runs", False)),
+        "partitions": hasattr(model, "_n_made") and model.ensemble_.n_partitions > model._n_made,
+        "must_link": constraints is not None and constraints.n_groups < len(constraints.groups),
+        "cannot_link": constraints is not None and len(constraints.apart) > 0,
+    }
+    return tuple(name for name, is_given in given.items() if is_given)
 
 
 def method_of(model: Any) -> Method | None:

@@ -30,7 +30,7 @@ from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import fitted_scaler
-from conclust.report.methods import fitted_to, method_of
+from conclust.report.methods import fitted_to, further_arguments, method_of
 from conclust.report.names import read_cluster_names
 from conclust.report.names import shown as displayed
 from conclust.report.points import read_points
@@ -184,11 +184,12 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
     if requested[0] == "auto":  # passed to the consensus by the selection
         requested_number = None
     fitted = fitted_to(model)
+    arguments = [fitted, *(f"{name}={name}" for name in further_arguments(model))]
     record = Record(
         method=method_of(inner),
         features=None if fitted == "labels" else getattr(model, "n_features_in_", None),
         asked_for=None if requested_number is None else int(requested_number),
-        call=f"{model!r}.fit({fitted})",
+        call=f"{model!r}.fit({', '.join(arguments)})",
         settings=_settings_of(model),
         supports=tuple(getattr(inner, "supports_", ())),
         reason=getattr(inner, "reason_", None),

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import check_row_names
 from conclust._sklearn import check_is_fitted
 from conclust._validation import refuse, shown
 from conclust.confidence import confidences
@@ -79,6 +80,7 @@ def to_frame(
     check_is_fitted(model)
     if not isinstance(prefix, str):
         refuse("prefix", "to_frame", "a str", prefix)
+    check_row_names({"index": index, "labels_like": labels_like}, named_only=True)
     result_columns = _columns(model, ensemble, labels_like)
     columns = {f"{prefix}{name}": values for name, values in result_columns.items()}
     n = len(next(iter(columns.values())))
@@ -116,7 +118,10 @@ def _columns(model: Any, ensemble: Any, previous: Any) -> dict[str, NDArray[Any]
         numbers = _numbers(labels, shown_labels, rows.shape[1])
         return columns | {f"cluster_{k}": rows[:, column] for column, k in enumerate(numbers)}
     if ensemble is not None or hasattr(model, "ensemble_"):
-        columns["confidence"] = confidences(model, ensemble)
+        is_empty = labels.max() < 0  # no object is in a cluster
+        columns["confidence"] = (
+            np.full(len(labels), np.nan) if is_empty else confidences(model, ensemble)
+        )
     return columns
 
 

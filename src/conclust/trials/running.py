@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.containers import check_row_names
 from conclust._progress import listening, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import thread_count
@@ -110,6 +111,7 @@ def compare(
     check_int(n_clusters, "n_clusters", OWNER, none=True)
     thread_count(n_jobs, OWNER)
     members = as_ensemble(ensemble)
+    check_row_names({"ensemble": ensemble, "truth": truth}, named_only=True)
     classes = None if truth is None else _classes(truth, members.n_samples)
     entries = read_entries(methods, n_clusters, _seed(random_state), n_jobs)
     number = n_clusters

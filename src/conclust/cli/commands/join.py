@@ -47,6 +47,11 @@ def run(arguments: argparse.Namespace) -> None:
             raise InputError(f"{path} has no column of identifiers. Name it with --id-column.")
         title = labels.id_name
         ids = [unguarded(one) for one in labels.ids]
+        blank = next((row for row, one in enumerate(ids) if not one.strip()), None)
+        if blank is not None:  # a hash would hide it
+            raise InputError(
+                f"{path}: object {blank + 1} has no identifier in the column {title!r}."
+            )
         if salt is not None:
             ids = [hashed(one, salt) for one in ids]
         tables[name] = {"": ids, **_columns(labels)}

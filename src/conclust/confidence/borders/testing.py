@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.containers import check_row_names
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._sklearn import check_is_fitted
@@ -162,6 +163,7 @@ def border_tests(
             estimator,
             "A consensus of labels clusters points as ConsensusClustering(consensus=...).",
         )
+    check_row_names({"X": X, "labels": labels}, named_only=True)
     codes, names = read_labels(labels, "labels")
     points, estimator = in_own_scale(estimator, X, len(codes))
     K = int(codes.max(initial=-1)) + 1
