@@ -1,5 +1,9 @@
 """Headers, names of objects, delimiters and weights as other programs write them."""
 
+import bz2
+import gzip
+import lzma
+
 import numpy as np
 import pytest
 
@@ -122,3 +126,76 @@ def test_trailing_commas_are_ragged(tmp_path):
     path.write_text("a,b\n1,2,\n3,4,\n")
     with pytest.raises(FileFormatError, match="is ragged"):
         read_points(path, Reading())
+
+
+def test_a_first_column_without_a_name_is_no_data_beside_a_column_of_names(tmp_path):
+    points = np.random.default_rng(0).normal(size=(30, 2))
+    path = tmp_path / "points.csv"
+    rows = [f"{i},p{i},{a!r},{b!r}" for i, (a, b) in enumerate(points.tolist())]
+    path.write_text("\n".join([",name,a,b", *rows]))  # as pandas writes an index
+    read = read_points(path, Reading(id_column="name"))
+    np.testing.assert_array_equal(read.X, points)
+    assert read.ids[3] == "p3"
+    assert "its first column, which has no name, left out" in read.notes
+    assert read_points(path, Reading(id_column="name", columns=("1", "a"))).X.shape == (30, 2)
+    labels = tmp_path / "labels.csv"
+    labels.write_text("\n".join([",name,r,s", *(f"{i},p{i},{i % 2},{i % 3}" for i in range(60))]))
+    assert read_ensemble(labels, Reading(id_column="name")).ensemble.shape == (60, 2)
+
+
+@pytest.mark.parametrize("header", ["name,id,a,b", ",id,a,b"])
+def test_a_second_column_of_names_is_no_data(tmp_path, header):
+    points = np.random.default_rng(0).normal(size=(30, 2))
+    path = tmp_path / "points.csv"
+    rows = [f"p{i},{i + 100},{a!r},{b!r}" for i, (a, b) in enumerate(points.tolist())]
+    path.write_text("\n".join([header, *rows]))
+    how = Reading(id_column="name" if header[0] == "n" else None)
+    read = read_points(path, how)
+    np.testing.assert_array_equal(read.X, points)
+    assert read.ids[3] == "p3"
+    assert "its column 'id', which has a different value in every row, left out" in read.notes
+    chosen = Reading(id_column=how.id_column, columns=("id", "a"))
+    assert read_points(path, chosen).names == ("id", "a")
+
+
+def test_numbers_in_quotation_marks_may_have_decimal_commas_between_commas(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text('"name","a","b"\n' + "".join(f'"p{i}","{i},5","-{i},25"\n' for i in range(9)))
+    read = read_points(path, Reading(decimal="comma"))
+    np.testing.assert_array_equal(read.X[:, 0], np.arange(9) + 0.5)
+    np.testing.assert_array_equal(read.X[1:, 1], -np.arange(1, 9) - 0.25)
+    assert read.names == ("a", "b")
+    path.write_text("name;a;b\n" + "".join(f"p{i}, x;{i},5;-{i},25\n" for i in range(9)))
+    assert read_points(path, Reading(decimal="comma")).X[2].tolist() == [2.5, -2.25]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (
+            gzip.compress(b"a,b\n1,2\n3,4\n"),
+            "is compressed by gzip. Give it a name that ends in .gz",
+        ),
+        (bz2.compress(b"a,b\n1,2\n3,4\n"), "is compressed by bzip2"),
+        (lzma.compress(b"a,b\n1,2\n3,4\n"), "is compressed. Unpack it first"),
+        (b"PK\x03\x04 and more", "is a ZIP file or a spreadsheet"),
+        (b"PAR1\x15\x04\x15", "is a Parquet file"),
+        (b'"a" "b"\n"r1" 1 2\n"r2" 3 4\n', "has no comma, semicolon or tab between the columns"),
+        (
+            b"a,b,\n1,2,\n3,4,\n",
+            r"column 3 in its header \(is there a comma at the end of the line\?\)",
+        ),
+    ],
+)
+def test_errors_of_files_say_what_they_are(tmp_path, content, words):
+    path = tmp_path / "points.csv"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=words):
+        read_points(path, Reading())
+
+
+@pytest.mark.parametrize("name", ["PAR1", "BZh", "BZh9", "PK"])
+def test_names_of_columns_are_no_signatures(tmp_path, name):
+    path = tmp_path / "points.csv"
+    path.write_text(f"{name},b\n1,2\n3,4\n")
+    assert read_points(path, Reading()).names == (name, "b")

@@ -318,3 +318,16 @@ def test_another_generator_is_refused(clustered, tmp_path, capsys):
     other.save(clustered[0] / "generator.npz")
     assert run("predict", *clustered, "--out", tmp_path / "p") == 1
     assert "generator.npz does not fit ensemble.npz" in capsys.readouterr().err
+
+
+def test_empty_cells_are_refused_with_advice_that_predict_can_follow(clustered, tmp_path, capsys):
+    file = points(tmp_path / "gaps.csv", NEW)
+    lines = file.read_text().splitlines()
+    fields = lines[3].split(",")
+    lines[3] = ",".join([fields[0], "", *fields[2:]])
+    file.write_text("\n".join(lines))
+    assert run("predict", clustered[0], file, "--out", tmp_path / "placed") == 1
+    error = capsys.readouterr().err
+    assert "line 4, column 2 ('a'): this cell is empty" in error
+    assert "Give --impute" not in error
+    assert "make the result by 'conclust cluster --impute median'" in error

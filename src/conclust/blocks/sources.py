@@ -215,6 +215,12 @@ class FrameFiles:
             read = [[arrow_column(piece.column(name)) for name in self.columns] for piece in pieces]
         return _stacked([np.concatenate(same) for same in zip(*read, strict=True)])
 
+    def head(self) -> Any:
+        """Return the first row group as a table of Arrow."""
+        path, group, _ = self.groups[0]
+        with _reading(path):
+            return self.opens(path).read_row_group(group, columns=list(self.columns))
+
 
 def _index_of(schema: Any) -> set[str]:
     """Return the columns that pandas wrote as the index of the rows."""

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from conclust.cli.console import STREAM, Voice, speaking
 from conclust.cli.parser import build_parser
-from conclust.cli.refusals import refuse_own_input, with_option
+from conclust.cli.refusals import refuse_ending, refuse_own_input, with_option
 from conclust.exceptions import ConclustError
 
 __all__ = ["main", "process"]
@@ -68,6 +68,7 @@ def _main(argv: Sequence[str] | None, *, ending: bool) -> int:
 
 def _run(arguments: Any) -> int:
     try:
+        refuse_ending(arguments)
         refuse_own_input(arguments)
         with _plain_warnings(arguments.quiet):
             arguments.run(arguments)

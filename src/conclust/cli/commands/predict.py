@@ -22,6 +22,7 @@ from conclust._validation import count
 from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.columns import id_name, roles_of
+from conclust.cli.reading.csvfile import FILLING
 from conclust.cli.reading.inputs import classes_of, points_of, read_labelling
 from conclust.cli.reading.sources import opened
 from conclust.cli.reading.tables import Reading, Table, listed, table_of
@@ -43,6 +44,7 @@ from conclust.results.record import Record, Settings, Source, write_record
 from conclust.results.writing import LabelTable, write_labels, write_memberships
 
 _FILES = ("labels.csv", "memberships.csv", "result.json")
+_FILLED_BY = "Fill such cells, or make the result by 'conclust cluster --impute median': new objects are then filled as well."
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,10 @@ def _read_new(arguments: argparse.Namespace, result: _Result, table: Table) -> _
         table,
         source.columns,
     )
-    points = points_of(table, how)
+    try:
+        points = points_of(table, how)
+    except InputError as error:  # this command has no --impute
+        raise InputError(str(error).replace(FILLING, _FILLED_BY)) from error
     _check_width(table, len(points.names), len(source.columns))
     X = placing.filled(points.X)
     complete = ~np.isnan(X).any(axis=1)

@@ -57,12 +57,8 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
         A column does not exist, has two roles, or holds text although points are numbers; or no column is left.
     """
     roles = _said(table, how)
-    if roles.ids is None and not table.names[0] and roles.classes != 0:
-        roles.ids = 0  # the index column of a data frame, written without a name
-        roles.data = [j for j in roles.data if j != 0]
-        roles.notes.append("its first column, which has no name, read as names of the objects")
-    elif roles.ids is None:
-        _find_names(table, how, roles, labels=labels)
+    _take_unnamed(table, roles)
+    _find_names(table, how, roles, labels=labels)
     if not labels:
         words = [j for j in roles.data if table.is_text(j)]
         if how.categories == ("all",):
@@ -117,14 +113,30 @@ def _said(table: Table, how: Reading) -> Roles:
     return Roles(ids, classes, data, categories, chosen)
 
 
+def _take_unnamed(table: Table, roles: Roles) -> None:
+    """Take a first column without a name, the index of a data frame, as names of the objects; it is never data by itself."""
+    if table.names[0] or 0 in (roles.ids, roles.classes, *(roles.data if roles.chosen else ())):
+        return
+    if roles.ids is None:
+        roles.ids = 0
+        roles.notes.append("its first column, which has no name, read as names of the objects")
+    elif 0 in roles.data:
+        roles.notes.append("its first column, which has no name, left out")
+    roles.data = [j for j in roles.data if j != 0]
+
+
 def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> None:
-    """Use a column as names of the objects only if nothing else is possible."""
-    left = {roles.classes, *roles.categories, *(roles.data if roles.chosen else ())}
+    """Use a column as names of the objects only if nothing else is possible.
+
+    If the names are known, columns of numbers that may be names are left out; text is refused where it does not belong.
+    """
+    left = {roles.ids, roles.classes, *roles.categories, *(roles.data if roles.chosen else ())}
     left |= {table.column(name, "--drop") for name in how.drop}
     guesses = [
         j
         for j in range(len(table.names))
         if j not in left
+        and (roles.ids is None or not table.is_text(j))
         and (
             _may_name(table, j, labels=labels, head=table.head(j))
             or (not labels and _is_called_number(table, j))
@@ -144,6 +156,12 @@ def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> No
         elif j in roles.data:
             roles.notes.append(f"its {spoken}, which has a different value in every row, left out")
         roles.data = [k for k in roles.data if k != j]
+
+
+def naming_columns(table: Table) -> list[int]:
+    """Return the columns of a table of labels that name the objects, judged by its first rows."""
+    heads = [(j, table.head(j)) for j in range(len(table.names))]
+    return [j for j, head in heads if _may_name(table, j, labels=True, head=head)]
 
 
 def _refuse_repeated_names(table: Table, j: int, texts: Sequence[str]) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from conclust._files.formats import WHOLE
 from conclust._types import Floats
 from conclust.cli.reading.csvfile import (
+    FILLING,
     CsvRows,
     is_missing,
     read_label_columns,
@@ -146,7 +147,7 @@ def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
         ) as rows:
             yield _CsvTable(rows, source.name)
     elif form.has_columns:
-        yield _FrameTable(form.read(source.path, source.name, False), source.name)
+        yield FrameTable(form.read(source.path, source.name, False), source.name)
     else:
         refuse_columns(source, how)
         usual = ("labels", "L", "members", "X") if labels else ("X", "points", "data", "fea")
@@ -192,8 +193,16 @@ class _CsvTable(Table):
         return self._rows
 
 
-class _FrameTable(Table):
-    """A table of Arrow."""
+class FrameTable(Table):
+    """A table of Arrow.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The table.
+    name : str
+        Name of the file in messages.
+    """
 
     named = True
 
@@ -364,11 +373,7 @@ def _check_finite(
     bad = np.isinf(X) if gaps else ~np.isfinite(X)
     if bad.any():
         row, column = (int(k) for k in np.argwhere(bad)[0])
-        way = (
-            "Give --impute median to fill such cells, or --impute drop to leave such objects out."
-            if np.isnan(X[row, column])
-            else "Correct it, or leave the object out."
-        )
+        way = FILLING if np.isnan(X[row, column]) else "Correct it, or leave the object out."
         raise InputError(
             f"{name}: row {row + 1}, column {names[columns[column]]} holds {X[row, column]}, but "
             f"points need a finite number in every cell. {way}"
