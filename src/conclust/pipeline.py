@@ -28,7 +28,7 @@ from conclust._validation import check_column_names, refuse, refuse_arguments, s
 from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
-from conclust.consensus.delegation import where_consensus_has
+from conclust.consensus.delegation import check_nested, where_consensus_has
 from conclust.consensus.registry import advice_on, method_named
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
@@ -380,6 +380,27 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     def _refuse_consensus(self, advice: str) -> NoReturn:
         expected = "None, an estimator that fits an Ensemble or the name of a method"
         refuse("consensus", _OWNER, expected, self.consensus, advice)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, and those of the parts, such as ``generator__n_partitions``.
+
+        Parameters
+        ----------
+        **params : object
+            Names and values. Parameters of a part can be set if the part is an estimator.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+
+        Raises
+        ------
+        ParameterError
+            If a parameter of a part is set that is None or a name.
+        """
+        check_nested(self, params, consensus="AutoConsensus", generator="EnsembleGenerator")
+        return cast(Self, super().set_params(**params))
 
     def _consensus_now(self) -> Any:
         """Return the fitted consensus, or the one to be fitted."""

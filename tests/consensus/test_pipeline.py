@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -479,3 +480,21 @@ def test_a_later_fit_keeps_no_results_of_an_earlier_one():
     assert {name for name in vars(model) if name.endswith("_")} == {
         name for name in vars(fresh) if name.endswith("_")
     }
+
+
+@pytest.mark.parametrize(
+    ("parts", "name", "way"),
+    [
+        ({}, "generator__n_partitions", "generator=EnsembleGenerator()"),
+        ({}, "consensus__linkage", "consensus=AutoConsensus()"),
+        ({"consensus": "hbgf"}, "consensus__n_init", "consensus=HBGF()"),
+    ],
+)
+def test_parameters_of_parts_that_are_no_estimators_are_refused_with_the_way(parts, name, way):
+    with pytest.raises(ParameterError, match=re.escape(f"no parameter {name!r} if ")) as refused:
+        ConsensusClustering(**parts).set_params(**{name: 3})
+    assert str(refused.value).endswith(f"make it with {way}.")
+    model = ConsensusClustering().set_params(
+        generator=EnsembleGenerator(), generator__n_partitions=3
+    )
+    assert model.generator.n_partitions == 3

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import check_row_names
+from conclust._arrays.points import column_names
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
 from conclust._sklearn import BaseEstimator, clone
@@ -199,7 +200,7 @@ def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Floats]:
                 for name, of in columns.items()
             }
         else:
-            parts = {name: np.asarray(X)[:, of] for name, of in columns.items()}
+            parts = {name: np.asarray(X)[:, _places(X, of)] for name, of in columns.items()}
     elif isinstance(X, Mapping):
         parts = dict(X)
     elif isinstance(X, Sequence) and not isinstance(X, str):
@@ -227,9 +228,18 @@ def _refuse_unknown(X: Any, columns: Mapping[str, Any]) -> None:
     names = [name for of in columns.values() if _are_names(of) for name in of]
     if names and not hasattr(X, "columns"):
         raise InputError(f"'columns' names the column {names[0]!r}, and X has no names.")
-    lacking = [name for name in names if name not in X]
+    known = column_names(X) if names else []
+    lacking = [name for name in names if name not in known]
     if lacking:
-        raise InputError(f"X has no column {lacking[0]!r}. It has {shown(list(X.columns))}.")
+        raise InputError(f"X has no column {lacking[0]!r}. It has {shown(known)}.")
+
+
+def _places(X: Any, of: Any) -> Any:
+    """Return the columns of a view by their places in X, where they are given by name."""
+    if not _are_names(of):
+        return of
+    known = column_names(X)
+    return [known.index(name) if isinstance(name, str) else name for name in of]
 
 
 def _are_names(of: Any) -> bool:

@@ -147,11 +147,16 @@ def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
         ) as rows:
             yield _CsvTable(rows, source.name)
     elif form.has_columns:
-        yield FrameTable(form.read(source.path, source.name, False), source.name)
+        yield _FrameTable(form.read(source.path, source.name, False), source.name)
     else:
         refuse_columns(source, how)
         usual = ("labels", "L", "members", "X") if labels else ("X", "points", "data", "fea")
         yield _ArrayTable(source, read_array(source, how, usual, mmap=labels), labels)
+
+
+def table_of_frame(frame: Any, name: str) -> Table:
+    """Return a table of Arrow as a table; `name` is that of its file in messages."""
+    return _FrameTable(frame, name)
 
 
 class _CsvTable(Table):
@@ -193,16 +198,8 @@ class _CsvTable(Table):
         return self._rows
 
 
-class FrameTable(Table):
-    """A table of Arrow.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        The table.
-    name : str
-        Name of the file in messages.
-    """
+class _FrameTable(Table):
+    """A table of Arrow."""
 
     named = True
 
