@@ -128,7 +128,7 @@ def test_trailing_commas_are_ragged(tmp_path):
         read_points(path, Reading())
 
 
-def test_a_first_column_without_a_name_is_no_data_beside_a_column_of_names(tmp_path):
+def test_a_first_column_without_a_name_is_not_data_if_another_has_the_names(tmp_path):
     points = np.random.default_rng(0).normal(size=(30, 2))
     path = tmp_path / "points.csv"
     rows = [f"{i},p{i},{a!r},{b!r}" for i, (a, b) in enumerate(points.tolist())]
@@ -144,7 +144,7 @@ def test_a_first_column_without_a_name_is_no_data_beside_a_column_of_names(tmp_p
 
 
 @pytest.mark.parametrize("header", ["name,id,a,b", ",id,a,b"])
-def test_a_second_column_of_names_is_no_data(tmp_path, header):
+def test_a_second_column_of_names_is_not_data(tmp_path, header):
     points = np.random.default_rng(0).normal(size=(30, 2))
     path = tmp_path / "points.csv"
     rows = [f"p{i},{i + 100},{a!r},{b!r}" for i, (a, b) in enumerate(points.tolist())]
@@ -187,7 +187,7 @@ def test_numbers_in_quotation_marks_may_have_decimal_commas_between_commas(tmp_p
         ),
     ],
 )
-def test_errors_of_files_say_what_they_are(tmp_path, content, words):
+def test_files_of_other_formats_are_named_in_the_error(tmp_path, content, words):
     path = tmp_path / "points.csv"
     path.write_bytes(content)
     with pytest.raises(FileFormatError, match=words):

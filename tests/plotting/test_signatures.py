@@ -42,7 +42,7 @@ def test_features_are_grouped_by_the_cluster_that_they_distinguish():
     np.testing.assert_allclose(picture(ax)[:, column], np.clip(expected[order], -2, 2))
 
 
-def test_names_of_a_table_of_arrow_are_those_of_its_columns():
+def test_columns_of_arrow_give_the_names_of_features():
     pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
     table = pa.table(dict(zip(NAMES, points().T, strict=True)))
     assert "of a" in names_of(signature_heatmap(table, LABELS, n_features=1))

@@ -61,7 +61,7 @@ def check_nested(model: Any, params: Mapping[str, Any], **parts: str) -> None:
     Raises
     ------
     ParameterError
-        If the part is no estimator.
+        If the part is not an estimator.
     """
     for name in params:
         part, _, nested = name.partition("__")

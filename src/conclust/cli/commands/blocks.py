@@ -138,7 +138,7 @@ def _store(arguments: argparse.Namespace, talk: Talk) -> LabelStore:
 
 
 def _refuse_names(arguments: argparse.Namespace, store: LabelStore) -> None:
-    """Refuse a column that names the objects, as `read_ensemble` does: it is no clustering."""
+    """Refuse a column that names the objects, as `read_ensemble` does."""
     facts = store.facts
     observed = facts.n_samples - facts.n_unobserved - facts.missing_counts
     names = getattr(store.source, "columns", range(1, store.shape[1] + 1))
