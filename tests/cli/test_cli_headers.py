@@ -169,6 +169,13 @@ def test_numbers_in_quotation_marks_may_have_decimal_commas_between_commas(tmp_p
     assert read_points(path, Reading(decimal="comma")).X[2].tolist() == [2.5, -2.25]
 
 
+def test_commas_between_columns_are_no_decimal_commas(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("a,b\n1.5,2.5\n3.5,4.5\n")
+    with pytest.raises(InputError, match="With --decimal comma, columns are separated by"):
+        read_points(path, Reading(decimal="comma"))
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

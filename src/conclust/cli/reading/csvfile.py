@@ -540,7 +540,9 @@ def _refuse_number(
             "If the column names the objects or their known classes, give it as --id-column or "
             "--label-column; to leave it out, give it as --drop."
         )
-        if _is_number(text.replace(",", ".")) and "," in text:
+        if len(rows.names) == 1 and rows.to_number is _from_comma and "," in text:
+            hint = "With --decimal comma, columns are separated by semicolon or tab, or numbers are in quotation marks."
+        elif _is_number(text.replace(",", ".")) and "," in text:
             hint = "If the comma is the decimal separator, give --decimal comma."
         elif rows.to_number is _from_comma and _is_number(text):
             hint = "With --decimal comma a point is not part of a number."
