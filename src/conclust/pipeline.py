@@ -393,11 +393,6 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         -------
         self : object
             The estimator.
-
-        Raises
-        ------
-        ParameterError
-            If a parameter of a part is set that is None or a name.
         """
         check_nested(self, params, consensus="AutoConsensus", generator="EnsembleGenerator")
         return cast(Self, super().set_params(**params))
@@ -543,7 +538,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         proba: Floats = self.predict_proba(X, partitions=partitions)
         return proba
 
-    def fit_transform(self, X: Any, y: None = None, *, partitions: Any = None) -> Floats:
+    def fit_transform(
+        self, X: Any, y: None = None, *, partitions: Any = None, **fit_params: Any
+    ) -> Floats:
         """Fit, and return the memberships of the points as ``transform`` does.
 
         Parameters
@@ -554,6 +551,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             Ignored; there for scikit-learn's pipelines.
         partitions : array-like of shape (n_samples, n_more), default=None
             Labels in further partitions; see ``fit``.
+        **fit_params : object
+            Further arguments of ``fit``: must_link, cannot_link.
 
         Returns
         -------
@@ -561,7 +560,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             Memberships of the points, placed in the consensus as if they were new. They may differ a little from
             ``membership_``, to which the points themselves contributed.
         """
-        return self.fit(X, partitions=partitions).predict_proba(X, partitions=partitions)
+        self.fit(X, partitions=partitions, **fit_params)
+        return self.predict_proba(X, partitions=partitions)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of ``transform``: "cluster_0", "cluster_1", ...

@@ -38,6 +38,17 @@ def test_the_pipeline_equals_generator_then_consensus():
     assert adjusted_rand_score(truth, model.labels_) > 0.9
 
 
+def test_fit_transform_takes_the_arguments_of_fit():
+    model = ConsensusClustering(generator=EnsembleGenerator("kmeans", 8), random_state=0)
+    pairs = [[0, i] for i in np.flatnonzero(truth != truth[0])[:3]]
+    shares = model.fit_transform(X, must_link=pairs)
+    fitted = clone(model).fit(X, must_link=pairs)
+    np.testing.assert_array_equal(model.labels_, fitted.labels_)
+    np.testing.assert_array_equal(shares, fitted.predict_proba(X))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sample_weight': points have"):
+        model.fit_transform(X, sample_weight=np.ones(len(X)))
+
+
 def test_components_are_cloned_and_not_modified():
     generator, consensus = EnsembleGenerator("kmeans", n_partitions=5), PCC(3)
     ConsensusClustering(consensus, generator, random_state=0).fit(X)
