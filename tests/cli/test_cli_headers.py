@@ -5,6 +5,7 @@ import gzip
 import lzma
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from conclust import Ensemble
@@ -206,3 +207,54 @@ def test_names_of_columns_are_no_signatures(tmp_path, name):
     path = tmp_path / "points.csv"
     path.write_text(f"{name},b\n1,2\n3,4\n")
     assert read_points(path, Reading()).names == (name, "b")
+
+
+FRAME = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("index", "name", "first"),
+    [
+        (range(0, 300, 10), None, None),  # a range is not stored
+        (np.arange(30)[::-1], None, "29"),
+        ([f"p{i}" for i in range(30)], None, "p0"),
+        (pd.date_range("2020", periods=30), None, "2020-01-01 00:00:00"),
+        (pd.Index(np.arange(30)[::-1], name="number"), "number", "29"),
+        (pd.Index(np.arange(30) // 10, name="group"), None, None),
+        (pd.MultiIndex.from_product([range(6), range(5)], names=["g", "h"]), None, None),
+    ],
+)
+def test_an_index_in_a_parquet_file_is_not_data(tmp_path, index, name, first):
+    pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    path = tmp_path / "points.parquet"
+    FRAME.set_axis(index).to_parquet(path)
+    read = read_points(path, Reading())
+    np.testing.assert_array_equal(read.X, FRAME.to_numpy())
+    assert (None if read.ids is None else read.ids[0]) == first
+    assert read.id_name == (name or "object")
+
+
+def test_an_index_in_a_parquet_file_may_be_chosen_or_give_way(tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    path = tmp_path / "points.parquet"
+    names = [f"p{i}" for i in range(30)]
+    frame = FRAME.assign(name=names).set_axis(np.arange(30)[::-1])
+    frame.to_parquet(path)
+    for how in (Reading(), Reading(id_column="name")):
+        read = read_points(path, how)
+        np.testing.assert_array_equal(read.X, FRAME.to_numpy())
+        assert read.ids == names
+    chosen = Reading(columns=("__index_level_0__", "a"))
+    assert read_points(path, chosen).X[:, 0].tolist() == [*range(29, -1, -1)]
+    runs = pd.DataFrame({"r": [0, 1] * 30, "s": [0, 1, 2] * 20}, index=np.arange(60) // 9)
+    runs.to_parquet(path)
+    assert read_ensemble(path, Reading()).ensemble.shape == (60, 2)
+
+
+def test_labels_beyond_int64_in_a_parquet_file_are_refused_in_a_sentence(tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    path = tmp_path / "labels.parquet"
+    numbers = np.array([2**63 + i // 10 for i in range(30)], dtype=np.uint64)
+    pd.DataFrame({"r": [0, 1] * 15, "s": numbers}).to_parquet(path)
+    with pytest.raises(InputError, match="must fit in int64"):
+        read_ensemble(path, Reading())
