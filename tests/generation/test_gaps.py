@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from conclust import (
+    PCC,
     ConsensusClustering,
     Ensemble,
     EnsembleGenerator,
@@ -151,10 +152,9 @@ def test_tables_of_arrow_are_refused_by_the_names_of_their_columns():
         model.fit(table).predict(table.select(["c", "b"]))
 
 
-@pytest.mark.parametrize("value", [pd.NA, [2]])
-def test_arrays_of_other_objects_are_refused_by_their_place(value):
+def test_missing_values_of_pandas_in_an_array_are_refused_by_their_place():
     X = POINTS[:, :2].astype(object)
-    X[3, 1] = value
+    X[3, 1] = pd.NA
     with pytest.raises(InputError, match=r"Got .* in column 1 at row 3 instead"):
         ConsensusClustering().fit(X)
 
@@ -163,6 +163,32 @@ def test_columns_of_one_name_are_refused():
     frame = pd.DataFrame(POINTS[:, :3], columns=["a", "b", "a"])
     with pytest.raises(InputError, match=r"different names\. Got 'a' more than once"):
         ConsensusClustering().fit(frame)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [0, 1, 2],
+        pd.MultiIndex.from_tuples([("u", "x"), ("u", "y"), ("v", "x")]),
+        [2011, 2012, 2013],
+    ],
+)
+def test_columns_named_by_other_than_strings_keep_their_order(columns):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    frame = pd.DataFrame(X, columns=columns)
+    model = ConsensusClustering(n_clusters=2, random_state=0).fit(frame)
+    turned = frame[frame.columns[::-1]]
+    for call in (model.predict, model.predict_proba, model.generator_.transform):
+        with pytest.raises(InputError, match="in another order"):
+            call(turned)
+    expected = model.predict(X)
+    for given in (frame, frame.set_axis([7, 8, 9], axis=1), pd.DataFrame(X)):
+        np.testing.assert_array_equal(model.predict(given), expected)
+    np.testing.assert_array_equal(model.fit(X).predict(turned), model.predict(turned.to_numpy()))
+    labels = pd.DataFrame([[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 3, columns=columns)
+    fitted = PCC(2, random_state=0).fit(labels)
+    with pytest.raises(InputError, match="in another order"):
+        fitted.predict(labels[labels.columns[::-1]])
 
 
 def test_masked_values_are_gaps():

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._arrays.points import column_names, refuse_gaps
-from conclust._sklearn import check_array, record_features, validate_data
+from conclust._sklearn import check_array, check_order, record_features, record_order, validate_data
 from conclust._types import Floats
 from conclust._validation import check_column_names, shown
 from conclust.ensemble import Ensemble
@@ -67,6 +67,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
             "a partition already, and joins those made of the numbers: ConsensusClustering().fit(X[numbers], "
             "partitions=X[categories])."
         ) from error
+    (record_order if checks.get("reset", True) else check_order)(estimator, X)
     return points
 
 
@@ -181,11 +182,13 @@ def _refuse_dates(X: Any) -> None:
 
 
 def _refuse_values(X: Any, error: Exception) -> None:
-    """Refuse values that are not real numbers; scikit-learn names the type alone."""
+    """Refuse a frame with other values than real numbers, and pandas.NA in an array; scikit-learn names the type alone."""
+    in_frame = hasattr(X, "columns")
     for name, column in _columns(X):
         for row, value in enumerate(column):
             usual = value is None or isinstance(value, str | complex)  # with errors of their own
-            if not usual and not _is_number(value):
+            looked_at = in_frame or type(value).__name__ == "NAType"
+            if looked_at and not usual and not _is_number(value):
                 raise InputError(
                     f"Points must be real numbers. Got {shown(value)} in column {name!r} at row {row} instead. {_CONVERTED}"
                 ) from error
