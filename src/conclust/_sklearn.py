@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from conclust.exceptions import InputError
+
 __all__ = [
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
@@ -27,13 +29,17 @@ __all__ = [
     "TransformerMixin",
     "check_array",
     "check_is_fitted",
+    "check_order",
     "clone",
     "forget_results",
     "num_samples",
     "record_features",
+    "record_order",
     "scalers",
     "validate_data",
 ]
+
+_NAMED = 4
 
 # Packages before their modules.
 _UNUSED = (
@@ -115,6 +121,46 @@ def record_features(estimator: Any, X: Any) -> None:
         vars(estimator).pop("feature_names_in_", None)
     else:
         validate_data(estimator, X, skip_check_array=True)
+    record_order(estimator, X)
+
+
+def record_order(estimator: Any, X: Any) -> None:
+    """Keep the names of columns that are not strings; scikit-learn compares strings only."""
+    names = _other_names(X)
+    if names is None:
+        vars(estimator).pop("_column_order", None)
+    else:
+        estimator._column_order = names
+
+
+def check_order(estimator: Any, X: Any) -> None:
+    """Refuse columns with the names of those of ``fit`` in another order.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose columns were recorded in ``fit``.
+    X : object
+        New objects; anything else than a frame with names that are not strings is not looked at.
+
+    Raises
+    ------
+    InputError
+        If the order is another one.
+    """
+    known, names = vars(estimator).get("_column_order"), _other_names(X)
+    if known and names and names != known and set(names) == set(known):
+        more = ", ..." if len(known) > _NAMED else ""
+        raise InputError(
+            "The columns of X have the names of those in fit, in another order. Bring them to the order of fit: "
+            f"{', '.join(map(repr, known[:_NAMED]))}{more}."
+        )
+
+
+def _other_names(X: Any) -> list[Any] | None:
+    """Return the names of the columns of a frame of pandas if they are not strings."""
+    names = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
+    return names if names and not all(isinstance(name, str) for name in names) else None
 
 
 def scalers() -> tuple[type[Any], type[Any]]:

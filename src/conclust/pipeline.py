@@ -28,7 +28,7 @@ from conclust._validation import check_column_names, refuse, refuse_arguments, s
 from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
-from conclust.consensus.delegation import where_consensus_has
+from conclust.consensus.delegation import check_nested, where_consensus_has
 from conclust.consensus.registry import advice_on, method_named
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
@@ -381,6 +381,22 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         expected = "None, an estimator that fits an Ensemble or the name of a method"
         refuse("consensus", _OWNER, expected, self.consensus, advice)
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, and those of the parts, such as ``generator__n_partitions``.
+
+        Parameters
+        ----------
+        **params : object
+            Names and values. Parameters of a part can be set if the part is an estimator.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        check_nested(self, params, consensus="AutoConsensus", generator="EnsembleGenerator")
+        return cast(Self, super().set_params(**params))
+
     def _consensus_now(self) -> Any:
         """Return the fitted consensus, or the one to be fitted."""
         fitted = vars(self).get("consensus_")
@@ -522,7 +538,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         proba: Floats = self.predict_proba(X, partitions=partitions)
         return proba
 
-    def fit_transform(self, X: Any, y: None = None, *, partitions: Any = None) -> Floats:
+    def fit_transform(
+        self, X: Any, y: None = None, *, partitions: Any = None, **fit_params: Any
+    ) -> Floats:
         """Fit, and return the memberships of the points as ``transform`` does.
 
         Parameters
@@ -533,6 +551,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             Ignored; there for scikit-learn's pipelines.
         partitions : array-like of shape (n_samples, n_more), default=None
             Labels in further partitions; see ``fit``.
+        **fit_params : object
+            Further arguments of ``fit``: must_link, cannot_link.
 
         Returns
         -------
@@ -540,7 +560,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             Memberships of the points, placed in the consensus as if they were new. They may differ a little from
             ``membership_``, to which the points themselves contributed.
         """
-        return self.fit(X, partitions=partitions).predict_proba(X, partitions=partitions)
+        self.fit(X, partitions=partitions, **fit_params)
+        return self.predict_proba(X, partitions=partitions)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns of ``transform``: "cluster_0", "cluster_1", ...

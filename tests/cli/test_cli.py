@@ -580,7 +580,8 @@ def test_the_command_runs_in_a_separate_process(matrix, out):
     assert failed.stderr.startswith("conclust combine: The folder")
 
 
-def test_termination_leaves_no_files(tmp_path, out):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_termination_leaves_no_files(tmp_path, out, number, code):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5000, 20)))
     command = [sys.executable, "-m", "conclust.cli", "cluster", str(tmp_path / "x.npy")]
     more = ["--partitions", "100000", "--jobs", "1", "--out", str(out)]
@@ -589,12 +590,25 @@ def test_termination_leaves_no_files(tmp_path, out):
             while "Clustering" not in (line := process.stderr.readline()):
                 assert line, "ended before it began"
             time.sleep(0.5)
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(number)
             process.communicate(timeout=60)
         finally:
             process.kill()
-    assert process.returncode == 143
+    assert process.returncode == code
     assert listing(tmp_path) == ["x.npy"]
+
+
+def test_a_command_under_nohup_is_not_ended_by_a_closed_terminal(matrix, out):
+    code = (
+        "import os, signal, sys\nfrom conclust.cli import main\nfrom conclust.cli.commands import consensus\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "run = consensus.run_combine\n"
+        "def hung_up(arguments):\n    os.kill(os.getpid(), signal.SIGHUP)\n    run(arguments)\n"
+        "consensus.run_combine = hung_up\n"
+        f"sys.exit(main(['combine', {str(matrix)!r}, '--max-clusters', '2', '--out', {str(out)!r}]))"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
+    assert (out / "result.json").exists()
 
 
 def test_help_imports_no_heavy_packages():

@@ -122,3 +122,31 @@ def test_a_run_interrupted_before_the_first_state_starts_over(file, monkeypatch,
     with pytest.raises(SystemExit):
         combine(file, "--method", "eac", "-k", "3", "--checkpoint", str(run))
     assert "--checkpoint: EAC needs all labels" in capsys.readouterr().err
+
+
+def test_columns_that_name_the_objects_are_no_clusterings(tmp_path, capsys):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow")
+    n = len(LABELS)
+    runs = {f"r{u}": LABELS[:, u] for u in range(LABELS.shape[1])}
+    file = tmp_path / "labels.parquet"
+    how = ("--method", "hbgf", "-k", "3", "--force")
+    parquet.write_table(pyarrow.table({"name": [f"o{i}" for i in range(n)], **runs}), file)
+    assert combine(file, *how) == 0
+    whole = np.loadtxt(tmp_path / "out" / "labels.csv", delimiter=",", skiprows=1, usecols=1)
+    assert combine(file, "--blocks", *how) == 0
+    printed = capsys.readouterr()
+    assert "Left out, because its values name the objects: 'name'." in printed.err
+    assert "from 8 clusterings" in printed.out
+    np.testing.assert_array_equal(np.load(tmp_path / "out" / "labels.npy"), whole)
+    parquet.write_table(pyarrow.table({**runs, "number": np.arange(n)}), file)
+    assert combine(file, "--blocks", *how) == 1
+    assert "the column 'number' has 240 different labels" in capsys.readouterr().err
+    assert combine(file, "--blocks", "--columns", "r0,r1,number", *how) == 0
+
+
+def test_a_column_of_numbers_of_objects_in_an_array_is_refused(tmp_path, capsys):
+    file = tmp_path / "labels.npy"
+    np.save(file, np.column_stack([np.arange(len(LABELS)), LABELS]))
+    assert combine(file, "--blocks", "--method", "hbgf", "-k", "3") == 1
+    assert "the column 1 has 240 different labels for 240 objects" in capsys.readouterr().err

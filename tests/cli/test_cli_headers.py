@@ -1,6 +1,11 @@
 """Headers, names of objects, delimiters and weights as other programs write them."""
 
+import bz2
+import gzip
+import lzma
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from conclust import Ensemble
@@ -122,3 +127,134 @@ def test_trailing_commas_are_ragged(tmp_path):
     path.write_text("a,b\n1,2,\n3,4,\n")
     with pytest.raises(FileFormatError, match="is ragged"):
         read_points(path, Reading())
+
+
+def test_a_first_column_without_a_name_is_not_data_if_another_has_the_names(tmp_path):
+    points = np.random.default_rng(0).normal(size=(30, 2))
+    path = tmp_path / "points.csv"
+    rows = [f"{i},p{i},{a!r},{b!r}" for i, (a, b) in enumerate(points.tolist())]
+    path.write_text("\n".join([",name,a,b", *rows]))  # as pandas writes an index
+    read = read_points(path, Reading(id_column="name"))
+    np.testing.assert_array_equal(read.X, points)
+    assert read.ids[3] == "p3"
+    assert "its first column, which has no name, left out" in read.notes
+    assert read_points(path, Reading(id_column="name", columns=("1", "a"))).X.shape == (30, 2)
+    labels = tmp_path / "labels.csv"
+    labels.write_text("\n".join([",name,r,s", *(f"{i},p{i},{i % 2},{i % 3}" for i in range(60))]))
+    assert read_ensemble(labels, Reading(id_column="name")).ensemble.shape == (60, 2)
+
+
+@pytest.mark.parametrize("header", ["name,id,a,b", ",id,a,b"])
+def test_a_second_column_of_names_is_not_data(tmp_path, header):
+    points = np.random.default_rng(0).normal(size=(30, 2))
+    path = tmp_path / "points.csv"
+    rows = [f"p{i},{i + 100},{a!r},{b!r}" for i, (a, b) in enumerate(points.tolist())]
+    path.write_text("\n".join([header, *rows]))
+    how = Reading(id_column="name" if header[0] == "n" else None)
+    read = read_points(path, how)
+    np.testing.assert_array_equal(read.X, points)
+    assert read.ids[3] == "p3"
+    assert "its column 'id', which has a different value in every row, left out" in read.notes
+    chosen = Reading(id_column=how.id_column, columns=("id", "a"))
+    assert read_points(path, chosen).names == ("id", "a")
+
+
+def test_numbers_in_quotation_marks_may_have_decimal_commas_between_commas(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text('"name","a","b"\n' + "".join(f'"p{i}","{i},5","-{i},25"\n' for i in range(9)))
+    read = read_points(path, Reading(decimal="comma"))
+    np.testing.assert_array_equal(read.X[:, 0], np.arange(9) + 0.5)
+    np.testing.assert_array_equal(read.X[1:, 1], -np.arange(1, 9) - 0.25)
+    assert read.names == ("a", "b")
+    path.write_text("name;a;b\n" + "".join(f"p{i}, x;{i},5;-{i},25\n" for i in range(9)))
+    assert read_points(path, Reading(decimal="comma")).X[2].tolist() == [2.5, -2.25]
+
+
+def test_commas_between_columns_are_no_decimal_commas(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("a,b\n1.5,2.5\n3.5,4.5\n")
+    with pytest.raises(InputError, match="With --decimal comma, columns are separated by"):
+        read_points(path, Reading(decimal="comma"))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (
+            gzip.compress(b"a,b\n1,2\n3,4\n"),
+            "is compressed by gzip. Give it a name that ends in .gz",
+        ),
+        (bz2.compress(b"a,b\n1,2\n3,4\n"), "is compressed by bzip2"),
+        (lzma.compress(b"a,b\n1,2\n3,4\n"), "is compressed. Unpack it first"),
+        (b"PK\x03\x04 and more", "is a ZIP file or a spreadsheet"),
+        (b"PAR1\x15\x04\x15", "is a Parquet file"),
+        (b'"a" "b"\n"r1" 1 2\n"r2" 3 4\n', "has no comma, semicolon or tab between the columns"),
+        (
+            b"a,b,\n1,2,\n3,4,\n",
+            r"column 3 in its header \(is there a comma at the end of the line\?\)",
+        ),
+    ],
+)
+def test_files_of_other_formats_are_named_in_the_error(tmp_path, content, words):
+    path = tmp_path / "points.csv"
+    path.write_bytes(content)
+    with pytest.raises(FileFormatError, match=words):
+        read_points(path, Reading())
+
+
+@pytest.mark.parametrize("name", ["PAR1", "BZh", "BZh9", "PK"])
+def test_names_of_columns_are_no_signatures(tmp_path, name):
+    path = tmp_path / "points.csv"
+    path.write_text(f"{name},b\n1,2\n3,4\n")
+    assert read_points(path, Reading()).names == (name, "b")
+
+
+FRAME = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 2)), columns=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("index", "name", "first"),
+    [
+        (range(0, 300, 10), None, None),  # a range is not stored
+        (np.arange(30)[::-1], None, "29"),
+        ([f"p{i}" for i in range(30)], None, "p0"),
+        (pd.date_range("2020", periods=30), None, "2020-01-01 00:00:00"),
+        (pd.Index(np.arange(30)[::-1], name="number"), "number", "29"),
+        (pd.Index(np.arange(30) // 10, name="group"), None, None),
+        (pd.MultiIndex.from_product([range(6), range(5)], names=["g", "h"]), None, None),
+    ],
+)
+def test_an_index_in_a_parquet_file_is_not_data(tmp_path, index, name, first):
+    pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    path = tmp_path / "points.parquet"
+    FRAME.set_axis(index).to_parquet(path)
+    read = read_points(path, Reading())
+    np.testing.assert_array_equal(read.X, FRAME.to_numpy())
+    assert (None if read.ids is None else read.ids[0]) == first
+    assert read.id_name == (name or "object")
+
+
+def test_an_index_in_a_parquet_file_may_be_chosen_or_give_way(tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    path = tmp_path / "points.parquet"
+    names = [f"p{i}" for i in range(30)]
+    frame = FRAME.assign(name=names).set_axis(np.arange(30)[::-1])
+    frame.to_parquet(path)
+    for how in (Reading(), Reading(id_column="name")):
+        read = read_points(path, how)
+        np.testing.assert_array_equal(read.X, FRAME.to_numpy())
+        assert read.ids == names
+    chosen = Reading(columns=("__index_level_0__", "a"))
+    assert read_points(path, chosen).X[:, 0].tolist() == [*range(29, -1, -1)]
+    runs = pd.DataFrame({"r": [0, 1] * 30, "s": [0, 1, 2] * 20}, index=np.arange(60) // 9)
+    runs.to_parquet(path)
+    assert read_ensemble(path, Reading()).ensemble.shape == (60, 2)
+
+
+def test_labels_beyond_int64_in_a_parquet_file_are_refused_in_a_sentence(tmp_path):
+    pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    path = tmp_path / "labels.parquet"
+    numbers = np.array([2**63 + i // 10 for i in range(30)], dtype=np.uint64)
+    pd.DataFrame({"r": [0, 1] * 15, "s": numbers}).to_parquet(path)
+    with pytest.raises(InputError, match="must fit in int64"):
+        read_ensemble(path, Reading())

@@ -45,7 +45,7 @@ def labels_of(out):
 def points(path, part, names=("id", "a", "b", "c", "kind")):
     columns = {"a": X[:, 0], "b": 100 * X[:, 1], "c": X[:, 2], "kind": TRUTH}
     columns["id"] = [f"o{i}" for i in range(len(X))]
-    rows = list(zip(*([*columns[name]] for name in names), strict=True))[part]
+    rows = list(zip(*([*np.asarray(columns[name])[part]] for name in names), strict=True))
     return write(path, rows, names)
 
 
@@ -139,6 +139,17 @@ def test_labels_can_go_to_standard_output(clustered, capsys):
     assert (len(rows), list(rows[0])) == (60, ["id", "label", "confidence"])
 
 
+def test_one_new_object_keeps_its_name(clustered, tmp_path):
+    folder, _ = clustered
+    one = points(tmp_path / "one.csv", slice(200, 201), ("kind", "c", "a", "id", "b"))
+    assert run("predict", folder, one, "--out", tmp_path / "placed") == 0
+    (row,) = read(tmp_path / "placed")
+    assert row["id"] == "o200"
+    twice = points(tmp_path / "twice.csv", [200, 200], ("id", "a", "b", "c"))
+    assert run("predict", folder, twice, "--out", tmp_path / "twice") == 0
+    assert [row["id"] for row in read(tmp_path / "twice")] == ["o200", "o200"]
+
+
 def test_unnamed_columns_are_matched_by_order(tmp_path):
     np.save(tmp_path / "old.npy", X[OLD])
     np.save(tmp_path / "new.npy", X[NEW])
@@ -201,6 +212,15 @@ def combined(tmp_path):
     ]
     header = ["id", *(f"r{u}" for u in range(6)), "named"]
     return write(tmp_path / "old.csv", rows, header)
+
+
+def test_one_object_with_new_labels_keeps_its_name(combined, tmp_path):
+    assert run("combine", combined, "-k", "3", "--out", tmp_path / "r", "-q") == 0
+    one = tmp_path / "one.csv"
+    one.write_text("\n".join(combined.read_text().splitlines()[:2]))
+    assert run("predict", tmp_path / "r", one, "--out", tmp_path / "placed") == 0
+    (row,) = read(tmp_path / "placed")
+    assert row["id"] == "o0"
 
 
 @pytest.mark.parametrize("name", [*PLACING, "EAC", "FCAConsensus"])
@@ -318,3 +338,16 @@ def test_another_generator_is_refused(clustered, tmp_path, capsys):
     other.save(clustered[0] / "generator.npz")
     assert run("predict", *clustered, "--out", tmp_path / "p") == 1
     assert "generator.npz does not fit ensemble.npz" in capsys.readouterr().err
+
+
+def test_empty_cells_are_refused_with_advice_that_predict_can_follow(clustered, tmp_path, capsys):
+    file = points(tmp_path / "gaps.csv", NEW)
+    lines = file.read_text().splitlines()
+    fields = lines[3].split(",")
+    lines[3] = ",".join([fields[0], "", *fields[2:]])
+    file.write_text("\n".join(lines))
+    assert run("predict", clustered[0], file, "--out", tmp_path / "placed") == 1
+    error = capsys.readouterr().err
+    assert "line 4, column 2 ('a'): this cell is empty" in error
+    assert "Give --impute" not in error
+    assert "make the result by 'conclust cluster --impute median'" in error

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -35,6 +36,17 @@ def test_the_pipeline_equals_generator_then_consensus():
     np.testing.assert_array_equal(model.membership_, by_hand.membership_)
     assert model.n_clusters_ == by_hand.n_clusters_
     assert adjusted_rand_score(truth, model.labels_) > 0.9
+
+
+def test_fit_transform_takes_the_arguments_of_fit():
+    model = ConsensusClustering(generator=EnsembleGenerator("kmeans", 8), random_state=0)
+    pairs = [[0, i] for i in np.flatnonzero(truth != truth[0])[:3]]
+    shares = model.fit_transform(X, must_link=pairs)
+    fitted = clone(model).fit(X, must_link=pairs)
+    np.testing.assert_array_equal(model.labels_, fitted.labels_)
+    np.testing.assert_array_equal(shares, fitted.predict_proba(X))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sample_weight': points have"):
+        model.fit_transform(X, sample_weight=np.ones(len(X)))
 
 
 def test_components_are_cloned_and_not_modified():
@@ -479,3 +491,21 @@ def test_a_later_fit_keeps_no_results_of_an_earlier_one():
     assert {name for name in vars(model) if name.endswith("_")} == {
         name for name in vars(fresh) if name.endswith("_")
     }
+
+
+@pytest.mark.parametrize(
+    ("parts", "name", "way"),
+    [
+        ({}, "generator__n_partitions", "generator=EnsembleGenerator()"),
+        ({}, "consensus__linkage", "consensus=AutoConsensus()"),
+        ({"consensus": "hbgf"}, "consensus__n_init", "consensus=HBGF()"),
+    ],
+)
+def test_parameters_of_parts_that_are_no_estimators_are_refused_with_the_way(parts, name, way):
+    with pytest.raises(ParameterError, match=re.escape(f"no parameter {name!r} if ")) as refused:
+        ConsensusClustering(**parts).set_params(**{name: 3})
+    assert str(refused.value).endswith(f"make it with {way}.")
+    model = ConsensusClustering().set_params(
+        generator=EnsembleGenerator(), generator__n_partitions=3
+    )
+    assert model.generator.n_partitions == 3

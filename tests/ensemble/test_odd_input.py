@@ -262,6 +262,20 @@ def test_reserved_labels_as_text_equal_those_as_numbers(missing):
     assert unseen == 0
 
 
+@pytest.mark.parametrize("missing", ["unobserved", "noise"])
+def test_the_text_of_nan_is_missing(missing):
+    objects = np.array([["a", "x"], [np.nan, "x"], ["b", np.nan], ["a", "y"]], dtype=object)
+    expected = Ensemble(objects, missing=missing)
+    assert not expected.present[1, 0]
+    texts = objects.astype(str)  # what np.array([["a", nan], ...]) makes of it
+    for given in (texts, pd.DataFrame(texts), pd.DataFrame(texts).astype("category")):
+        assert Ensemble(given, missing=missing) == expected
+    codes, unseen = Ensemble(texts, missing=missing).encode([["nan", "Nan"]], missing=missing)
+    kept, _ = expected.encode([[None, "Nan"]], missing=missing)  # other spellings are names
+    np.testing.assert_array_equal(codes, kept)
+    assert unseen == 1
+
+
 def test_an_empty_list_is_named_in_the_error():
     with pytest.raises(InputError, match="got an empty list"):
         Ensemble([])

@@ -2,9 +2,11 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from conclust import (
+    PCC,
     ConsensusClustering,
     Ensemble,
     EnsembleGenerator,
@@ -110,16 +112,83 @@ def test_other_invalid_points_get_the_error_of_scikit_learn():
 def test_frames_with_other_values_than_numbers_are_refused_by_column(column):
     values = column if isinstance(column, list) else [column] * 10
     frame = pd.DataFrame(POINTS[:, :2], columns=["a", "b"]).assign(c=values)
-    with pytest.raises(InputError, match=r"must be real numbers\. Got .* in column 'c' at row 0"):
+    with pytest.raises(InputError, match=r"must be real numbers\. Got .* in column 'c'"):
         ConsensusClustering().fit(frame)
-    with pytest.raises(InputError, match="in column 'c' at row 0"):
+    with pytest.raises(InputError, match="in column 'c'"):
         selection.choose(frame)
+
+
+DAYS = np.arange("2020-01-01", "2020-01-11", dtype="M8[D]").astype("M8[us]")
+
+
+@pytest.mark.parametrize(
+    "dates",
+    [
+        *(DAYS[:, np.newaxis], (DAYS - DAYS[0])[:, np.newaxis]),
+        *(pd.DataFrame({"c": DAYS}), pd.DataFrame({"c": pd.Series(DAYS).dt.tz_localize("UTC")})),
+        *(pl.DataFrame({"b": range(10), "c": DAYS}), pl.DataFrame({"c": DAYS - DAYS[0]})),
+    ],
+)
+def test_dates_are_no_numbers(dates):
+    refusal = r"Got values of type .* in column (0|'c')"
+    with pytest.raises(InputError, match=refusal):
+        ConsensusClustering().fit(dates)
+    with pytest.raises(InputError, match=refusal):
+        selection.choose(dates)
+
+
+def test_tables_of_arrow_are_refused_by_the_names_of_their_columns():
+    pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    model = ConsensusClustering(n_clusters=2, random_state=0)
+    with pytest.raises(InputError, match=r"Got values of type timestamp\[us\] in column 'c'"):
+        model.fit(pa.table({"b": range(10), "c": DAYS}))
+    words = pa.array(["u", "v"] * 5).dictionary_encode()
+    with pytest.raises(InputError, match=r"X holds text in column 'c' \('u' at row 0\)"):
+        model.fit(pa.table({"b": range(10), "c": words}))
+    with pytest.raises(InputError, match=r"contains NaN in column 'c' \(5 rows\)"):
+        model.fit(pa.table({"b": range(10), "c": [True, None] * 5}))
+    table = pa.table({"b": POINTS[:, 0], "c": POINTS[:, 1]})
+    with pytest.raises(ValueError, match="Feature names must be in the same order"):
+        model.fit(table).predict(table.select(["c", "b"]))
+
+
+def test_missing_values_of_pandas_in_an_array_are_refused_by_their_place():
+    X = POINTS[:, :2].astype(object)
+    X[3, 1] = pd.NA
+    with pytest.raises(InputError, match=r"Got .* in column 1 at row 3 instead"):
+        ConsensusClustering().fit(X)
 
 
 def test_columns_of_one_name_are_refused():
     frame = pd.DataFrame(POINTS[:, :3], columns=["a", "b", "a"])
     with pytest.raises(InputError, match=r"different names\. Got 'a' more than once"):
         ConsensusClustering().fit(frame)
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        [0, 1, 2],
+        pd.MultiIndex.from_tuples([("u", "x"), ("u", "y"), ("v", "x")]),
+        [2011, 2012, 2013],
+    ],
+)
+def test_columns_named_by_other_than_strings_keep_their_order(columns):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    frame = pd.DataFrame(X, columns=columns)
+    model = ConsensusClustering(n_clusters=2, random_state=0).fit(frame)
+    turned = frame[frame.columns[::-1]]
+    for call in (model.predict, model.predict_proba, model.generator_.transform):
+        with pytest.raises(InputError, match="in another order"):
+            call(turned)
+    expected = model.predict(X)
+    for given in (frame, frame.set_axis([7, 8, 9], axis=1), pd.DataFrame(X)):
+        np.testing.assert_array_equal(model.predict(given), expected)
+    np.testing.assert_array_equal(model.fit(X).predict(turned), model.predict(turned.to_numpy()))
+    labels = pd.DataFrame([[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 3, columns=columns)
+    fitted = PCC(2, random_state=0).fit(labels)
+    with pytest.raises(InputError, match="in another order"):
+        fitted.predict(labels[labels.columns[::-1]])
 
 
 def test_masked_values_are_gaps():

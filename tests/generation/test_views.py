@@ -90,7 +90,13 @@ def test_all_forms_of_views_agree(views):
     by_slices = {"left": slice(0, 2), "parity": [2, 3], "noise": np.arange(4, 54)}
     frame = pd.DataFrame(matrix, columns=[f"x{j}" for j in range(54)])
     names = {"left": ["x0", "x1"], "parity": ["x2", "x3"], "noise": list(frame.columns[4:])}
-    for X, columns in ((matrix, by_slices), (frame, by_slices), (frame, names)):
+    forms = (
+        (matrix, by_slices),
+        (frame, by_slices),
+        (frame, names),
+        (pl.DataFrame(matrix, schema=list(frame.columns)), names),
+    )
+    for X, columns in forms:
         np.testing.assert_array_equal(makes.fit_transform(X, columns=columns), expected)
     np.testing.assert_array_equal(makes.fit_transform(list(parts.values())), expected)
     np.testing.assert_array_equal(clone(makes).set_params(n_jobs=2).fit_transform(parts), expected)

@@ -42,6 +42,12 @@ def test_features_are_grouped_by_the_cluster_that_they_distinguish():
     np.testing.assert_allclose(picture(ax)[:, column], np.clip(expected[order], -2, 2))
 
 
+def test_columns_of_arrow_give_the_names_of_features():
+    pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    table = pa.table(dict(zip(NAMES, points().T, strict=True)))
+    assert "of a" in names_of(signature_heatmap(table, LABELS, n_features=1))
+
+
 def test_a_feature_that_never_varies_is_left_out():
     ax = signature_heatmap(points(), LABELS, feature_names=NAMES)
     assert "constant" not in names_of(ax)

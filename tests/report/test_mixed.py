@@ -209,3 +209,13 @@ def test_numbers_are_formatted_for_readers(value, said):
     from conclust.report.differences import brief
 
     assert brief(value) == said
+
+
+def test_a_table_of_arrow_is_reported_like_the_frame(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    X, segment = make_blobs(60, centers=3, n_features=2, random_state=1)
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(kind=np.array(["u", "v", "w"])[segment])
+    model = cc.ConsensusClustering(n_clusters=3, random_state=0).fit(frame[["a", "b"]])
+    table = pa.table({name: frame[name].tolist() for name in frame})
+    pages = [report.write(model, tmp_path / f"{i}.html", X=X) for i, X in enumerate([frame, table])]
+    assert pages[0].read_bytes() == pages[1].read_bytes()

@@ -128,10 +128,15 @@ def refuse_gaps(
         )
 
 
+def column_names(X: Any) -> list[Any]:
+    """Return the names of the columns of a frame; tables of Arrow have an attribute of their own."""
+    return list(X.column_names if hasattr(type(X), "column_names") else X.columns)
+
+
 def _places(X: Any, counts: Ints) -> str:
     """Return the columns with a count above 0, and the number of rows counted."""
-    columns = list(getattr(X, "columns", range(len(counts))))
-    if not all(isinstance(name, str | int) for name in columns):  # Arrow's columns are arrays
+    columns = column_names(X) if hasattr(X, "columns") else list(range(len(counts)))
+    if not all(isinstance(name, str | int) for name in columns):
         columns = list(range(len(counts)))
     places = np.flatnonzero(counts)
     named = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -54,3 +55,14 @@ def parquet_rows(path: Path) -> Any:
     except ImportError:
         missing_extra("pyarrow", "parquet", f"Reading {path.name}")
     return pyarrow.parquet.ParquetFile(path)
+
+
+def index_columns(schema: Any) -> set[str]:
+    """Return the columns that pandas wrote as the index of the rows."""
+    index = {name for name in schema.names if name.startswith("__index_")}
+    try:
+        levels = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
+        index.update(level for level in levels if isinstance(level, str))
+    except (KeyError, TypeError, ValueError):
+        pass  # not written by pandas
+    return index

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.formats import FORMATS, IN_BLOCKS
+from conclust._files.parquetfile import index_columns
 from conclust.ensemble.labels import arrow_column
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 
@@ -187,7 +187,7 @@ class FrameFiles:
         for part in parts:
             with _reading(part):
                 file = opens(part)
-                index = _index_of(file.schema_arrow)
+                index = index_columns(file.schema_arrow)
             column_names = [name for name in file.schema_arrow.names if name not in index]
             if columns is None:
                 columns = column_names
@@ -215,16 +215,11 @@ class FrameFiles:
             read = [[arrow_column(piece.column(name)) for name in self.columns] for piece in pieces]
         return _stacked([np.concatenate(same) for same in zip(*read, strict=True)])
 
-
-def _index_of(schema: Any) -> set[str]:
-    """Return the columns that pandas wrote as the index of the rows."""
-    index = {name for name in schema.names if name.startswith("__index_")}
-    try:
-        levels = json.loads((schema.metadata or {})[b"pandas"])["index_columns"]
-        index.update(level for level in levels if isinstance(level, str))
-    except (KeyError, TypeError, ValueError):
-        pass  # not written by pandas
-    return index
+    def head(self) -> Any:
+        """Return the first row group as a table of Arrow."""
+        path, group, _ = self.groups[0]
+        with _reading(path):
+            return self.opens(path).read_row_group(group, columns=list(self.columns))
 
 
 def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:

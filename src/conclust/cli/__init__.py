@@ -1,7 +1,7 @@
 """The command line: ``conclust COMMAND``; ``conclust help`` lists all commands.
 
 Exit codes: 0 done; 1 the input, the data or the disk does not allow it; 2 the command line is
-wrong; 70 an error in conclust itself; 130 interrupted. Errors are one sentence on standard error;
+wrong; 70 an error in conclust itself; 129, 130 and 143 hung up, interrupted and terminated. Errors are one sentence on standard error;
 ``--debug`` adds the traceback. Results are written before they are summed up on standard output: a
 pipe without a reader is not an error.
 """
@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from conclust.cli.console import STREAM, Voice, speaking
 from conclust.cli.parser import build_parser
-from conclust.cli.refusals import refuse_own_input, with_option
+from conclust.cli.refusals import refuse_ending, refuse_own_input, with_option
 from conclust.exceptions import ConclustError
 
 __all__ = ["main", "process"]
@@ -27,7 +27,7 @@ __all__ = ["main", "process"]
 EXIT_FAILURE = 1
 EXIT_INTERNAL = 70  # EX_SOFTWARE of sysexits.h
 EXIT_INTERRUPTED = 130  # as shells report SIGINT
-EXIT_TERMINATED = 143
+_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,6 +68,7 @@ def _main(argv: Sequence[str] | None, *, ending: bool) -> int:
 
 def _run(arguments: Any) -> int:
     try:
+        refuse_ending(arguments)
         refuse_own_input(arguments)
         with _plain_warnings(arguments.quiet):
             arguments.run(arguments)
@@ -76,9 +77,9 @@ def _run(arguments: Any) -> int:
     except KeyboardInterrupt:
         text = f"interrupted; {_kept(arguments)}"
         return _fail(arguments, EXIT_INTERRUPTED, text)
-    except _Terminated:
+    except _Terminated as error:
         text = f"terminated; {_kept(arguments)}"
-        return _fail(arguments, EXIT_TERMINATED, text)
+        return _fail(arguments, 128 + error.number, text)
     except BrokenPipeError:
         return 0  # the reader of the labels has closed the pipe
     except OSError as error:
@@ -131,7 +132,13 @@ def _print_result(arguments: Any, out: Voice) -> int:
 
 
 class _Terminated(BaseException):
-    """SIGTERM as an exception, so that temporary files are removed."""
+    """SIGTERM, or SIGHUP of a closed terminal, as an exception, so that temporary files are removed."""
+
+    number: int = signal.SIGTERM
+
+
+class _HungUp(_Terminated):
+    number = 1  # Windows has no SIGHUP
 
 
 def _raise_after_imports(exception: type[BaseException], frame: FrameType | None) -> None:
@@ -161,7 +168,7 @@ def _is_importing(frame: FrameType | None) -> bool:
 
 @contextmanager
 def _terminable(*, ending: bool) -> Iterator[None]:
-    """Let SIGTERM and Ctrl-C raise once: further signals do not disturb a process that is already ending.
+    """Let SIGTERM, SIGHUP and Ctrl-C raise once: further signals do not disturb a process that is already ending.
 
     A process that ends afterwards ignores them to its end, another gets its handlers back.
     """
@@ -171,12 +178,17 @@ def _terminable(*, ending: bool) -> Iterator[None]:
         nonlocal stopped
         stopped = True
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        _raise_after_imports(KeyboardInterrupt if number == signal.SIGINT else _Terminated, frame)
+        for one in _ENDING:
+            if signal.getsignal(one) is stop:
+                signal.signal(one, signal.SIG_DFL)
+        raised = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: _Terminated}
+        _raise_after_imports(raised.get(signal.Signals(number), _HungUp), frame)
 
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDING)}
     try:
-        signal.signal(signal.SIGTERM, stop)
+        for one in _ENDING:
+            if one == signal.SIGTERM or before[one] is signal.SIG_DFL:  # nohup ignores SIGHUP
+                signal.signal(one, stop)
     except ValueError:  # not in the main thread, where the caller handles signals
         yield
         return
@@ -191,7 +203,9 @@ def _terminable(*, ending: bool) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, 0)
         if ending:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            for one in _ENDING:
+                if signal.getsignal(one) is stop:
+                    signal.signal(one, signal.SIG_DFL)
         for number, handler in () if ending else before.items():
             if handler is not None:  # None: set by another language, and not to be set again here
                 signal.signal(number, handler)

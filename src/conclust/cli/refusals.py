@@ -6,6 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
+from conclust._files.formats import FORMATS, OUTPUTS, either
 from conclust.cli.console import STREAM
 from conclust.exceptions import OutputExistsError
 
@@ -35,6 +36,16 @@ _GENERATOR = {
     "fit_on": "--fit-on",
     "n_graphs": "--graphs",
 }
+# Commands that write folders, and whether they write a file of labels instead.
+_INTO_FOLDERS = {
+    **dict.fromkeys(("cluster", "combine", "select", "predict"), True),
+    **dict.fromkeys(("compare-methods", "demo"), False),
+}
+# Endings of files, which no one gives to a folder.
+_FILES = (
+    *(ending for one in FORMATS.values() if one.kind != "zarr" for ending in one.endings),
+    *(".feather", ".json", ".html", ".xlsx", ".gz", ".bz2", ".xz", ".zst", ".zip"),
+)
 _METHOD = {"n_clusters": "-k", "max_clusters": "--max-clusters", "linkage": "--linkage"}
 _REFUSED = re.compile(r"The '(\w+)' parameter of (\w+)(?= must)")
 
@@ -48,6 +59,17 @@ def with_option(refusal: str) -> str:
         return f"{match[0]} ({option})" if option else match[0]
 
     return _REFUSED.sub(named, refusal)
+
+
+def refuse_ending(arguments: argparse.Namespace) -> None:
+    """End with the usage where --out names a new folder like a file, of which this command writes none."""
+    out = getattr(arguments, "out", None)
+    if out is None or out == STREAM or out.exists() or arguments.command not in _INTO_FOLDERS:
+        return
+    name, tables = out.name.lower(), _INTO_FOLDERS[arguments.command]
+    if name.endswith(_FILES) and not (tables and name.endswith(OUTPUTS)):
+        alone = f", or a file that ends in {either(OUTPUTS)} for the labels alone" if tables else ""
+        arguments.usage_error(f"--out: {out} would be a folder. Give the name of a folder{alone}.")
 
 
 def refuse_own_input(arguments: argparse.Namespace) -> None:

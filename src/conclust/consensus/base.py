@@ -16,6 +16,7 @@ from conclust._sklearn import (
     BaseEstimator,
     ClusterMixin,
     check_is_fitted,
+    check_order,
     forget_results,
     record_features,
     validate_data,
@@ -316,6 +317,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         read = read_new_labels(X, missing=self.missing)
         check_column_names(X)
         validate_data(self, X, reset=False, skip_check_array=True)
+        check_order(self, X)
         codes, unseen = encode_labels(read, self._names, self._code_type, missing=self.missing)
         if unseen:
             warn(

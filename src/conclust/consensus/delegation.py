@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import MethodType
 from typing import Any, TypeVar, cast
+
+from conclust._validation import shown
+from conclust.consensus.registry import method_named
+from conclust.exceptions import ParameterError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -40,3 +44,32 @@ def where_consensus_has(needed: str) -> Callable[[F], F]:
         return cast(F, _WhereConsensus(function, needed))
 
     return decorate
+
+
+def check_nested(model: Any, params: Mapping[str, Any], **parts: str) -> None:
+    """Refuse parameters of a part, such as "generator__n_partitions", if the part is None or a name.
+
+    Parameters
+    ----------
+    model : estimator
+        The whole.
+    params : dict of str to object
+        Parameters to be set.
+    **parts : str
+        The parts, and the class that stands for each if it is None.
+
+    Raises
+    ------
+    ParameterError
+        If the part is not an estimator.
+    """
+    for name in params:
+        part, _, nested = name.partition("__")
+        value = params.get(part, getattr(model, part, None))
+        if not nested or part not in parts or hasattr(value, "set_params"):
+            continue
+        named = method_named(value) if isinstance(value, str) else None
+        way = f"{part}={parts[part] if named is None else named.estimator}()"
+        raise ParameterError(
+            f"{type(model).__name__} has no parameter {name!r} if {part!r} is {shown(value)}: make it with {way}."
+        )

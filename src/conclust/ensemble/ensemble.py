@@ -72,7 +72,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         Weight of each partition, 0 or between 1e-30 and 1e30. None: all equal.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1, as a number or as the text "-1". "noise" reads it as noise, which is its meaning in HDBSCAN and
-        DBSCAN; NaN and None remain missing, and -2 and "-2" remain noise.
+        DBSCAN; NaN, "nan" and None remain missing, and -2 and "-2" remain noise.
 
     Attributes
     ----------

@@ -7,6 +7,7 @@ The codes are described in ``_kernels/labels/codes.h``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,8 +33,9 @@ NOISE = -2
 """The user's label of an object that a partition observed and put apart from all others."""
 
 _BLOCK_CELLS = 1 << 22
-# Text that results from -1 and -2 when labels are converted to text or categories.
-_RESERVED = {str(MISSING): MISSING, str(NOISE): NOISE}
+# Text that results from -1, -2 and NaN when labels are converted to text or categories.
+NAN = "nan"
+_RESERVED = {str(MISSING): MISSING, str(NOISE): NOISE, NAN: math.nan}
 _LARGEST = np.iinfo(np.int64).max
 # All integers up to this one are floats.
 _LARGEST_EXACT = 1 << 53

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._arrays.containers import refuse_graph
-from conclust._arrays.points import refuse_gaps
-from conclust._sklearn import check_array, record_features, validate_data
+from conclust._arrays.points import column_names, refuse_gaps
+from conclust._sklearn import check_array, check_order, record_features, record_order, validate_data
 from conclust._types import Floats
 from conclust._validation import check_column_names, shown
 from conclust.ensemble import Ensemble
@@ -42,6 +42,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
             "adata.obsm['X_pca'] or adata.X."
         )
     refuse_views(X)
+    _refuse_dates(X)
     try:
         points: Floats = validate_data(estimator, X, dtype=np.float64, order="C", **checks)
     except OverflowError as error:
@@ -67,6 +68,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
             "a partition already, and joins those made of the numbers: ConsensusClustering().fit(X[numbers], "
             "partitions=X[categories])."
         ) from error
+    (record_order if checks.get("reset", True) else check_order)(estimator, X)
     return points
 
 
@@ -97,6 +99,7 @@ def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> Fl
     X = _unmasked(X)
     if _is_read(X, least):
         return X
+    _refuse_dates(X)
     try:
         points: Floats = check_array(
             X,
@@ -164,23 +167,44 @@ def _refuse_gaps(X: Any, error: Exception, name: str = "X") -> None:
         raise own from error
 
 
+_CONVERTED = "Convert such a column to numbers, for instance dates to days, or leave it out."
+_DATES = ("date", "time", "duration", "period")
+
+
+def _refuse_dates(X: Any) -> None:
+    """Refuse dates and durations, which NumPy converts to counts of their units, and missing ones to a large number."""
+    columns: Iterable[tuple[Any, Any]] = [(0, getattr(X, "dtype", None))]
+    if hasattr(X, "columns"):
+        types = X.schema.types if hasattr(type(X), "column_names") else list(X.dtypes)
+        columns = zip(column_names(X), types, strict=True)
+    for name, kind in columns:
+        if str(kind).lower().startswith(_DATES):
+            raise InputError(
+                f"Points must be real numbers. Got values of type {kind} in column {name!r} instead. {_CONVERTED}"
+            )
+
+
 def _refuse_values(X: Any, error: Exception) -> None:
-    """Refuse a frame with other values than real numbers, such as dates; scikit-learn names the type alone."""
-    for name, column in _columns(X) if hasattr(X, "columns") else ():
+    """Refuse a frame with other values than real numbers, and pandas.NA in an array; scikit-learn names the type alone."""
+    in_frame = hasattr(X, "columns")
+    for name, column in _columns(X):
         for row, value in enumerate(column):
             usual = value is None or isinstance(value, str | complex)  # with errors of their own
-            if not usual and not _is_number(value):
+            looked_at = in_frame or type(value).__name__ == "NAType"
+            if looked_at and not usual and not _is_number(value):
                 raise InputError(
-                    f"Points must be real numbers. Got {shown(value)} in column {name!r} at row {row} instead. Convert "
-                    "such a column to numbers, for instance dates to days, or leave it out."
+                    f"Points must be real numbers. Got {shown(value)} in column {name!r} at row {row} instead. {_CONVERTED}"
                 ) from error
 
 
 def _columns(X: Any) -> list[tuple[Any, NDArray[Any]]]:
     """Return the columns of a frame or matrix with their names or numbers; none of anything else."""
     if hasattr(X, "columns"):
-        return [(name, np.asarray(X[name], dtype=object)) for name in X.columns]
-    array = np.asarray(X, dtype=object)
+        return [(name, np.asarray(X[name], dtype=object)) for name in column_names(X)]
+    try:
+        array = np.asarray(X, dtype=object)
+    except ValueError:  # rows of different lengths
+        return []
     return list(enumerate(array.T)) if array.ndim == 2 else []
 
 

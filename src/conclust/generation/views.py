@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import check_row_names
+from conclust._arrays.points import column_names
 from conclust._arrays.scale import moderate
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
@@ -231,8 +232,9 @@ def _of_columns(X: Any, columns: Any) -> dict[Any, Any]:
         name: [of] if isinstance(of, str | int | np.integer) else of for name, of in columns.items()
     }
     names = [one for of in given.values() if _are_names(of) for one in of]
-    own = list(X.columns) if hasattr(X, "columns") else []
-    if names and not hasattr(X, "columns"):
+    has_names = hasattr(X, "columns")
+    own = column_names(X) if has_names else []
+    if names and not has_names:
         raise InputError(f"'columns' names the column {names[0]!r}, and X has no names.")
     lacking = [name for name in names if name not in own]
     if lacking:

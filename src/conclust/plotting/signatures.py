@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.points import column_names
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, shown
 from conclust.confidence import cluster_features
@@ -135,8 +136,7 @@ def signature_heatmap(
 def _names(X: Any, feature_names: Sequence[Any] | None) -> list[str] | None:
     if feature_names is not None:
         return [str(name) for name in feature_names]
-    columns = getattr(X, "columns", None)
-    return None if columns is None else [str(name) for name in columns]
+    return [str(name) for name in column_names(X)] if hasattr(X, "columns") else None
 
 
 def _signatures(difference: Floats, most: int) -> tuple[Ints, Ints]:

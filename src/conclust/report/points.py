@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.points import column_names
 from conclust._types import Floats
 from conclust._validation import shown
 from conclust.confidence.categories import is_empty
@@ -66,7 +67,7 @@ def _of_frame(X: Any, n: int, feature_names: Sequence[Any] | None) -> ReportedPo
     words = [j for j, v in enumerate(columns) if v.dtype.kind == "O" and not _names_objects(v)]
     points = np.column_stack([columns[j].astype(np.float64) for j in numeric])
     points = np.asarray(read_features(points, n, rows="objects", empty_cells=True))
-    titles = list(map(str, X.columns))
+    titles = list(map(str, column_names(X)))
     return ReportedPoints(
         points,
         _named(len(numeric), [titles[j] for j in numeric], feature_names),
@@ -77,7 +78,8 @@ def _of_frame(X: Any, n: int, feature_names: Sequence[Any] | None) -> ReportedPo
 
 def _column(X: Any, j: int) -> NDArray[Any]:
     """Return a column as numbers (NaN if empty), as objects, or unchanged (times)."""
-    column = X.iloc[:, j] if hasattr(X, "iloc") else X[:, j]
+    of_arrow = hasattr(type(X), "column_names")
+    column = X.iloc[:, j] if hasattr(X, "iloc") else X.column(j) if of_arrow else X[:, j]
     values: NDArray[Any] = np.asarray(column)
     if values.dtype.kind in "SUT":
         values = values.astype(object)
@@ -97,16 +99,16 @@ def _names_objects(values: NDArray[np.object_]) -> bool:
 
 
 def _named(d: int, default: Any, feature_names: Sequence[Any] | None) -> tuple[str, ...]:
-    column_names = default if feature_names is None else feature_names
+    titles = default if feature_names is None else feature_names
     if (
-        isinstance(column_names, str)
-        or not isinstance(column_names, Iterable)
-        or getattr(column_names, "ndim", 1) == 0
+        isinstance(titles, str)
+        or not isinstance(titles, Iterable)
+        or getattr(titles, "ndim", 1) == 0
     ):
         raise InputError(
-            f"'feature_names' must be a name for each of the {d} features. Got {shown(column_names)} instead."
+            f"'feature_names' must be a name for each of the {d} features. Got {shown(titles)} instead."
         )
-    names = tuple(map(str, column_names))
+    names = tuple(map(str, titles))
     if len(names) != d:
         raise InputError(
             f"'feature_names' must be a name for each of the {d} features. Got {len(names)}."

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._validation import check_option, missing_extra, shown
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import MISSING, NOISE, Missing
+from conclust.ensemble.labels import MISSING, NAN, NOISE, Missing
 from conclust.exceptions import InputError
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "read_columns",
 ]
 
-# "-1" and "-2" result from -1 and -2 when labels are converted to categories of strings.
+# "-1", "-2" and "nan" result from -1, -2 and NaN when labels are converted to categories of strings.
 _MISSING, _NOISE = str(MISSING), str(NOISE)
 
 
@@ -238,4 +238,6 @@ def _number(value: Any, key: str, numbers: dict[str, int], missing: Missing, own
         return NOISE if missing == "noise" else MISSING
     if name == _NOISE:
         return NOISE
+    if name == NAN:
+        return MISSING
     return numbers.setdefault(name, len(numbers))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from conclust._arrays.points import column_names
 from conclust._types import Floats, Ints
 from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import InputError
@@ -45,7 +46,7 @@ def read_categories(categories: Any, n: int, owner: str) -> Ints | None:
         numbers, names = read_labels(array[:, j], f"categories[:, {j}]")
         codes[:, j] = np.where(numbers == NOISE, len(names), numbers)
         if len(np.unique(codes[codes[:, j] != MISSING, j])) < 2:
-            name = categories.columns[j] if frame else j
+            name = column_names(categories)[j] if frame else j
             raise InputError(
                 f"The column {name!r} of 'categories' has one category only, or none: leave it out."
             )

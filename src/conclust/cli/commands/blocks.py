@@ -11,10 +11,13 @@ import numpy as np
 from conclust._validation import count
 from conclust.blocks import LabelStore, checkpoint
 from conclust.blocks.checkpoints import has_state
+from conclust.blocks.sources import FrameFiles
 from conclust.cli.choice import choose
 from conclust.cli.commands.consensus import refuse_labels_from
 from conclust.cli.console import STREAM, Talk, plain
+from conclust.cli.reading.columns import names_objects, naming_columns
 from conclust.cli.reading.inputs import read_weights
+from conclust.cli.reading.tables import listed, table_of_frame
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
 from conclust.cli.requested import jobs
 from conclust.cli.summary import names_for, sizes_line
@@ -34,6 +37,8 @@ def run_blocks(arguments: argparse.Namespace) -> None:
         n, m = store.shape
         talk.step(f"Reading {arguments.labels}: {count(n, 'object')}, {count(m, 'clustering')}.")
         facts = store.facts
+        if arguments.columns is None:
+            _refuse_names(arguments, store)
         clock.lap("read")
         model = choice.estimator(
             seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
@@ -116,11 +121,33 @@ def _store(arguments: argparse.Namespace, talk: Talk) -> LabelStore:
     if not arguments.labels.exists():
         raise InputError(f"There is no file {arguments.labels}.")
     store = LabelStore(arguments.labels, columns=columns, **how)
+    if columns is None and isinstance(store.source, FrameFiles) and store.source.groups:
+        head = table_of_frame(store.source.head(), str(arguments.labels))
+        naming = naming_columns(head)
+        if naming and len(naming) < len(head.names):
+            talk.step(
+                f"Left out, because its values name the objects: {listed([head.names[j] for j in naming])}."
+            )
+            columns = [name for j, name in enumerate(head.names) if j not in naming]
+            store = LabelStore(arguments.labels, columns=columns, **how)
     if arguments.weights is None:
         return store
     names = getattr(store.source, "columns", ())
     weights = read_weights(arguments.weights, store.shape[1], names)
     return LabelStore(arguments.labels, columns=columns, weights=weights, **how)
+
+
+def _refuse_names(arguments: argparse.Namespace, store: LabelStore) -> None:
+    """Refuse a column that names the objects, as `read_ensemble` does."""
+    facts = store.facts
+    observed = facts.n_samples - facts.n_unobserved - facts.missing_counts
+    names = getattr(store.source, "columns", range(1, store.shape[1] + 1))
+    for name, n_clusters, n_observed in zip(names, facts.cluster_counts, observed, strict=True):
+        if names_objects(int(n_clusters), int(n_observed)):
+            raise InputError(
+                f"{arguments.labels}: the column {name!r} has {n_clusters:,} different labels for {n_observed:,} objects, so "
+                "it names them instead of clustering them. Leave it out: list the clusterings of a Parquet file with --columns."
+            )
 
 
 def _sizes(model: Any) -> np.ndarray[Any, np.dtype[np.int64]]:

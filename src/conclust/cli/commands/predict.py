@@ -21,7 +21,8 @@ from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, plain
-from conclust.cli.reading.columns import id_name, roles_of
+from conclust.cli.reading.columns import OBJECT, id_name, roles_of
+from conclust.cli.reading.csvfile import FILLING
 from conclust.cli.reading.inputs import classes_of, points_of, read_labelling
 from conclust.cli.reading.sources import opened
 from conclust.cli.reading.tables import Reading, Table, listed, table_of
@@ -43,6 +44,7 @@ from conclust.results.record import Record, Settings, Source, write_record
 from conclust.results.writing import LabelTable, write_labels, write_memberships
 
 _FILES = ("labels.csv", "memberships.csv", "result.json")
+_FILLED_BY = "Fill such cells, or make the result by 'conclust cluster --impute median': new objects are then filled as well."
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class _Result:
     record: Record
     ensemble: Ensemble
     labels: Ints
+    id_name: str
 
     @property
     def of_labels(self) -> bool:
@@ -167,11 +170,12 @@ def _read_result(folder: Path) -> _Result:
         raise InputError(f"{folder} is a result of 'conclust {result.command}': see --help.")
     result.check_format()
     record, ensemble = result.record(), Ensemble.load(folder / "ensemble.npz")
-    labels = read_labelling(folder / "labels.csv", Reading()).labels
+    labelling = read_labelling(folder / "labels.csv", Reading())
+    labels = labelling.labels
     sound = labels.shape == (ensemble.n_samples,) and labels.dtype.kind == "i"
     if not sound or labels.max() < 0:
         raise FileFormatError(f"{folder / 'labels.csv'} does not fit ensemble.npz: it was changed.")
-    return _Result(folder, record, ensemble, labels)
+    return _Result(folder, record, ensemble, labels, labelling.id_name)
 
 
 # ------------------------------------------------------------------------------------ new objects
@@ -190,8 +194,12 @@ def _read_new(arguments: argparse.Namespace, result: _Result, table: Table) -> _
         ),
         table,
         source.columns,
+        result.id_name,
     )
-    points = points_of(table, how)
+    try:
+        points = points_of(table, how)
+    except InputError as error:  # this command has no --impute
+        raise InputError(str(error).replace(FILLING, _FILLED_BY)) from error
     _check_width(table, len(points.names), len(source.columns))
     X = placing.filled(points.X)
     complete = ~np.isnan(X).any(axis=1)
@@ -247,7 +255,7 @@ def _memberships(
 
 def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -> _New:
     columns = result.record.source.columns
-    how = _by_name(reading(arguments), table, columns)
+    how = _by_name(reading(arguments), table, columns, result.id_name)
     roles = roles_of(table, how, labels=True)
     _check_width(table, len(roles.data), len(columns))
     texts = [roles.classes] if roles.classes is not None else []
@@ -262,10 +270,13 @@ def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -
     return _New(labels, ids, id_name(table, roles.ids), classes)
 
 
-def _by_name(how: Reading, table: Table, columns: tuple[str, ...]) -> Reading:
-    """Select the columns of the result by name if the file names its columns, or else all."""
+def _by_name(how: Reading, table: Table, columns: tuple[str, ...], id_name: str) -> Reading:
+    """Select the columns of the result by name if the file names its columns, or else all; `id_name` names the objects."""
     if not table.named:
         return how
+    known = id_name != OBJECT and id_name in table.names
+    if known and how.id_column is None and id_name not in (*columns, how.label_column):
+        how = replace(how, id_column=id_name)  # few objects do not show that it names them
     lacking = [name for name in (*columns, *how.categories) if name not in table.names]
     if not lacking:
         return replace(how, columns=columns)

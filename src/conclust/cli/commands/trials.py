@@ -67,7 +67,8 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps(_rows(comparison), indent=2, ensure_ascii=False))
         return
-    talk.result(str(comparison))
+    # Without a folder the table is the whole result.
+    talk.result(str(comparison), str(comparison) if arguments.out is None else "")
     if comparison.n_clusters_told is not None and arguments.clusters is None:
         talk.result(
             f"Methods that need the number of clusters were given {comparison.n_clusters_told}, which AutoConsensus "

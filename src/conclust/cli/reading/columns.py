@@ -14,6 +14,7 @@ OBJECT = "object"
 """Title of the column of names in result files if the input has none."""
 
 _OURS = re.compile(r"label|confidence|cluster_\d+")  # columns that conclust writes next to it
+_INDEX = "__index_level_"  # columns of an index without a name
 # Only unmistakable words for columns of numbers: a 'code' or a 'sample' may be a measurement.
 _NUMBERING = {"id", "ids", "identifier", "object", "row", "rowid", "index", "idx", "key"}
 _WHOLE = re.compile(r"[+-]?\d+(\.0+)?", re.ASCII)
@@ -57,12 +58,13 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
         A column does not exist, has two roles, or holds text although points are numbers; or no column is left.
     """
     roles = _said(table, how)
-    if roles.ids is None and not table.names[0] and roles.classes != 0:
-        roles.ids = 0  # the index column of a data frame, written without a name
-        roles.data = [j for j in roles.data if j != 0]
-        roles.notes.append("its first column, which has no name, read as names of the objects")
-    elif roles.ids is None:
-        _find_names(table, how, roles, labels=labels)
+    _take_unnamed(table, roles)
+    nameless = any(table.names[j].startswith(_INDEX) for j in table.index)
+    if not nameless:
+        _take_index(table, roles)
+    _find_names(table, how, roles, labels=labels)
+    if nameless:  # a column that is called like names comes first
+        _take_index(table, roles)
     if not labels:
         words = [j for j in roles.data if table.is_text(j)]
         if how.categories == ("all",):
@@ -117,14 +119,45 @@ def _said(table: Table, how: Reading) -> Roles:
     return Roles(ids, classes, data, categories, chosen)
 
 
+def _take_unnamed(table: Table, roles: Roles) -> None:
+    """Take a first column without a name, the index of a data frame, as names of the objects; it is never data by itself."""
+    if table.names[0] or 0 in (roles.ids, roles.classes, *(roles.data if roles.chosen else ())):
+        return
+    if roles.ids is None:
+        roles.ids = 0
+        roles.notes.append("its first column, which has no name, read as names of the objects")
+    elif 0 in roles.data:
+        roles.notes.append("its first column, which has no name, left out")
+    roles.data = [j for j in roles.data if j != 0]
+
+
+def _take_index(table: Table, roles: Roles) -> None:
+    """Take the index of a data frame as names of the objects if each has another value; it is never data by itself."""
+    said = (roles.ids, roles.classes, *roles.categories, *(roles.data if roles.chosen else ()))
+    index = [j for j in table.index if j not in said]
+    if roles.ids is None and len(index) == len(table.index) == 1:
+        (texts,) = table.texts(index)
+        if len(set(texts)) == len(texts):
+            roles.ids, roles.id_texts = index[0], texts
+            roles.notes.append("its index read as names of the objects")
+            index = []
+    if set(index) & set(roles.data):
+        roles.notes.append("its index left out")
+    roles.data = [j for j in roles.data if j not in (*index, roles.ids)]
+
+
 def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> None:
-    """Use a column as names of the objects only if nothing else is possible."""
-    left = {roles.classes, *roles.categories, *(roles.data if roles.chosen else ())}
-    left |= {table.column(name, "--drop") for name in how.drop}
+    """Use a column as names of the objects only if nothing else is possible.
+
+    If the names are known, columns of numbers that may be names are left out; text is refused where it does not belong.
+    """
+    left = {roles.ids, roles.classes, *roles.categories, *(roles.data if roles.chosen else ())}
+    left |= {table.column(name, "--drop") for name in how.drop} | set(table.index)
     guesses = [
         j
         for j in range(len(table.names))
         if j not in left
+        and (roles.ids is None or not table.is_text(j))
         and (
             _may_name(table, j, labels=labels, head=table.head(j))
             or (not labels and _is_called_number(table, j))
@@ -144,6 +177,12 @@ def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> No
         elif j in roles.data:
             roles.notes.append(f"its {spoken}, which has a different value in every row, left out")
         roles.data = [k for k in roles.data if k != j]
+
+
+def naming_columns(table: Table) -> list[int]:
+    """Return the columns of a table of labels that name the objects, judged by its first rows."""
+    heads = [(j, table.head(j)) for j in range(len(table.names))]
+    return [j for j, head in heads if _may_name(table, j, labels=True, head=head)]
 
 
 def _refuse_repeated_names(table: Table, j: int, texts: Sequence[str]) -> None:
@@ -199,4 +238,4 @@ def names_objects(n_values: int, n_seen: int) -> bool:
 def id_name(table: Table, ids: int | None) -> str:
     """Return the title of the column of names in the results."""
     name = table.names[ids] if ids is not None and table.named else ""
-    return OBJECT if not name or _OURS.fullmatch(name) else name
+    return OBJECT if not name or _OURS.fullmatch(name) or name.startswith(_INDEX) else name

@@ -36,6 +36,23 @@ _SPACES = " \t\n\r\x0b\x0c"
 
 Rows = list[list[str]]
 
+# First bytes of files that are no text in UTF-8, whatever their names.
+_NO_TEXT = {
+    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "is in UTF-16. Save it as CSV in UTF-8"),
+    b"\x1f\x8b": "is compressed by gzip. Give it a name that ends in .gz",
+    **dict.fromkeys(
+        (b"BZh%d1AY&SY" % level for level in range(1, 10)),
+        "is compressed by bzip2. Give it a name that ends in .bz2",
+    ),
+    b"PK\x03\x04": "is a ZIP file or a spreadsheet. Save its table as CSV in UTF-8",
+    **dict.fromkeys((b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"), "is compressed. Unpack it first"),
+    b"PAR1\x15": "is a Parquet file. Give it a name that ends in .parquet",
+    b"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
+}
+
+FILLING = "Give --impute median to fill such cells, or --impute drop to leave such objects out."
+"""Advice on empty cells, for commands that have --impute."""
+
 NAMING = {
     *("id", "ids", "identifier", "name", "names", "object", "objects", "key", "index", "idx"),
     *("uuid", "guid", "code", "barcode", "row", "rowid", "sample", "email"),
@@ -113,17 +130,19 @@ class CsvRows:
         self, binary: BinaryIO, delimiter: str | None, header: bool | None
     ) -> None:
         try:
-            marked = binary.read(2) in (b"\xff\xfe", b"\xfe\xff")
+            beginning = binary.read(10)
         except UNPACKING_ERRORS as error:
             self._refuse(f"is damaged or cut off: it does not unpack ({error})")
         binary.seek(0)
-        if marked:
-            self._refuse("is in UTF-16. Save it as CSV in UTF-8")
+        for signature, what in _NO_TEXT.items():
+            if beginning.startswith(signature):
+                self._refuse(what)
         lines = self._read_lines()
         sample = list(islice(lines, _SNIFFED_LINES))
         if not "".join(sample).strip():
             self._refuse("is empty")
-        self.delimiter = delimiter or _sniff(sample, "\t;," if self._plain else "\t;")
+        self.delimiter = delimiter or _sniff(sample, comma_in_numbers=not self._plain)
+        self._undivided = self.delimiter not in sample[0]
         self._remaining = chain(sample, lines)
         self._rows = self._read_rows(self._remaining, names=header is not False)
         first = next(self._rows)
@@ -275,6 +294,10 @@ class CsvRows:
                 f"ends within a quoted field that begins in line {line}: it is cut off, or a "
                 "quotation mark is left open"
             )
+        if line == 1 and self._undivided:
+            self._refuse(
+                "has no comma, semicolon or tab between the columns. Write it with one of these (in R: write.csv)"
+            )
         self._refuse(f"has a misplaced quotation mark in line {line} ({error})")
 
     def _is_header(self, first: list[str]) -> bool:
@@ -313,7 +336,10 @@ class CsvRows:
         if twice:
             self._refuse(f"has the column name {twice[0]!r} more than once in its header")
         if "" in names[1:]:
-            self._refuse(f"has no name for column {names.index('', 1) + 1} in its header")
+            place = names.index("", 1)
+            last = place == len(names) - 1
+            hint = f" (is there a {_spell(self.delimiter)} at the end of the line?)" if last else ""
+            self._refuse(f"has no name for column {place + 1} in its header{hint}")
         return tuple(names)
 
     def _refuse(self, what: str) -> NoReturn:
@@ -506,21 +532,17 @@ def _refuse_number(
         where = f"{rows.path}: {rows.place(start + i, column)}"
         if is_missing(text) or number:
             content = f"holds {text[:60]!r}" if text else "is empty"
-            way = (
-                "Change it"
-                if number and not is_missing(text)
-                else (
-                    "Give --impute median to fill such cells, or --impute drop to leave such objects out"
-                )
-            )
+            way = "Change it." if number and not is_missing(text) else FILLING
             raise InputError(
-                f"{where}: this cell {content}, but points need a finite number in every cell. {way}."
+                f"{where}: this cell {content}, but points need a finite number in every cell. {way}"
             )
         hint = (
             "If the column names the objects or their known classes, give it as --id-column or "
             "--label-column; to leave it out, give it as --drop."
         )
-        if _is_number(text.replace(",", ".")) and "," in text:
+        if len(rows.names) == 1 and rows.to_number is _from_comma and "," in text:
+            hint = "With --decimal comma, columns are separated by semicolon or tab, or numbers are in quotation marks."
+        elif _is_number(text.replace(",", ".")) and "," in text:
             hint = "If the comma is the decimal separator, give --decimal comma."
         elif rows.to_number is _from_comma and _is_number(text):
             hint = "With --decimal comma a point is not part of a number."
@@ -556,11 +578,13 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _sniff(sample: list[str], signs: str) -> str:
+def _sniff(sample: list[str], *, comma_in_numbers: bool) -> str:
     """Return the delimiter that splits all lines into the same number of fields.
 
-    Tab before semicolon before comma: a comma may be a decimal sign, while a tab is always a delimiter.
+    Tab before semicolon before comma: a comma may be a decimal sign, while a tab is always a delimiter. If numbers have a
+    comma, it separates columns only where quotation marks protect the other commas.
     """
+    signs = "\t;," if not comma_in_numbers or _has_quoted_comma(sample) else "\t;"
     lines = [line for line in sample if line.strip()]
     if len(sample) == _SNIFFED_LINES:
         lines = lines[:-1] or lines
@@ -573,6 +597,11 @@ def _sniff(sample: list[str], signs: str) -> str:
             return delimiter
     # Ragged, or one column: count the fields of the first line; the rows are checked later.
     return max(reversed(signs), key=lines[0].count)
+
+
+def _has_quoted_comma(sample: list[str]) -> bool:
+    """Return whether a field in quotation marks has a comma."""
+    return any("," in field for row in csv.reader(sample) for field in row)
 
 
 def _open(path: Source | PathLike) -> BinaryIO:

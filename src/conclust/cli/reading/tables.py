@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.formats import WHOLE
+from conclust._files.parquetfile import index_columns
 from conclust._types import Floats
 from conclust.cli.reading.csvfile import (
+    FILLING,
     CsvRows,
     is_missing,
     read_label_columns,
@@ -80,12 +82,15 @@ class Table(ABC):
         Whether the file names its columns.
     notes : tuple of str
         Remarks on how the file was read.
+    index : tuple of int
+        Columns that pandas wrote as the index of the rows.
     """
 
     name: str
     names: tuple[str, ...]
     named: bool
     notes: tuple[str, ...] = ()
+    index: tuple[int, ...] = ()
 
     def column(self, wanted: str, option: str) -> int:
         """Return the index of the column `wanted`, given by its name or counted from 1."""
@@ -153,6 +158,11 @@ def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
         yield _ArrayTable(source, read_array(source, how, usual, mmap=labels), labels)
 
 
+def table_of_frame(frame: Any, name: str) -> Table:
+    """Return a table of Arrow as a table; `name` is that of its file in messages."""
+    return _FrameTable(frame, name)
+
+
 class _CsvTable(Table):
     def __init__(self, rows: CsvRows, name: str) -> None:
         self._rows = rows
@@ -201,6 +211,8 @@ class _FrameTable(Table):
         self.name = name
         self._table = table
         self.names = tuple(self._table.column_names)
+        index = index_columns(self._table.schema)
+        self.index = tuple(j for j, name in enumerate(self.names) if name in index)
 
     def head(self, column: int) -> list[str]:
         return ["" if v is None else str(v) for v in self._table.column(column)[:1000].to_pylist()]
@@ -234,7 +246,8 @@ class _FrameTable(Table):
         for u, column in enumerate(arrays):
             labels[:, u] = column
         if all(column.dtype.kind in "iu" for column in arrays):
-            labels = labels.astype(np.int64)
+            with suppress(OverflowError):  # a number beyond int64 is refused with its place
+                labels = labels.astype(np.int64)
         if noise:
             labels[labels == -1] = -2
         return labels, self.texts(texts)
@@ -364,11 +377,7 @@ def _check_finite(
     bad = np.isinf(X) if gaps else ~np.isfinite(X)
     if bad.any():
         row, column = (int(k) for k in np.argwhere(bad)[0])
-        way = (
-            "Give --impute median to fill such cells, or --impute drop to leave such objects out."
-            if np.isnan(X[row, column])
-            else "Correct it, or leave the object out."
-        )
+        way = FILLING if np.isnan(X[row, column]) else "Correct it, or leave the object out."
         raise InputError(
             f"{name}: row {row + 1}, column {names[columns[column]]} holds {X[row, column]}, but "
             f"points need a finite number in every cell. {way}"

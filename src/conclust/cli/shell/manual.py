@@ -17,7 +17,7 @@ _EXIT = (
     ("1", "the input, the data or the disk prevents a result"),
     ("2", "the command line is invalid"),
     ("70", "an error in conclust itself"),
-    ("130", "interrupted by Ctrl-C; 143: by SIGTERM"),
+    ("130", "interrupted by Ctrl-C; 143: by SIGTERM; 129: by SIGHUP"),
 )
 _ENVIRONMENT = (
     ("CONCLUST_DATA", "the folder of published data sets, for 'conclust demo'"),
