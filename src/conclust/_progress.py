@@ -233,10 +233,8 @@ def tracked(
         yield from items
         return
     count = len(items) if total is None else total  # type: ignore[arg-type]
-    level, depth = (
-        _Level(what, time.monotonic(), max(1, count), at_most, looped=True),
-        len(work.levels),
-    )
+    depth = len(work.levels)
+    level = _Level(what, time.monotonic(), max(1, count), at_most, looped=True)
     work.levels.append(level)
     try:
         for item in items:

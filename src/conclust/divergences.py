@@ -27,8 +27,6 @@ __all__ = ["Divergence", "built_in", "i", "kl", "l2", "mahalanobis", "power"]
 _Called: TypeAlias = Callable[[int, Floats, Floats, Floats], None]
 _Function: TypeAlias = Callable[[Floats, Floats], Any]
 
-# Probabilities are kept this far from 0 and 1 (``least`` in _kernels/pair_objective/divergence.h).
-LEAST = 1e-12
 # Codes of _kernels/pair_objective/divergence.h.
 _L2, _KL, _POWER = 0, 1, 2
 

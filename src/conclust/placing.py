@@ -129,8 +129,8 @@ def _warm_membership(ensemble: Ensemble, rows: Floats) -> Floats:
         or np.isnan(rows[has_membership]).any()
     ):
         raise InputError(
-            f"A membership of before has a row for each of the {ensemble.n_samples} objects, of numbers, or of NaN for "
-            f"new objects, not for all. Got shape {rows.shape} with {int(np.isnan(rows).sum())} NaN."
+            f"A membership in 'previous' must have a row for each of the {ensemble.n_samples} objects: of NaN for new "
+            f"objects, and of numbers for at least one. Got shape {rows.shape} with {int(np.isnan(rows).sum())} NaN."
         )
     new = np.flatnonzero(~has_membership)
     held = np.where(has_membership[:, np.newaxis], rows, 0.0)
@@ -158,7 +158,7 @@ def _needs_ensemble(ensemble: Any) -> None:
 
 
 def _read_consensus(labels: ArrayLike, ensemble: Ensemble) -> Ints:
-    """Read the cluster of each object of an ensemble; negative: in none."""
+    """Read the cluster of each object of an ensemble; a negative number means no cluster."""
     _needs_ensemble(ensemble)
     values = plain_array(labels, "'labels'")
     if values.shape != (ensemble.n_samples,) or values.dtype.kind not in "iu":

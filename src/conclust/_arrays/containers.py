@@ -94,6 +94,13 @@ def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
         )
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a cell is missing: None, NaN, NaT or pandas.NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
 def check_row_names(frames: Mapping[str, Any]) -> None:
     """Refuse frames of pandas whose rows have the same names in different orders.
 

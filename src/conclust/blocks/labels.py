@@ -125,7 +125,7 @@ class LabelBlocks(Derived):
     @once
     def observed_sizes(self) -> Floats:
         """Number of objects of each cluster that each partition observed, (T, N)."""
-        return np.asarray(self.total("who observed whom", _observed_sizes)[0])
+        return np.asarray(self.total("observed cluster sizes", _observed_sizes)[0])
 
     @once
     def shared_counts(self) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import identifiers
+from conclust._arrays.containers import identifiers, is_missing
 from conclust._types import Ints
 from conclust._validation import check_option, refuse, shown
 from conclust.ensemble.labels import MISSING, NOISE, Missing
@@ -189,15 +189,8 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
     if values.dtype.kind in "iu" and values.max(initial=0) <= np.iinfo(np.int64).max:
         return values.astype(np.int64)
     cells = np.empty(len(values), dtype=object)
-    cells[:] = [None if _is_missing(one) else one for one in values.tolist()]
+    cells[:] = [None if is_missing(one) else one for one in values.tolist()]
     return cells
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a cell is empty: None, NaN, NaT, pandas.NA."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
 
 
 def _check_ids(ids: list[Any], table: str, on: str) -> None:

@@ -12,7 +12,7 @@ from conclust.measures.comparison import adjusted_rand_index
 # Maximum number of rows that are looked at.
 _ROWS = 2_000
 # Numbers of clusters, as long as a cluster has at least this number of rows on average.
-_NUMBERS, _ROWS_A_CLUSTER = (2, 3, 4, 5, 6, 7, 8, 16, 32, 64), 8
+_NUMBERS, _ROWS_PER_CLUSTER = (2, 3, 4, 5, 6, 7, 8, 16, 32, 64), 8
 # The numbers whose tightness is summed.
 _SUMMED = (2, 4, 8, 16, 32, 64)
 _RUNS, _CLOUDS = 5, 3
@@ -90,7 +90,7 @@ def _partitions(rows: Floats, among: tuple[int, ...] = _NUMBERS) -> dict[int, tu
     centred, deviations = rows - rows.mean(axis=0), rows.std(axis=0)
     unscaled = np.ascontiguousarray(centred / deviations.max())
     standardised = np.ascontiguousarray(centred / deviations)
-    numbers = [K for K in among if len(rows) >= K * _ROWS_A_CLUSTER]
+    numbers = [K for K in among if len(rows) >= K * _ROWS_PER_CLUSTER]
     return {K: (_partition(unscaled, K), _partition(standardised, K)) for K in numbers}
 
 

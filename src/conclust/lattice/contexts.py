@@ -130,7 +130,7 @@ class FormalContext:
         members = as_ensemble(ensemble)
         if members.is_soft:
             raise UnsupportedEnsembleError(
-                "A formal context says yes or no, and this ensemble is soft. Use "
+                "A formal context needs hard partitions, and this ensemble is soft. Use "
                 "Ensemble(ensemble.labels), its most probable clusters."
             )
         names = [(u, label) for u, labels in enumerate(members.names) for label in labels]

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import identifiers, plain_array
+from conclust._arrays.containers import identifiers, is_missing, plain_array
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
 from conclust.exceptions import InputError
@@ -221,22 +221,13 @@ def _of_names(edges: list[Any], nodes: list[Any] | None) -> Network:
                 (weights[e],) = more
         except (TypeError, ValueError) as error:
             raise InputError(f"{_EXPECTED} Got {shown(edge)} as edge {e}.") from error
-    absent = next((node for node in place if _is_missing(node)), place)
+    absent = next((node for node in place if is_missing(node)), place)
     if absent is not place:
         e = int(np.flatnonzero((ends == place[absent]).any(axis=1))[0])
         raise InputError(f"Edge {e} has a missing end: {shown(edges[e])}.")
     if nodes is None:
         _refuse_fractions([a for a in place if isinstance(a, float) and not a.is_integer()])
     return _network(ends[:, 0], ends[:, 1], _checked(weights), list(place))
-
-
-def _is_missing(node: Any) -> bool:
-    """Return whether a node is None, NaN, NaT or pandas.NA."""
-    return (
-        node is None
-        or type(node).__name__ in ("NAType", "NaTType")
-        or (isinstance(node, float) and node != node)
-    )
 
 
 def _refuse_fractions(nodes: Any) -> None:

@@ -15,7 +15,7 @@ from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import over_clusters
 from conclust.spectra.gram import gram_blocks
 
-# Maximum number of entries of rows of B'B in memory.
+# Default of theta.
 _THETA = 0.4
 _THETA_NORMALIZED = 0.06
 

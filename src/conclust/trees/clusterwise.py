@@ -32,7 +32,7 @@ from conclust.trees.agglomeration import (
     starting_clusters,
     unobserved_pairs,
 )
-from conclust.trees.dendrogram import cut, lifetimes, number_by_lifetime
+from conclust.trees.dendrogram import cut, height_of, lifetimes, number_by_lifetime
 
 # The linkages that need only rows of similarities, and complete linkage.
 RowLinkage: TypeAlias = Literal["average", "single", "complete"]
@@ -85,7 +85,7 @@ class ClusterTree:
     def cut(self, n_clusters: int | None, ensemble: Ensemble, owner: str) -> Ints:
         """Cut into that number of clusters; None: into the number of `number_by_lifetime`."""
         if n_clusters is None:
-            top = float(self.matrix[-1, 2]) if len(self.matrix) else 0.0
+            top = height_of(self.matrix)
             n_clusters = number_by_lifetime(ensemble, self.lifetimes(), top, owner)
         return cut(self.matrix, n_clusters)
 
@@ -251,7 +251,7 @@ def cluster_tree(
 
 
 def warn_of_unobserved(ensemble: Ensemble, max_rows: int) -> None:
-    """Return the warning that pairs without a common partition count as dissimilarity 1, if there are any."""
+    """Warn that pairs without a common partition count as dissimilarity 1, if there are any."""
     if not ensemble.has_missing:
         return
     unobserved = unobserved_pairs(ensemble, max_rows=max_rows)

@@ -91,8 +91,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     if alone:
         raise InputError(
             f"The clusters of a partition are merged by the information in other partitions. Partition {alone[0]} "
-            "shares objects with no cluster of another partition of weight above 0: leave it out, or give others "
-            "weight."
+            "shares objects with no partition of positive weight: leave it out, or give others weight."
         )
     return _merged(members, into)
 

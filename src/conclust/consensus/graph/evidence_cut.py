@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from conclust._arrays.ratios import inverse_or_zero
 from conclust._progress import stage
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
@@ -67,7 +68,7 @@ def evidence_cut(
     if not edges.sums().any():  # noise only: no two objects share a cluster
         return np.zeros(len(start.inverse), dtype=np.int64), np.ones(1)
     observed = np.sqrt(distinct.observed_weights)
-    scale = np.divide(1.0, observed, out=np.zeros(len(observed)), where=observed > 0)
+    scale = inverse_or_zero(observed)
     with one_library_thread():
         component = of_objects(edges, components_of(edges))
         count = int(component.max()) + 1

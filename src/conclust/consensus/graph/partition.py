@@ -314,7 +314,7 @@ def partition_hypergraph(
         for labels in tracked(starts, "starts"):
             refiner.hypergraph(*incidences, edge_weights, labels)
             partitions.append(labels)
-    cuts = _connectivities(H, partitions, edge_weights)
+    cuts = connectivities(H, partitions, edge_weights)
     labels, cut = _best(partitions, cuts, float(edge_weights.max()))
     return GraphPartition(labels, cut, capacity)
 
@@ -363,13 +363,8 @@ def _ties(W: Any, labels: Ints, k: int) -> Floats:
     return np.asarray(W @ np.eye(k)[labels])
 
 
-def connectivity(H: sp.csr_array, labels: Ints, edge_weights: Floats) -> float:
-    """Return the sum over hyperedges of weight times (parts that it meets - 1)."""
-    return _connectivities(H, [labels], edge_weights)[0]
-
-
-def _connectivities(H: sp.csr_array, partitions: list[Ints], edge_weights: Floats) -> list[float]:
-    """Return `connectivity` of several partitions."""
+def connectivities(H: sp.csr_array, partitions: list[Ints], edge_weights: Floats) -> list[float]:
+    """Return for each partition the sum over hyperedges of weight times (parts that it meets - 1)."""
     degrees = np.diff(H.indptr)
     edges = H.indices.astype(np.int64)
     sums = []
@@ -523,8 +518,8 @@ def read_graph(W: Any) -> Any:
     gap = _asymmetry(graph)
     if gap > 1e-9 * (float(values.max()) if values.size else 0.0):
         raise InputError(
-            "A graph to partition must be symmetric: the weight from i to j that from j to i. "
-            f"Got a difference of {gap:g}. Pass (W + W.T) / 2 if that is meant."
+            "A graph to partition must be symmetric: the weight from i to j must equal that from j to i. "
+            f"Got a difference of {gap:g}. Pass (W + W.T) / 2 if that is intended."
         )
     if is_sparse(W):
         graph.data[graph.indices == np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))] = 0

@@ -29,7 +29,7 @@ from conclust.trees.agglomeration import (
     unobserved_pairs,
 )
 from conclust.trees.clusterwise import FEW_ROWS, ObjectPairs, by_rows, cluster_tree, pairs_of
-from conclust.trees.dendrogram import cut, cut_by_lifetime, lifetimes
+from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
 
 Metric: TypeAlias = Literal["evidence", "profile"]
 
@@ -192,20 +192,15 @@ class EAC(ConsensusClusterer):
         if weights is not None and (weights == weights[0]).all():
             ensemble = ensemble.reweighted(None)  # the same shares, without rounding errors
         if self._constraints is not None:
-            constrained_tree = constrained_evidence_tree(
+            constrained = constrained_evidence_tree(
                 ensemble,
                 self.linkage,
                 self._constraints,
                 limit=DenseLimit(self.max_dense, "EAC"),
                 n_jobs=self.n_jobs,
             )
-            self.linkage_matrix_, self.lifetimes_ = (
-                constrained_tree.matrix,
-                lifetimes(constrained_tree.matrix),
-            )
-            return cut(
-                constrained_tree.matrix, constrained_tree.number(self.n_clusters, ensemble, "EAC")
-            )
+            self.linkage_matrix_, self.lifetimes_ = constrained.matrix, constrained.lifetimes()
+            return constrained.cut(self.n_clusters, ensemble, "EAC")
         tree, doubt = self._tree(ensemble, observed)
         if doubt:
             warn(doubt, EvidenceWarning)

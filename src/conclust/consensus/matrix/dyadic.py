@@ -164,8 +164,7 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
         seed = seed_sequence(self.random_state, "DyadicAspect")
         labels = start_labels(ensemble, k, self.n_init, seed, "DyadicAspect")
         rows = ensemble.distinct_rows()
-        first = np.empty(len(rows), dtype=np.int64)
-        first[rows.inverse] = labels
+        first = rows.one_of_each(labels)
         fitted, indices = rows, np.arange(len(rows))
         if len(rows) > self.max_dense:
             # The first children of the seed draw the starts.

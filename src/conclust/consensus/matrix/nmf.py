@@ -193,7 +193,7 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Factored:
     """The solution of a start, and its criterion."""
 
     criterion: Criterion
@@ -207,7 +207,7 @@ class _Search:
     model: WeightedNMF
     ensemble: Ensemble
 
-    def begin(self, rows: DistinctRows, start: int, seed: int) -> _Found:
+    def begin(self, rows: DistinctRows, start: int, seed: int) -> _Factored:
         """Descend from the partition of least squares, blurred."""
         model, draw = self.model, generator(seed)
         k, n_init = model.n_clusters, model.n_init
@@ -216,14 +216,14 @@ class _Search:
         H = criterion.scaled(_blurred(labels, k, draw))
         return self._descended(criterion, H, criterion.given)
 
-    def finish(self, result: _Found, rows: DistinctRows, chosen: Ints) -> _Found:
+    def finish(self, result: _Factored, rows: DistinctRows, chosen: Ints) -> _Factored:
         """Fit the factors of the other rows to the rows solved, and descend with all."""
         whole = None if self.ensemble.is_soft else self.ensemble
         criterion = Criterion.of(rows, self._price, whole)
         H = _extended(result.criterion, result.solution, criterion, chosen)
         return self._descended(criterion, H, result.solution.weights)
 
-    def loss(self, result: _Found) -> float:
+    def loss(self, result: _Factored) -> float:
         """Return the criterion."""
         return result.solution.trace[-1]
 
@@ -231,7 +231,7 @@ class _Search:
     def _price(self) -> float:
         return self.model.regularization if self.model.learn_weights else 0.0
 
-    def _descended(self, criterion: Criterion, H: Floats, weights: Floats) -> _Found:
+    def _descended(self, criterion: Criterion, H: Floats, weights: Floats) -> _Factored:
         model = self.model
         solution = solve(
             criterion,
@@ -241,7 +241,7 @@ class _Search:
             max_iter=model.max_iter,
             tol=model.tol,
         )
-        return _Found(criterion, solution)
+        return _Factored(criterion, solution)
 
 
 def _blurred(labels: Ints, k: int, draw: np.random.Generator) -> Floats:

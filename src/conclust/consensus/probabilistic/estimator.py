@@ -120,7 +120,7 @@ class PairObjectiveClusterer(PlacingClusterer):
             )
         return narrow_evidence(ensemble, run.threads)
 
-    def _tell(self, solution: Solution) -> None:
+    def _store(self, solution: Solution) -> None:
         """Store the course of a solution; warn if ``max_iter`` ended the fit."""
         self.objective_, self.kkt_residual_ = solution.objective, solution.residual
         self.n_iter_, self.converged_ = solution.n_iter, solution.converged

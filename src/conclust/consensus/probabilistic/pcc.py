@@ -236,7 +236,7 @@ class PCC(PairObjectiveClusterer):
         self.objective_constant_ = solution.constant
         Y = solution.membership
         self._placement = solution.placement or placement_of(problem, Y, run)
-        self._tell(solution)
+        self._store(solution)
         return Y
 
     def _takes_constraints(self) -> bool:
@@ -278,7 +278,7 @@ class PCC(PairObjectiveClusterer):
             solution, answer, _ = place_blocks(labels, k, divergence, stopping, run)
         assert solution.placement is not None
         self._placement = solution.placement
-        self._tell(solution)
+        self._store(solution)
         return answer
 
     def _solve(self, name: str, problem: Problem, run: Run) -> Solution:

@@ -221,7 +221,7 @@ class PEACE(PairObjectiveClusterer):
         self.log_likelihoods_ = best - losses
         self.log_likelihood_ = best - solution.objective
         self._placement = placement_of(problem, solution.membership, run)
-        self._tell(solution)
+        self._store(solution)
         return solution.membership
 
     def _by_landmarks(self, problem: Problem, run: Run) -> Floats:
@@ -238,7 +238,7 @@ class PEACE(PairObjectiveClusterer):
         solution = solver.with_others(problem, chosen, part, best, stopping, run)
         assert solution.placement is not None
         self._placement = solution.placement
-        self._tell(solution)
+        self._store(solution)
         return solution.membership
 
     def _review(self, ensemble: Ensemble, labels: Ints) -> None:
@@ -270,7 +270,7 @@ class PEACE(PairObjectiveClusterer):
         self.log_likelihoods_ = likelihoods
         self.log_likelihood_ = float(likelihoods.max())
         self._placement = solution.placement
-        self._tell(solution)
+        self._store(solution)
         return answer
 
     @property

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import inverse_or_zero
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
@@ -191,8 +192,7 @@ def _means_of_clusters(walks: Walks) -> sp.csr_array:
     rows = edges_of(walks.start.ensemble).matrix()
     rows = sp.csr_array(rows / rows.data.max())  # the unit of the weights does not matter
     held = np.bincount(rows.indices, minlength=rows.shape[1])
-    inverse = np.divide(1.0, held, out=np.zeros(len(held)), where=held > 0)
-    means = sp.csr_array(rows @ sp.diags_array(inverse))
+    means = sp.csr_array(rows @ sp.diags_array(inverse_or_zero(held)))
     # Isolated rows are similar to no other row.
     return sp.csr_array(sp.diags_array((~walks.isolated).astype(np.float64)) @ means)
 
@@ -207,8 +207,7 @@ def _spectrum_by_walking(
     walks: Walks, means: sp.csr_array, k: int, rng: np.random.Generator
 ) -> BipartiteSpectrum:
     """Find the leading singular vectors of R B C without R."""
-    lengths = np.sqrt(walks.norms(rng))
-    scale = np.divide(1.0, lengths, out=np.zeros(len(lengths)), where=lengths > 0)[:, None]
+    scale = inverse_or_zero(np.sqrt(walks.norms(rng)))[:, None]
     across = sp.csr_array(means.T)
     width = -(-(k + _MORE) // 8) * 8 - 1  # with the trivial vector a multiple of 8
 

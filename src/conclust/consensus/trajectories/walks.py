@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from conclust._arrays.ratios import inverse_or_zero
 from conclust._kernels import walk_gram, walk_step
 from conclust._progress import stage
 from conclust._threads import thread_count
@@ -198,7 +199,7 @@ def walks_of(
     masses = start.masses
     A = sp.csr_array(sp.diags_array(masses) @ near @ sp.diags_array(masses))
     degrees = np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
-    inverse = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
+    inverse = inverse_or_zero(degrees)
     P = sp.csr_array(sp.diags_array(inverse) @ A)
     staying = (degrees > 0) if lazy else np.zeros(n, dtype=np.bool_)
     if lazy is None:
@@ -297,5 +298,4 @@ def _bipartite(P: sp.csr_array) -> Bools:
 
 
 def _inverse_roots(values: Floats) -> Floats:
-    roots = np.sqrt(np.maximum(values, 0.0))
-    return np.divide(1.0, roots, out=np.zeros(len(roots)), where=roots > 0)
+    return inverse_or_zero(np.sqrt(np.maximum(values, 0.0)))

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import inverse_or_zero
 from conclust._progress import tracked
 from conclust._types import Floats, Ints
 from conclust.blocks.facts import Part
@@ -146,8 +147,7 @@ class _Table:
 
 def inverse_weights(ensemble: Derived) -> Floats:
     """Return one over the weight that observed each object; 0 where there is none."""
-    weight = ensemble.observed_weights
-    return np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)
+    return inverse_or_zero(ensemble.observed_weights)
 
 
 def inverse_gram(ensemble: Ensemble) -> sp.csr_array:

@@ -160,7 +160,7 @@ class Voting(VotingClusterer):
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         with one_library_thread():
             best, membership = self._solve(ensemble)
-        self._tell(ensemble, best)
+        self._store(ensemble, best)
         self.objective_ = squared_distance(ensemble, best.votes, membership)
         return membership
 
@@ -168,7 +168,7 @@ class Voting(VotingClusterer):
         warn_of_misfit(ensemble, self.n_clusters, "Voting")
         warn_of_merged(ensemble, labels, self.n_clusters, "Voting")
 
-    def _tell(self, ensemble: Ensemble | LabelBlocks, best: Alignment) -> None:
+    def _store(self, ensemble: Ensemble | LabelBlocks, best: Alignment) -> None:
         """Store the votes and the course of the descent."""
         self._keep(ensemble, best.votes)
         self.n_iter_ = max(1, len(best.trace) - 1)
@@ -194,7 +194,7 @@ class Voting(VotingClusterer):
                 tol=self.tol,
                 generators=spawn_generators(seed, self.n_init),
             )[0]
-        self._tell(labels, best)
+        self._store(labels, best)
         (self.objective_,) = map(float, labels.total("the distance", _distance, best.votes))
         return Answer(_mean_of, (best.votes,))
 

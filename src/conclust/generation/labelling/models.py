@@ -18,9 +18,9 @@ from conclust.exceptions import InputError
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.labelling.voting import NeighbourVote
 
-# Points of a call of a kernel, and their coordinates: an interrupt takes effect between two calls.
 # Squares of distances between points with larger numbers may be infinite.
 _HUGE = 1e152
+# Points of a call of a kernel, and their coordinates: an interrupt takes effect between two calls.
 _BLOCK = 1 << 17
 _COORDINATES = 1 << 20
 
@@ -273,7 +273,7 @@ class LandmarkCut:
                 labels[block, column] = cut.label_tied(indices, weights)
         return labels
 
-    def shares_ties(self, other: LandmarkCut) -> bool:
+    def shares_search(self, other: LandmarkCut) -> bool:
         """Return whether the other model ties points to the same landmarks with the same weights."""
         ties = (self.n_nearest, self.sigma) == (other.n_nearest, other.sigma)
         return ties and self.search.same_as(other.search)
