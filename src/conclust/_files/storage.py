@@ -598,7 +598,7 @@ def _cut_off(path: PathLike, name: str, needed: int, available: int) -> NoReturn
             path, f"is damaged: {available - needed} bytes follow the end of the array {name!r}"
         )
     what = f"the array {name!r} in it" if name else "its array"
-    refuse_file(path, f"is cut off: {what} needs {needed} bytes, {max(0, available)} are there")
+    refuse_file(path, f"is cut off: {what} needs {needed} bytes, {max(0, available)} are available")
 
 
 def refuse_file(path: PathLike, what: str) -> NoReturn:

@@ -15,7 +15,7 @@ from conclust._progress import rounds, say, stage, tracked
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread
-from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble import DistinctRows, Ensemble, Missing, with_weight
 from conclust.ensemble.labels import canonical_labels, missing_code, noise_code
 from conclust.exceptions import EvidenceWarning, warn
 
@@ -176,7 +176,7 @@ class FCAConsensus(ConsensusClusterer):
         self.covered_ = spread(self.covered_, observed, False)
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
-        voters = _voters(ensemble)
+        voters = with_weight(ensemble)
         rows = voters.distinct_rows(noise="apart")
         if self.order == "size":
             rows = rows.reordered(np.argsort(-rows.counts, kind="stable"))
@@ -266,13 +266,6 @@ def _fit_of_pairs(labels: Ints, ensemble: Ensemble) -> float:
 def _pairs(sizes: Ints) -> float:
     """Return the number of pairs in sets of these sizes."""
     return float(np.sum(sizes * (sizes - 1.0))) / 2
-
-
-def _voters(ensemble: Ensemble) -> Ensemble:
-    """Remove partitions of weight 0: they have no vote, and would split rows of equal labels."""
-    if ensemble.weights is None or ensemble.weights.all():
-        return ensemble
-    return ensemble.subset(partitions=ensemble.weights > 0)
 
 
 def _total(ensemble: Ensemble) -> float:

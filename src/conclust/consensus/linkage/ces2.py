@@ -16,7 +16,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble import DistinctRows, Ensemble, Missing, with_weight
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.evidence.stability import Determinacy, otsu_threshold, stability_of_rows, steps_of
 from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
@@ -145,9 +145,7 @@ class CEs2(ConsensusClusterer):
     verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
-        if ensemble.weights is not None and not ensemble.weights.all():
-            # Partitions without weight do not distinguish rows.
-            ensemble = ensemble.subset(partitions=np.flatnonzero(ensemble.weights))
+        ensemble = with_weight(ensemble)
         counted = ensemble.observed
         start = (ensemble if counted.all() else ensemble.observed_only()).distinct_rows(
             noise="apart"

@@ -135,7 +135,7 @@ class PairObjectiveClusterer(PlacingClusterer):
     @property
     def _placed_to(self) -> float:
         """Maximum gap with which new objects are placed."""
-        return 1e-9
+        return float(min(1e-9, getattr(self, "tol_kkt", 1e-9)))
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self._placement = self._placement.reordered(clusters)

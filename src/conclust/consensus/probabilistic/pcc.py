@@ -288,7 +288,3 @@ class PCC(PairObjectiveClusterer):
         starts = starts_of(self.init, problem, run, "PCC", own=solver.draws_starts)
         solutions = (solver.solve(problem, start, stopping, run) for start in starts)
         return min(solutions, key=lambda solution: solution.objective)
-
-    @property
-    def _placed_to(self) -> float:
-        return min(1e-9, self.tol_kkt)

@@ -273,10 +273,6 @@ class PEACE(PairObjectiveClusterer):
         self._store(solution)
         return answer
 
-    @property
-    def _placed_to(self) -> float:
-        return min(1e-9, self.tol_kkt)
-
 
 def _among(
     part: Problem, stopping: Stopping, run: Run, init: Any = "auto"

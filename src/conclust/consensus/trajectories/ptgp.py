@@ -15,7 +15,7 @@ from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import transfer_cut as cut_objects
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.trajectories.walks import Walks, saying_something, too_few, walks_of
+from conclust.consensus.trajectories.walks import Walks, informative, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import Edges, edges_of
 from conclust.spectra.transfer_cut import (
@@ -147,13 +147,13 @@ class PTGP(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         starts, signs = spawn_sequences(seed_sequence(self.random_state, "PTGP"), 2)
-        ensemble = saying_something(ensemble)
-        nobody = np.zeros(ensemble.n_samples, dtype=np.int64)
+        ensemble = informative(ensemble)
+        one_cluster = np.zeros(ensemble.n_samples, dtype=np.int64)
         parameters_given = self.n_neighbors is not None or self.n_steps is not None
         if too_few(ensemble, parameters_given, "PTGP", "HBGF(joint=False)"):
             edges = edges_of(ensemble)
             if not edges.sums().any():  # noise only: no two objects share a cluster
-                return nobody
+                return one_cluster
             return self._cut(edges, starts)
         walks = walks_of(
             ensemble,
@@ -164,7 +164,7 @@ class PTGP(ConsensusClusterer):
             unbounded=self.max_dense,
         )
         if walks.isolated.all():
-            return nobody
+            return one_cluster
         means = _means_of_clusters(walks)
         if len(walks) <= self.max_dense:
             labels = self._cut(_mean_similarities(walks, means), starts)

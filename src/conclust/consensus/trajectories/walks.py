@@ -212,7 +212,7 @@ def walks_of(
     return Walks(start, P, degrees, n_steps or usual, n_jobs)
 
 
-def saying_something(ensemble: Ensemble) -> Ensemble:
+def informative(ensemble: Ensemble) -> Ensemble:
     """Return the ensemble of the partitions that have weight and separate objects.
 
     A partition with one cluster, of all objects, would make all pairs a little more alike.
@@ -234,7 +234,7 @@ def too_few(ensemble: Ensemble, requested: bool, owner: str, instead: str) -> bo
     if n > 2:
         warn(
             f"{n} distinct rows of labels are too few for trajectories, which need {_FEWEST_ROWS}: {owner} "
-            f"gives the result of {instead}. Set n_neighbors or n_steps to have walks all the same.",
+            f"gives the result of {instead}. Set n_neighbors or n_steps to use walks anyway.",
             EvidenceWarning,
         )
     return True

@@ -123,9 +123,9 @@ class Count:
         """Return the arguments of `votes_for` for a partition: shared objects, known objects, all sizes."""
         target, weight = self.reference
         part, observed = self.members(u), weight > 0
-        everybody = observed.all()
-        shared = np.asarray(part.T @ (target if everybody else target * observed[:, None]))
-        sizes = (target if everybody else target[observed]).sum(axis=0)
+        whole = observed.all()
+        shared = np.asarray(part.T @ (target if whole else target * observed[:, None]))
+        sizes = (target if whole else target[observed]).sum(axis=0)
         return shared, np.asarray(part.T @ observed.astype(np.float64)), sizes
 
     def add(self, u: int, votes: Floats) -> None:
