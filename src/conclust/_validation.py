@@ -91,7 +91,7 @@ def shown(value: object) -> str:
 
 
 def refuse_arguments(unknown: dict[str, Any], owner: str, weights: str) -> None:
-    """Refuse arguments that a method does not have; `weights` says where weights belong.
+    """Refuse arguments that a method does not have; `weights` is the advice on where weights belong.
 
     Raises
     ------

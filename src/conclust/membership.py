@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import plain_array, refuse_container
 from conclust._arrays.points import point_rows, refuse_gaps
+from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
 from conclust._validation import check_real
 from conclust.exceptions import InputError
@@ -209,9 +210,7 @@ def cluster_similarity(membership: ArrayLike) -> Floats:
     """
     rows = check_membership(membership)
     mass = rows.sum(axis=0)[:, np.newaxis]
-    similarity = np.full((rows.shape[1],) * 2, np.nan)
-    np.divide(rows.T @ rows, mass, out=similarity, where=mass > 0)
-    return similarity
+    return ratio(rows.T @ rows, mass, np.nan)
 
 
 def soft_centroids(membership: ArrayLike, X: ArrayLike) -> Floats:
@@ -249,9 +248,7 @@ def soft_centroids(membership: ArrayLike, X: ArrayLike) -> Floats:
     rows = check_membership(membership)
     points = point_rows(X, len(rows)).astype(np.float64)
     refuse_gaps(points, X)
-    mass = rows.sum(axis=0)
-    shares = np.divide(rows, mass, out=np.full_like(rows, np.nan), where=mass > 0)
-    return np.asarray(shares.T @ points)
+    return np.asarray(ratio(rows, rows.sum(axis=0), np.nan).T @ points)
 
 
 def vat_order(D: ArrayLike) -> Ints:

@@ -27,8 +27,8 @@ __all__ = [
     "add_scale_and_cache",
     "add_talking",
     "add_writing",
+    "described_kinds",
     "end",
-    "kinds_told",
     "names",
     "numbers",
     "share",
@@ -78,7 +78,7 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def kinds_told() -> dict[str, dict[str, Any]]:
+def described_kinds() -> dict[str, dict[str, Any]]:
     """Return the kinds of members for the help, by name; `make docs` writes them, because importing the kinds takes seconds."""
     kinds: dict[str, dict[str, Any]] = json.loads(KINDS.read_text(encoding="utf-8"))
     return kinds

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, count
 from conclust.confidence.items import cluster_sums
@@ -113,13 +114,11 @@ def cluster_confidence(
         return np.bincount(at, values[in_cluster], judged.n_clusters).astype(np.float64, copy=False)
 
     together, observed = per_cluster(judged.own(sums)), per_cluster(judged.own(weights))
-    means = np.full(judged.n_clusters, np.nan)
-    np.divide(together, observed, out=means, where=observed > 0)
     membership = membership_of(judged)
     own_membership = judged.own(membership[:, : judged.n_clusters])
     return ClusterConfidence(
         sizes=judged.sizes,
-        consensus=means,
+        consensus=ratio(together, observed, np.nan),
         jaccard=_jaccard(judged),
         confidence=per_cluster(np.nan_to_num(own_membership)) / judged.sizes,
         overlap=cluster_similarity(membership[in_cluster])[
@@ -153,9 +152,7 @@ def _jaccard(judged: Judged) -> Floats:
         single = np.divide(1.0, observed[:, u], out=np.zeros_like(best), where=noise[:, u] > 0)
         sums += weight * np.maximum(best, single)
         observed_weight += weight * (observed[:, u] > 0)
-    means = np.full(judged.n_clusters, np.nan)
-    np.divide(sums, observed_weight, out=means, where=observed_weight > 0)
-    return means
+    return ratio(sums, observed_weight, np.nan)
 
 
 def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, Floats]:

@@ -115,7 +115,7 @@ def unpack(
     if int(counts.max()) > held:
         refuse_file(
             path,
-            f"is damaged: it says that a partition has {int(counts.max())} clusters, and holds "
+            f"is damaged: by its counts a partition has {int(counts.max())} clusters, and holds "
             f"{held} {'objects' if parts is None else 'memberships'}",
         )
     if codes.dtype != code_type(int(counts.max())):

@@ -79,6 +79,14 @@ def one_hot(labels: Ints, k: int) -> sp.csr_array:
     return sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
 
 
+def one_hot_rows(labels: Ints, k: int) -> Floats:
+    """Return the indicator (n, k) of labels 0 .. k - 1 as a dense matrix; a negative label has a row of zeros."""
+    rows = np.zeros((len(labels), k))
+    held = np.flatnonzero(labels >= 0)
+    rows[held, labels[held]] = 1.0
+    return rows
+
+
 def over_clusters(values: NDArray[Any], offsets: Ints, *, axis: int = 0) -> NDArray[Any]:
     """Repeat each partition's value for its clusters: an axis of N partitions becomes one of T clusters."""
     return np.repeat(values, np.diff(offsets), axis=axis)

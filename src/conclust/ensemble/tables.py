@@ -127,7 +127,7 @@ class TablesReader:
         Raises
         ------
         InputError
-            If a column is not there, a partition puts an object into two clusters, or what occurs is not in
+            If a column does not exist, a partition puts an object into two clusters, or what occurs is not in
             `objects` or `partitions`, or has no order where these are not given.
 
         Examples

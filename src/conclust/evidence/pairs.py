@@ -75,7 +75,7 @@ def pair_counts(
 class SparseEvidence:
     """Counts c_ij and N_ij on a symmetric pattern of pairs, in compressed sparse rows.
 
-    Each pair is there once per direction; columns are sorted within a row; no pair has N_ij = 0,
+    Each pair is stored once per direction; columns are sorted within a row; no pair has N_ij = 0,
     and no object is paired with itself. All of that is checked here, once.
 
     Attributes

@@ -501,7 +501,7 @@ def _entry(
         if kind.largest is not None and sizes.n_objects > kind.largest:
             raise ParameterError(
                 f"The 'method' parameter of {OWNER} must be 'kmeans' or 'spectral' where members draw "
-                f"more than {kind.largest} objects: {method!r} looks for neighbours among all pairs. "
+                f"more than {kind.largest} objects: {method!r} compares all pairs. "
                 f"Got {method!r} and {sizes.n_objects} objects instead. Draw fewer (sample_fraction)."
             )
         if choices is None:

@@ -78,7 +78,7 @@ def run_kmeans(
         C-ordered and finite.
     n_clusters : int
         Requested clusters, at most the objects of a draw. Where equal points, or a centre that lost
-        its last object, leave fewer, `found` says so.
+        its last object, leave fewer, `found` is their number.
     drawn : ndarray of shape (n_runs, n_drawn)
         The objects of each run, in rising order.
     seeds : ndarray of shape (n_runs,)

@@ -1,6 +1,6 @@
 """Stores a fitted generator in a file: the models of its members, the scaling and the parameters, as plain arrays and JSON.
 
-It is not a pickle: reading it runs nothing, and every number is checked before a kernel sees it.
+It is not a pickle: reading it runs nothing, and every number is checked before a kernel uses it.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _RUNS, _CLOUDS = 5, 3
 _SAME = 0.95
 # Minimum variance within clusters, as a share of the column's, so that columns with few values do not decide alone.
 _LEAST = 1e-4
-# The same where roundness decides.
+# The same, for roundness.
 _NONE = 1e-12
 
 

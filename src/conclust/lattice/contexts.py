@@ -340,7 +340,7 @@ class FormalContext:
         n = len(self.objects)
         intent = self._derive(0, False)
         # Descending objects on a stack that is popped from its end would come out ascending; the
-        # lectic order wants the last object first, so they are pushed ascending.
+        # In lectic order the last object comes first, so they are pushed ascending.
         stack = [(self._derive(intent, True), intent, 0)]
         count = 0
         while stack:

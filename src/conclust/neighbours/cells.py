@@ -63,7 +63,7 @@ class Cells:
     def lists(self, k: int) -> tuple[Ints, NDArray[np.int32]]:
         """Return the cells that the queries of each cell are compared with: the start of each list, and all lists.
 
-        k: the points that a query looks for, itself among them.
+        k: the number of points found for each query, itself included.
         """
         if self._centers is None:
             return np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int32)

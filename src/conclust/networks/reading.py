@@ -36,7 +36,7 @@ class Network:
     starts : ndarray of int64 of shape (n_nodes + 1,)
         Start of the ties of each node.
     ends : ndarray of int32 of shape (n_ties,)
-        The nodes at the other end, in rising order. Each edge is there in both directions.
+        The nodes at the other end, in rising order. Each edge is stored in both directions.
     weights : ndarray of float64 of shape (n_ties,)
         The weights of the ties, above 0.
     nodes : list, or ndarray of shape (n_nodes,)

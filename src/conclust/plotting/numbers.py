@@ -589,12 +589,12 @@ def _draw(ax: Axes, curve: Curve) -> None:
         # Space for the legend above all curves.
         low, high = ax.get_ylim()
         ax.set_ylim(low, low + 1.5 * (high - low))
-        ax.legend(loc="upper right", ncols=2, columnspacing=1.2, title=_said(curve) or None)
+        ax.legend(loc="upper right", ncols=2, columnspacing=1.2, title=_p_value_text(curve) or None)
     elif len(at):
         ax.legend(loc="best")
 
 
-def _said(curve: Curve) -> str:
+def _p_value_text(curve: Curve) -> str:
     """Return the p-value in words, never as 0."""
     if np.isnan(curve.p_value):
         return ""

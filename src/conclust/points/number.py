@@ -27,7 +27,7 @@ from conclust.points.margin import EMPTY_MARGIN, margin_ratio
 from conclust.points.paths import PathsOfPoints
 from conclust.points.rounding import spread_rounded_columns
 
-# Below this number of objects the points are too few for a neighbour graph and counts: their separation decides.
+# Below this number of objects the points are too few for a neighbour graph and counts: their separation is tested.
 _FEWEST_OBJECTS = 50
 # Below this number of objects the partitions decide.
 _FEWEST_SEPARATED = 8
@@ -186,9 +186,7 @@ def _on_line(X: Floats, trees: GrownTrees, seed: int, least: int, most: int) -> 
     if found is None and least > 1:
         return _by_ensemble(trees, least, most, why)
     if found is None:
-        indicated = trees.n_clusters_shown
-        lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
-        return BorderDecision(1, f"One cluster: {why}{lean}.")
+        return _one_cluster(trees, why)
     neighbours = "they have" if found.n_clusters == 2 else "each two neighbours have"
     reason = f"{count(found.n_clusters, 'cluster')}: {neighbours} more than one mode together (dip test at level {LEVEL:g})."
     return BorderDecision(found.n_clusters, reason, alternatives=found.others)
@@ -348,6 +346,11 @@ def _by_whole_clusters(
         why = "at no number of clusters does every border have a valley"
     if least > 1:
         return _by_ensemble(trees, least, most, why)
+    return _one_cluster(trees, why)
+
+
+def _one_cluster(trees: GrownTrees, why: str) -> BorderDecision:
+    """Return the decision for one cluster, with the number that the partitions alone favour."""
     indicated = trees.n_clusters_shown
     lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
     return BorderDecision(1, f"One cluster: {why}{lean}.")
@@ -448,12 +451,9 @@ def _by_separation(
                 1,
                 f"One cluster: each division leaves fewer than {SMALLEST} points in a cluster.",
             )
-        indicated = trees.n_clusters_shown
-        lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
-        reason = (
-            f"One cluster: its parts are no farther apart than those of one cloud {clouds}{lean}."
+        return _one_cluster(
+            trees, f"its parts are no farther apart than those of one cloud {clouds}"
         )
-        return BorderDecision(1, reason)
     with one_library_thread():
         silhouette, labels = largest_silhouette(points, max(2, least), most)
     if labels is None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import shares_of_rows
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.borders import leading_components
-from conclust.consensus.auto import shares_of_votes
 from conclust.generation.labelling.labelling import scaled_blocks
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.neighbours import NeighbourGraph, neighbour_graph
@@ -96,7 +96,7 @@ class Refinement:
         ndarray of shape (n_samples, n_clusters)
             Rows sum to 1; the largest entry is that of the nearest centre.
         """
-        shares = shares_of_votes(indicator @ self.votes)
+        shares = shares_of_rows(indicator @ self.votes)
         rows = np.arange(len(shares))
         for_ = shares.argmax(axis=1)
         other = np.flatnonzero(shares[rows, for_] > shares[rows, labels])

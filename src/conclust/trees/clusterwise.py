@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import ratio
 from conclust._kernels import AverageChain, RowPairs, SingleTree
 from conclust._progress import advance, stage, tracked
 from conclust._threads import one_library_thread
@@ -181,10 +182,7 @@ def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> Object
     if ensemble.has_noise:
         self_similarity += ensemble.noise[first] @ scale
     if present is not None:
-        observed = (present**2).sum(axis=1)
-        self_similarity = np.divide(
-            self_similarity, observed, out=np.zeros(len(self_similarity)), where=observed > 0
-        )
+        self_similarity = ratio(self_similarity, (present**2).sum(axis=1))
     return ObjectPairs(start, rows, weighed, present, self_similarity)
 
 

@@ -193,7 +193,7 @@ def number_by_lifetime(ensemble: Ensemble, lives: Floats, tallest: float, owner:
         return number
     warn(
         f"All partitions have {most} clusters, so they cannot show more: the longest lifetime is that of "
-        f"{number} clusters, and {owner} looks for the longest of at most {most}. Pass n_clusters={most} to "
+        f"{number} clusters, and {owner} takes the longest of at most {most}. Pass n_clusters={most} to "
         "choose their number.",
         EnsembleWarning,
     )

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.ratios import ratio
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import clone
@@ -126,7 +127,7 @@ def perturbed_stability(
                 f"Got {again.n_partitions} of {count} points instead: give it its n_clusters."
             )
         _compare(members.part(drawn), again, measure, reached, possible)
-    return np.divide(reached, possible, out=np.ones_like(reached), where=possible > 0)
+    return ratio(reached, possible, 1.0)
 
 
 def _check_generator(generator: Any) -> None:
@@ -166,7 +167,6 @@ def _compare(
             reached[first:end] += (shared * (shared - 1)).sum(axis=1) / 2
             possible[first:end] += sizes * (sizes - 1) / 2
             continue
-        joined = sizes[:, None] + others - shared
-        indices = np.divide(shared, joined, out=np.zeros_like(shared), where=joined > 0)
+        indices = ratio(shared, sizes[:, None] + others - shared)
         reached[first:end] += indices.max(axis=1, initial=0.0)
         possible[first:end] += sizes > 0

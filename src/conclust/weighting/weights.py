@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import number_array
 from conclust._arrays.points import refuse_gaps
+from conclust._arrays.ratios import ratio
 from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
@@ -145,7 +146,7 @@ def certainty_weights(ensemble: Ensemble | LabelStore | ArrayLike, theta: float 
         partition_of, weights=mass * certainty, minlength=members.n_partitions
     )
     # A part of an ensemble may have partitions that observed none of its objects.
-    return np.divide(sums, size, out=np.zeros_like(sums), where=size > 0)
+    return ratio(sums, size)
 
 
 def validity_weights(

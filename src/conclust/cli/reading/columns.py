@@ -56,7 +56,7 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
     InputError
         A column does not exist, has two roles, or holds text although points are numbers; or no column is left.
     """
-    roles = _said(table, how)
+    roles = _requested(table, how)
     if roles.ids is None and not table.names[0] and roles.classes != 0:
         roles.ids = 0  # the index column of a data frame, written without a name
         roles.data = [j for j in roles.data if j != 0]
@@ -87,7 +87,7 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
     return roles
 
 
-def _said(table: Table, how: Reading) -> Roles:
+def _requested(table: Table, how: Reading) -> Roles:
     ids = None if how.id_column is None else table.column(how.id_column, "--id-column")
     classes = None if how.label_column is None else table.column(how.label_column, "--label-column")
     every = range(len(table.names))
@@ -137,12 +137,12 @@ def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> No
             if not labels:
                 _refuse_repeated_names(table, j, text)
             continue
-        spoken = f"column {table.names[j]!r}" if table.named else f"column {j + 1}"
+        shown = f"column {table.names[j]!r}" if table.named else f"column {j + 1}"
         if roles.ids is None:
             roles.ids, roles.id_texts = j, text
-            roles.notes.append(f"its {spoken} read as names of the objects")
+            roles.notes.append(f"its {shown} read as names of the objects")
         elif j in roles.data:
-            roles.notes.append(f"its {spoken}, which has a different value in every row, left out")
+            roles.notes.append(f"its {shown}, which has a different value in every row, left out")
         roles.data = [k for k in roles.data if k != j]
 
 

@@ -333,7 +333,7 @@ def read_array(
     assert form.read is not None
     arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
     if not arrays:
-        raise InputError(f"{source} holds no array of numbers.")
+        raise InputError(f"{source} does not contain an array of numbers.")
     if {"codes", "cluster_counts"} <= arrays.keys():
         raise InputError(
             f"{source} is a saved ensemble, which is read by 'conclust combine' and 'compare-methods'. Here give a table of labels."

@@ -237,7 +237,7 @@ class _Search:
         if fresh and not self.has_missing:
             self._open(np.flatnonzero(first), label, cluster)
         elif self.has_missing:
-            self._look_again(np.flatnonzero(first | (self.active & fresh)))
+            self._read_again(np.flatnonzero(first | (self.active & fresh)))
 
     def _open(self, draws: Ints, label: Ints, cluster: int) -> None:
         """Count the objects together with the one that opens a cluster, in the draws that agree so far."""
@@ -247,7 +247,7 @@ class _Search:
         self.counts[:, 0] -= moved
         self.counts[:, cluster + 1] += moved
 
-    def _look_again(self, draws: Ints) -> None:
+    def _read_again(self, draws: Ints) -> None:
         """Read some draws again after more of their clusters have become known."""
         self._add(draws, -1.0)
         labels, clusters = self.labels[:, draws], self.known[draws]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conclust._arrays.ratios import inverse_or_zero
+from conclust._arrays.ratios import inverse_or_zero, ratio
 from conclust._progress import stage
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
@@ -61,9 +61,7 @@ def evidence_cut(
     distinct = start.ensemble
     weights = distinct.column_weights
     # edges_of multiplies by the weights of the partitions once, but their root is needed.
-    root = np.sqrt(
-        np.divide(cluster_weights, weights, out=np.zeros(len(weights)), where=weights > 0)
-    )
+    root = np.sqrt(ratio(cluster_weights, weights))
     edges = edges_of(distinct, root)
     if not edges.sums().any():  # noise only: no two objects share a cluster
         return np.zeros(len(start.inverse), dtype=np.int64), np.ones(1)

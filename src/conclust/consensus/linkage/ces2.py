@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from conclust._arrays.ratios import ratio
 from conclust._progress import advance, stage
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
@@ -327,8 +328,7 @@ def inconsistency(tree: Floats, depth: int = _DEPTH) -> Floats:
     mean = np.bincount(at, heights[of], n - 1) / np.maximum(count, 1)
     squares = np.bincount(at, (heights[of] - mean[at]) ** 2, n - 1)
     deviation = np.sqrt(squares / np.maximum(count - 1, 1))
-    coefficients = np.divide(heights - mean, deviation, out=np.zeros(n - 1), where=deviation > 0.0)
-    return coefficients[top]
+    return ratio(heights - mean, deviation)[top]
 
 
 def _upwards(link: int, upper: dict[int, int], count: int) -> list[int]:
@@ -376,6 +376,6 @@ def _merged(pairs: _Pairs, pieces: Ints, k: int) -> Ints:
         levels = pairs.levels[some].T
         sums += np.asarray((M.T @ np.maximum(levels, 0)) @ M[some])
         n_known += np.asarray((M.T @ (levels >= 0)) @ M[some])
-    D = 1.0 - np.divide(sums, n_known * pairs.steps, out=np.zeros_like(sums), where=n_known > 0)
+    D = 1.0 - ratio(sums, n_known * pairs.steps)
     np.fill_diagonal(D, 0.0)
     return cut(from_merges(*merges_of(D, np.ones(count), "single")), k)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from conclust._arrays.ratios import shares_of_rows
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
@@ -182,11 +183,8 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
             factors = best_of_restarts(_Search(self, ensemble), rows, 1, seed, 1).solution
         self._keep_course(factors.trace, factors.converged, "updates", factors.n_iter)
         self.weights_ = factors.weights
-        self.factors_ = H = factors.H[rows.inverse]
-        sums = H.sum(axis=1, keepdims=True)
-        return np.asarray(
-            np.divide(H, sums, out=np.full_like(H, 1.0 / self.n_clusters), where=sums > 0)
-        )
+        self.factors_ = factors.H[rows.inverse]
+        return shares_of_rows(self.factors_)
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self.factors_ = np.ascontiguousarray(self.factors_[:, clusters])

@@ -9,6 +9,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from conclust._arrays.ratios import inverse_or_zero
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
@@ -170,8 +171,7 @@ class _Pairs:
         self.present = self.rows.present.astype(np.float64) if self.rows.has_missing else None
         observed = self._observed(self.both) / (self.both.sum() or 1.0)
         # A partition that observed no pair disagrees with none.
-        self.shares = np.zeros(len(observed))
-        np.divide(1.0, np.sqrt(observed), out=self.shares, where=observed > 0)
+        self.shares = inverse_or_zero(np.sqrt(observed))
         counts, copresence = self.evidence(self.weights)
         self.apart = counts == 0.0
         self.together = (counts >= copresence * (1.0 - _ROUNDING)) & ~self.apart

@@ -139,7 +139,7 @@ class Walks:
 
     def _there_and_back(self, X: Floats) -> Floats:
         # P'^s = D P^s D^-1.
-        inverse = np.divide(1.0, self.degrees, out=np.zeros(len(self)), where=self.degrees > 0)
+        inverse = inverse_or_zero(self.degrees)
         forward = []
         reached = X * inverse[:, None]
         for _ in range(self.n_steps):

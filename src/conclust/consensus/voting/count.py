@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
-from conclust.ensemble.labels import indicator_of, noise_code
+from conclust.ensemble.labels import indicator_of, noise_code, one_hot_rows
 from conclust.measures.matching import assign
 
 Scheme: TypeAlias = Literal["urcv", "rcv", "acv", "cvote", "bvote", "lwcv"]
@@ -49,8 +49,7 @@ def votes_for(shared: Floats, observed: Floats, sizes: Floats, scheme: Scheme) -
         Voting scheme.
     """
     if scheme == "bvote":
-        votes = np.zeros_like(shared)
-        votes[np.arange(len(shared)), assign(shared)] = 1.0
+        votes = one_hot_rows(assign(shared), shared.shape[1])
         votes[observed == 0] = 0.0
         return votes
     if scheme == "rcv":

@@ -22,6 +22,7 @@ from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import Alignment, align, harden, one_pass, squared_distance
 from conclust.consensus.voting.ballots import VotingClusterer, spread, tally
 from conclust.ensemble import Ensemble, Missing, as_ensemble
+from conclust.ensemble.labels import one_hot_rows
 
 Algorithm: TypeAlias = Literal["least_squares", "one_pass"]
 
@@ -239,9 +240,7 @@ def _mean(ensemble: Ensemble, votes: Floats) -> Floats:
 
 def _winners(ensemble: Ensemble, votes: Floats) -> Floats:
     sums = tally(ensemble, votes)
-    membership = np.zeros_like(sums)
-    membership[np.arange(len(sums)), sums.argmax(axis=1)] = 1.0
-    return membership
+    return one_hot_rows(sums.argmax(axis=1), sums.shape[1])
 
 
 def _mean_of(part: Part, stored: None, votes: Floats) -> Floats:

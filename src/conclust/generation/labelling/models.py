@@ -110,7 +110,7 @@ def refuse_without_direction(points: Floats) -> None:
     if without:
         raise InputError(
             f"Members of method='spherical' compare directions, and {without} of {len(points)} points have "
-            "none: all the features that a member sees are 0. Leave these points out, or use method='kmeans'."
+            "none: all the features of a member are 0. Leave these points out, or use method='kmeans'."
         )
 
 
@@ -146,7 +146,7 @@ class Search:
     grouped : ndarray of int32 of shape (p,)
         The landmarks, group by group.
     around : ndarray of int32 of shape (p, c)
-        The landmarks nearest to each, itself among them: those that a point next to it looks at.
+        The landmarks nearest to each, itself among them: those that are compared with a point next to it.
     """
 
     points: Floats
