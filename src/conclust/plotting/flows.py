@@ -524,7 +524,22 @@ def _write_sizes(
 ) -> None:
     """Write the numbers of objects in a row of circles, or next to them.
 
-    `nodes` are the circles of the row, `across` the diameters of all circles in points, `unit` the points per unit of x.
+    Parameters
+    ----------
+    ax : Axes
+        Axes to draw in.
+    flow : Flow
+        All circles.
+    nodes : ndarray of shape (n_circles,)
+        The circles of the row.
+    row : int
+        Position of the row.
+    across : ndarray of shape (n_nodes,)
+        Diameters of all circles in points.
+    fills : ndarray of shape (n_nodes, 3) or (n_nodes, 4)
+        Colours of all circles.
+    unit : float
+        Points per unit of x.
     """
     from matplotlib.patheffects import withStroke
 
