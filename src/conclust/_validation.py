@@ -243,7 +243,7 @@ def is_it(value: Any, options: Collection[str | None]) -> str:
 
 
 def check_column_names(X: Any) -> None:
-    """Refuse a table with two columns of one name, or with names of which only some are strings."""
+    """Refuse a table with two columns of one name, or with names only some of which are strings."""
     if type(X).__name__ == "LazyFrame":
         raise InputError("A lazy frame has no rows yet. Pass X.collect() instead.")
     names = list(getattr(X, "columns", ()))

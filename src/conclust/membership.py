@@ -36,11 +36,11 @@ def check_membership(membership: Any, name: str = "membership") -> Floats:
         array = np.asarray(membership, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"{name!r} must be an array of numbers, a row per object and a column per cluster. {error}."
+            f"{name!r} must be an array of numbers with one row per object and one column per cluster. {error}."
         ) from error
     if array.ndim != 2 or array.size == 0:
         raise InputError(
-            f"{name!r} must be a 2-D array, a row per object and a column per cluster. Got an array "
+            f"{name!r} must be a 2-D array with one row per object and one column per cluster. Got an array "
             f"of shape {array.shape}."
         )
     # Written so that NaN also fails.
@@ -139,7 +139,7 @@ def drop_small(membership: ArrayLike, delta: float = 0.05) -> Floats:
     membership : (n_samples, n_clusters) array-like of float
         Probabilities of the clusters for every object; rows sum to 1.
     delta : float, default=0.05
-        Memberships below this become 0, in [0, 1]. A row of which nothing would stay keeps its
+        Memberships below this become 0, in [0, 1]. A row without larger values keeps its
         largest value (the first of several).
 
     Returns

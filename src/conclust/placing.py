@@ -61,7 +61,8 @@ def shared_clusterings(
     consensus = _read_consensus(labels, ensemble)
     codes, _ = ensemble.encode(new, missing=missing)
     held = one_hot_rows(consensus, int(consensus.max()) + 1)
-    return _shares(ensemble, held, indicator_of(codes, ensemble.offsets), _present(codes))
+    present = np.asarray(codes != missing_code(codes.dtype))
+    return _shares(ensemble, held, indicator_of(codes, ensemble.offsets), present)
 
 
 def labels_by_shares(ensemble: Ensemble, labels: ArrayLike, new: ArrayLike) -> Ints:
@@ -165,10 +166,6 @@ def _read_consensus(labels: ArrayLike, ensemble: Ensemble) -> Ints:
     if not (values >= 0).any():
         raise InputError("'labels' put no object in a cluster, so new objects cannot be placed.")
     return values.astype(np.int64)
-
-
-def _present(codes: NDArray[Any]) -> Bools:
-    return np.asarray(codes != missing_code(codes.dtype))
 
 
 def _shares(ensemble: Ensemble, held: Floats, indicator: sp.csr_array, present: Bools) -> Floats:

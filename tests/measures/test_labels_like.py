@@ -199,7 +199,7 @@ def test_a_warm_membership_places_new_objects_by_their_shares():
         shares = (same @ rows[:25]) / rows[:25].sum(axis=0)
         np.testing.assert_allclose(found[i], shares / shares.sum())
     np.testing.assert_allclose(found[29], 0.25)
-    with pytest.raises(InputError, match="of NaN for new objects, not for all"):
+    with pytest.raises(InputError, match="of NaN for new objects, and of numbers for at least one"):
         warm_start(ensemble, np.full((30, 2), np.nan))
 
 

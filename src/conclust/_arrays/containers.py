@@ -107,7 +107,7 @@ def check_row_names(frames: Mapping[str, Any]) -> None:
     Parameters
     ----------
     frames : dict of str to object
-        Name in the message to the frame; anything else than frames of pandas is not looked at.
+        Name in the message to the frame; only frames of pandas are checked.
     """
     first_name = ""
     first: Any = None

@@ -16,6 +16,7 @@ from conclust.confidence.items import cluster_sums
 from conclust.confidence.objects import membership_of
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import cluster_range
 from conclust.exceptions import InputError
 from conclust.measures.contingency import contingency, read_labels
 from conclust.membership import cluster_similarity
@@ -143,7 +144,7 @@ def _jaccard(judged: Judged) -> Floats:
     sums = np.zeros(judged.n_clusters)
     observed_weight = np.zeros(judged.n_clusters)
     for u, weight in enumerate(hard.partition_weights):
-        block = slice(int(hard.offsets[u]), int(hard.offsets[u + 1]))
+        block = cluster_range(hard.offsets, u)
         union = sizes[block][:, None] + observed[:, u] - shared[block]
         best = np.zeros(judged.n_clusters)
         if len(union):

@@ -39,7 +39,7 @@ class ClusterSplits:
         Number of partitions that observed the cluster.
     parts : ndarray of int64 of shape (n_samples,)
         For objects of clusters that fall into parts, the part, from 0; -1 for all others, for objects that were
-        not looked at (of clusters of more than 2,000, these are evenly spaced) and for those between the parts.
+        not examined (of clusters of more than 2,000, evenly spaced ones are) and for those between the parts.
     """
 
     n_parts: Ints

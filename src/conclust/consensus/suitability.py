@@ -78,7 +78,7 @@ def merged_groups(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int) -> 
     Among the partitions with more clusters than the consensus, the finer half is examined. Two objects are
     connected if more than half of these partitions put them together; a group is a connected component.
     Groups with less than a quarter of the mean size of `n_clusters` clusters, or with less than 2 % of
-    the objects, do not count. At most 2,000 objects are looked at.
+    the objects, do not count. At most 2,000 objects are used.
     """
     counts = ensemble.cluster_counts
     n_groups = len(np.unique(labels))

@@ -87,6 +87,11 @@ def one_hot_rows(labels: Ints, k: int) -> Floats:
     return rows
 
 
+def cluster_range(offsets: Ints, u: int) -> slice:
+    """Return the clusters of partition u among those of all."""
+    return slice(int(offsets[u]), int(offsets[u + 1]))
+
+
 def over_clusters(values: NDArray[Any], offsets: Ints, *, axis: int = 0) -> NDArray[Any]:
     """Repeat each partition's value for its clusters: an axis of N partitions becomes one of T clusters."""
     return np.repeat(values, np.diff(offsets), axis=axis)

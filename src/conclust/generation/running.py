@@ -56,7 +56,7 @@ def run_tasks(
     tasks : sequence of Task
         The tasks to compute.
     points : ndarray of shape (n_samples, n_features) or callable
-        The data, of which each task draws its share; or what deals out the points that tasks are fitted on.
+        The data, from which each task draws its share; or a function that yields portions of tasks with their points.
     keep : callable
         Function that receives a task and its members.
     cache : MemberCache or None

@@ -9,7 +9,7 @@ from conclust._types import Floats, Ints
 from conclust.generation.runs import run_kmeans
 from conclust.measures.comparison import adjusted_rand_index
 
-# Maximum number of rows that are looked at.
+# Maximum number of rows that are used.
 _ROWS = 2_000
 # Numbers of clusters, as long as a cluster has at least this number of rows on average.
 _NUMBERS, _ROWS_PER_CLUSTER = (2, 3, 4, 5, 6, 7, 8, 16, 32, 64), 8
@@ -109,8 +109,7 @@ def _gain(rows: Floats, partitions: dict[int, tuple[Ints, Ints]]) -> float:
 def _partition(points: Floats, n_clusters: int) -> Ints:
     """Return the best of some runs of k-means, with fixed seeds."""
     drawn = np.tile(np.arange(len(points), dtype=np.int32), (_RUNS, 1))
-    runs = run_kmeans(points, n_clusters, drawn, np.arange(_RUNS, dtype=np.uint64))
-    return np.asarray(runs.labels[:, int(np.argmin(runs.inertia))], dtype=np.int64)
+    return run_kmeans(points, n_clusters, drawn, np.arange(_RUNS, dtype=np.uint64)).best_labels
 
 
 def _variances_within(points: Floats, labels: Ints) -> Floats:

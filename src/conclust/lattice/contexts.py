@@ -143,7 +143,7 @@ class FormalContext:
         Parameters
         ----------
         n_objects : int
-            From 2 to 12 (of which there are 2,047 attributes).
+            From 2 to 12 (12 objects have 2,047 attributes).
 
         Returns
         -------

@@ -116,7 +116,7 @@ def comparable(X: ArrayLike, metric: Metric, owner: str) -> Floats:
     points = np.ascontiguousarray(number_array(X, f"The points of {owner}"))
     if points.ndim != 2 or points.shape[1] == 0:
         raise InputError(
-            f"{owner} must be given a matrix of finite numbers, a row for each object. Got an array of the shape "
+            f"{owner} needs a matrix of finite numbers with one row per object. Got an array of the shape "
             f"{points.shape} instead."
         )
     refuse_gaps(points, X, f"The matrix of points of {owner}")

@@ -313,7 +313,7 @@ def _written(sizes: Ints, x: Floats, across: Floats) -> list[tuple[int, str, tup
 def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the cluster of every object at every number of clusters.
 
-    A row for each number, a column for each object; objects are sorted by their cluster at the smallest number,
+    One row per number, one column per object; objects are sorted by their cluster at the smallest number,
     then the next. A cluster that persists keeps its colour below; black lines mark where neighbours separate.
 
     Parameters

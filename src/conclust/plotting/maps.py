@@ -123,6 +123,8 @@ def _read(X: Any, labels: Any, confidence: Any) -> tuple[Ints, Floats]:
             f"{codes.shape} and type {codes.dtype}."
         )
     n = len(codes)
+    if not n:
+        raise InputError("embedding needs at least one object. Got none.")
     opaque = np.ones(n) if sure is None else np.nan_to_num(number_array(sure, "'confidence'"))
     if opaque.shape != (n,) or (opaque < 0).any() or (opaque > 1 + 1e-9).any():
         raise InputError(

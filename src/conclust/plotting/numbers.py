@@ -175,7 +175,7 @@ def _read_null(null: ArrayLike | None, n_k: int) -> Floats:
     references = np.empty((0, n_k)) if null is None else number_array(null, "'null'")
     if references.ndim != 2 or references.shape[1] != n_k:
         raise InputError(
-            f"'null' must be of shape (n_references, {n_k}), a column for each number of clusters. "
+            f"'null' must be of shape (n_references, {n_k}), with one column per number of clusters. "
             f"Got shape {references.shape}."
         )
     return references

@@ -110,7 +110,7 @@ class Borders:
         return total
 
     def evidence_of_one_depth(self) -> float:
-        """Return the evidence for valleys at all borders that have one depth, of which four are equally probable.
+        """Return the evidence for valleys of the same depth at all borders, with four equally probable depths.
 
         It also finds many valleys that are too shallow to be seen one by one.
         """

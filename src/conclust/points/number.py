@@ -31,7 +31,7 @@ from conclust.points.rounding import spread_rounded_columns
 _FEWEST_OBJECTS = 50
 # Below this number of objects the partitions decide.
 _FEWEST_SEPARATED = 8
-# From this number of objects, clusters that are smaller than pieces are not looked for.
+# From this number of objects, clusters that are smaller than pieces are not searched for.
 _MANY_OBJECTS = 400
 _NEIGHBOURS = 10
 # From this number of points on, the graph of ten neighbours of a thin curve is likely to break at a random gap (one in
@@ -105,7 +105,7 @@ def number_by_borders(
     of a valley and none) of its borders. The score of a number is its evidence, plus the logarithm of its lifetime
     in the tree, less 1.5 per cluster; of the numbers with clearly more evidence than one cluster, the one with the
     largest score is chosen. Where all pieces merge into one, or no number has clearly more evidence, whole clusters
-    are looked at: the number that the ensemble shows and those of the longest lifetimes. There a border also counts if
+    are examined: the number that the ensemble shows and those of the longest lifetimes. There a border also counts if
     less than half as many ties of the neighbour graph cross it as cross the middle of either cluster (`contact_ratio`).
     If no number is accepted, the largest one up to 8 is chosen at which all clusters have 25 points or more and every
     border has an empty margin: at most .12 times as many points as an equally wide band of either cluster
@@ -179,7 +179,7 @@ def number_by_borders(
 
 
 def _on_line(X: Floats, trees: GrownTrees, seed: int, least: int, most: int) -> BorderDecision:
-    """Choose the largest number of clusters of which no two neighbours have one mode together."""
+    """Choose the largest number of clusters at which no two neighbours have one mode together."""
     most_sizeable = min(most, len(X) // 5)
     found = clusters_on_line(X, trees, least, most_sizeable, np.random.default_rng(seed))
     why = f"at no number do all pairs of neighbours have more than one mode together (dip test at level {LEVEL:g})"

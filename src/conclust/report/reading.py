@@ -249,12 +249,8 @@ def _borders_of(reported: Reported, tests: Any, tree: Any) -> Borders:
         raise InputError(
             f"'tree' must be of the {reported.n_samples} objects that are reported. Got one of {len(tree.leaves)}."
         )
-    return replace(borders_of(tests, tree), table=_numbered(tests))
-
-
-def _numbered(tests: BorderTests) -> dict[str, NDArray[Any]]:
-    """Return the table of borders with clusters by their numbers, whatever their names."""
-    return replace(tests, names=tuple(range(tests.n_clusters))).table
+    numbered = replace(tests, names=tuple(range(tests.n_clusters)))
+    return replace(borders_of(tests, tree), table=numbered.table)
 
 
 def _scaled(points: Floats, names: Sequence[str], reported: Reported, result: Any) -> Floats:

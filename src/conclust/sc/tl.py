@@ -109,8 +109,8 @@ def consensus(
         ``uns[key_added]`` : dict
             "params" (keys, method, its parameters as JSON, conclust_version), "n_clusters", where the method has them
             "objective", "reason" (of the number of clusters), "number_by", "evidence" and "supports", and two
-            DataFrames. "columns", a row for each column: "agreement" (normalized mutual
-            information with the consensus) and "weight" (share of the weights). "clusters", a row for each cluster:
+            DataFrames. "columns", one row per column: "agreement" (normalized mutual
+            information with the consensus) and "weight" (share of the weights). "clusters", one row per cluster:
             "cells", "confidence" (mean of its cells), "parts" and "split_by" (in how many parts how many columns
             split it: :func:`conclust.confidence.cluster_splits`).
 

@@ -1,7 +1,7 @@
-"""Similarities of the clusters of a partition through the clusters of others that both resemble.
+"""Similarities of two clusters of a partition by the clusters of other partitions that overlap with both.
 
-Three clusters of which two resemble the third are a connected triple: its ends are the more alike the
-more such thirds they have.
+Three clusters form a connected triple if two of them, its ends, overlap with the third. Two clusters are the more
+similar, the more connected triples they are the ends of.
 """
 
 from __future__ import annotations

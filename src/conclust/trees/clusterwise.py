@@ -228,8 +228,8 @@ def cluster_tree(
     owner : str
         Name of the estimator, used in errors.
     ties_as_matrix : bool, default=False
-        Whether average linkage takes the same of equally near clusters as on a matrix of all pairs: the
-        nearest-neighbour chain is not broken off where few clusters are left, of which a matrix is made else.
+        Whether average linkage breaks ties as on a matrix of all pairs: the nearest-neighbour chain is then
+        continued to the end. Otherwise the last few clusters are merged on a matrix.
 
     Raises
     ------

@@ -50,9 +50,9 @@ def perturbed_stability(
         The points.
     generator : transformer
         With ``fit_transform``, from points to a label matrix, such as :class:`conclust.EnsembleGenerator`;
-        clones of it are fitted. Member u must be the same clusterer each time: give it its ``n_clusters``,
-        of which the default depends on the number of points, and an int as ``random_state`` where it draws
-        from several.
+        clones of it are fitted. Member u must be the same clusterer each time: set ``n_clusters``, as its
+        default depends on the number of points, and pass an int as ``random_state`` if the generator draws
+        one of several.
     measure : {"together", "jaccard"}, default="together"
         "together": the share of the pairs of a cluster's objects that are together again, over all
         resamples: evidence accumulated within the cluster. "jaccard": the mean over the resamples of the largest

@@ -242,7 +242,7 @@ def points_of(members: Ensemble, X: ArrayLike) -> Floats:
     points = number_array(X, "'X'")
     if points.ndim != 2 or len(points) != n or points.shape[1] == 0:
         raise InputError(
-            f"X must be of shape ({n}, n_features), a row for each object of the ensemble. Got shape "
+            f"X must be of shape ({n}, n_features), with one row per object of the ensemble. Got shape "
             f"{points.shape} instead."
         )
     refuse_gaps(points, X)
@@ -250,7 +250,7 @@ def points_of(members: Ensemble, X: ArrayLike) -> Floats:
 
 
 def _index_of(name: str, points: Floats, codes: Ints) -> float:
-    """Return a validity index, of which higher values are better; NaN if it is undefined."""
+    """Return a validity index, with higher values for better partitions; NaN if it is undefined."""
     _, codes = np.unique(codes, return_inverse=True)
     if not 1 < (int(codes.max(initial=-1)) + 1) < len(codes):
         return float("nan")

@@ -251,7 +251,7 @@ class _Search:
         """Read some draws again after more of their clusters have become known."""
         self._add(draws, -1.0)
         labels, clusters = self.labels[:, draws], self.known[draws]
-        # An object may be new, or belong to a cluster of which the draw observed no object.
+        # An object may be new, or belong to a cluster without an object that the draw observed.
         other = np.where((clusters == _NOTHING).any(axis=1), _NOTHING, _NEW)
         chosen = np.where(labels == MISSING, _NOTHING, other)
         for k in range(clusters.shape[1]):

@@ -1,4 +1,4 @@
-"""Places objects in clusters of which parts have moved from one to another."""
+"""Places objects in clusters after parts have moved from one cluster to another."""
 
 from __future__ import annotations
 

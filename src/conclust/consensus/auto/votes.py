@@ -21,7 +21,7 @@ _STEEPNESS = 2
 def certain_clusters(ensemble: Ensemble, objects: Ints | None = None) -> tuple[Ensemble, Floats]:
     """Return the ensemble, partitions weighted by their certainty, and the certainty of its clusters (T,).
 
-    objects: the objects that are looked at, and kept; None: all.
+    objects: the objects that are used, and kept; None: all.
     """
     part = part_of(ensemble, objects)
     steep = part.partition_weights * certainty_weights(part) ** _STEEPNESS

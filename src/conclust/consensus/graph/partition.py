@@ -182,7 +182,7 @@ def cut_graph(
     n = len(mass)
     graph_seed, *seeds = spawn_sequences(root, n_init + 1)
     capacity = part_capacity(mass, k, balance)
-    if not _has_edges(W):
+    if not (W.data if is_sparse(W) else W).any():  # no edges
         return GraphPartition(_by_first(_fill(np.zeros((n, k)), mass, capacity)), 0.0, capacity)
     stage("embedding of the graph")
     with one_library_thread():
@@ -336,7 +336,7 @@ def part_capacity(mass: Floats, k: int, balance: float) -> float:
 
 
 def _unit_of(mass: Floats) -> float:
-    """Return the largest weight of which all weights are multiples, if they are whole or multiples of the smallest; else 0."""
+    """Return the largest common divisor of the weights, if they are whole or multiples of the smallest; else 0."""
     if (mass == np.floor(mass)).all() and mass.max(initial=0.0) < _LARGEST_WHOLE:
         return float(np.gcd.reduce(mass.astype(np.int64)))
     least = float(mass[mass > 0].min(initial=np.inf))
@@ -543,10 +543,6 @@ def _asymmetry(graph: Any) -> float:
     step = 512
     blocks = (slice(i, i + step) for i in range(0, len(graph), step))
     return max(float(np.abs(graph[rows] - graph[:, rows].T).max()) for rows in blocks)
-
-
-def _has_edges(W: Any) -> bool:
-    return bool((W.data if is_sparse(W) else W).any())
 
 
 def _read_mass(vertex_weights: ArrayLike | None, n: int) -> Floats:

@@ -141,15 +141,16 @@ class PairObjectiveClusterer(PlacingClusterer):
         self._placement = self._placement.reordered(clusters)
 
     def _place(self, codes: NDArray[Any]) -> Floats:
-        threads = thread_count(self.n_jobs, type(self).__name__)
-        if self._recoded is not None:
-            codes = self._recoded(codes)
-        return self._placement.place(codes, self._placed_to, threads)
+        return self._placed_by(self._placement, codes)
 
     def _place_in_clusters(self, codes: NDArray[Any], Y: Floats) -> Ints:
+        clusters = self._placement.reordered(np.arange(self.n_clusters_))
+        labels: Ints = self._placed_by(clusters, codes).argmax(axis=1)
+        return labels
+
+    def _placed_by(self, placement: Placement, codes: NDArray[Any]) -> Floats:
         threads = thread_count(self.n_jobs, type(self).__name__)
         if self._recoded is not None:
             codes = self._recoded(codes)
-        clusters = self._placement.reordered(np.arange(self.n_clusters_))
-        labels: Ints = clusters.place(codes, self._placed_to, threads).argmax(axis=1)
-        return labels
+        memberships: Floats = placement.place(codes, self._placed_to, threads)
+        return memberships

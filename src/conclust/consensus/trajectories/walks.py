@@ -102,7 +102,7 @@ class Walks:
     def similarity(self) -> Floats:
         """Return R of all pairs of rows: in [0, 1], 1 on the diagonal; isolated rows are like none."""
         R = self.gram()
-        scale = _inverse_roots(np.diag(R))
+        scale = inverse_or_zero(np.sqrt(np.maximum(np.diag(R), 0.0)))
         for row, row_scale in zip(R, scale, strict=True):
             row *= row_scale * scale
             np.minimum(row, 1.0, out=row)
@@ -295,7 +295,3 @@ def _bipartite(P: sp.csr_array) -> Bools:
     odd_cycle_free = np.ones(len(first), dtype=np.bool_)
     odd_cycle_free[number[rows[alike]]] = False
     return odd_cycle_free[number]
-
-
-def _inverse_roots(values: Floats) -> Floats:
-    return inverse_or_zero(np.sqrt(np.maximum(values, 0.0)))

@@ -27,7 +27,7 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.voting.ballots import tally
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
-from conclust.ensemble.labels import one_hot_rows
+from conclust.ensemble.labels import cluster_range, one_hot_rows
 from conclust.measures.matching import assign
 from conclust.spectra.gram import is_held
 
@@ -96,7 +96,7 @@ class _Table:
             self.gram = _dense(inverse_gram(ensemble))
 
     def block(self, u: int) -> slice:
-        return slice(int(self.offsets[u]), int(self.offsets[u + 1]))
+        return cluster_range(self.offsets, u)
 
     def shared(self, votes: Floats) -> Floats:
         """Return the overlap of each cluster with each cluster of the consensus (T, K)."""
@@ -349,7 +349,7 @@ def one_pass(ensemble: Ensemble, n_clusters: int, order: Ints) -> Floats:
     sums = np.zeros((ensemble.n_samples, k))
     observed_weight = np.zeros(ensemble.n_samples)
     for position, u in enumerate(order):
-        block = slice(int(ensemble.offsets[u]), int(ensemble.offsets[u + 1]))
+        block = cluster_range(ensemble.offsets, u)
         part = B[:, block]
         if position == 0:
             votes[block, : part.shape[1]] = np.eye(part.shape[1])

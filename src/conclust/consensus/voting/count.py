@@ -10,17 +10,12 @@ import scipy.sparse as sp
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
-from conclust.ensemble.labels import indicator_of, noise_code, one_hot_rows
+from conclust.ensemble.labels import cluster_range, indicator_of, noise_code, one_hot_rows
 from conclust.measures.matching import assign
 
 Scheme: TypeAlias = Literal["urcv", "rcv", "acv", "cvote", "bvote", "lwcv"]
 
 FIXED = ("urcv", "rcv")
-
-
-def cluster_range(ensemble: Derived, u: int) -> slice:
-    """Return the clusters of partition u among those of all."""
-    return slice(int(ensemble.offsets[u]), int(ensemble.offsets[u + 1]))
 
 
 def reference_clusters(ensemble: Derived, order: Ints, scheme: Scheme) -> int:
@@ -112,7 +107,7 @@ class Count:
 
     def members(self, u: int) -> sp.csr_array:
         """Return the indicator of the clusters of a partition, (n, T_u)."""
-        columns = cluster_range(self.ensemble, u)
+        columns = cluster_range(self.ensemble.offsets, u)
         if self._columns is not None:
             return sp.csr_array(self._columns[:, columns])
         offsets = np.array([0, columns.stop - columns.start])
@@ -133,7 +128,7 @@ class Count:
         part = self.members(u)
         voters = (votes.sum(axis=1) > 0).astype(np.float64)
         if self.certainty is not None:
-            voters *= self.certainty[cluster_range(self.ensemble, u)]
+            voters *= self.certainty[cluster_range(self.ensemble.offsets, u)]
             votes = voters[:, None] * votes
         partition_votes = np.asarray(part @ votes)
         counted = np.asarray(part @ voters)

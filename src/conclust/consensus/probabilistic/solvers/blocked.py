@@ -64,7 +64,7 @@ class State:
     sizes : ndarray of shape (n_groups,)
         Objects that each group observed.
     squares, fourths : float
-        The sums of ``l |y|^2`` and of ``p |y|^4``, of which c is made.
+        The sums of ``l |y|^2`` and of ``p |y|^4``, from which c is computed.
     f : float
         Approximate value of the paper's objective.
     relaxation, gain : float
