@@ -483,9 +483,13 @@ def _float(text: str) -> float:
 
 
 def _jobs(text: str) -> int:
-    if text.removeprefix("-").isdigit() and int(text) != 0:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"must be an integer other than 0, got {text!r}")
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number == 0:
+        raise argparse.ArgumentTypeError(f"must be an integer other than 0, got {text!r}")
+    return number
 
 
 def _decimal(text: str) -> str:

@@ -102,7 +102,7 @@ def partition_similarities(
     ----------
     ensemble : Ensemble or (n_samples, n_partitions) array-like
         The members. Each two are compared on the objects that both observed; noise is a cluster
-        of one object. Weights play no part.
+        of one object. Weights are not used.
     measure : {"nmi", "ari", "vi"}, default="nmi"
         Normalized mutual information, adjusted Rand index, or variation of information: a distance, in bits, 0 for
         equal partitions.

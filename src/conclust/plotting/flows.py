@@ -66,7 +66,7 @@ class Flow:
     k : ndarray of shape (n_nodes,)
         The number of clusters at which each node is one of them.
     colour : ndarray of shape (n_nodes,)
-        As of `Tracking`.
+        See `Tracking`.
     size : ndarray of shape (n_nodes,)
         Objects.
     x : ndarray of shape (n_nodes,)

@@ -177,9 +177,9 @@ def validity_weights(
     Returns
     -------
     ndarray of shape (n_partitions,)
-        Weights from 0 to 1; all 1 where no partition is better than another. Objects that a
-        partition did not observe, or took for noise, play no part in its indices; a partition of one
-        cluster or of single objects, which no index is defined for, counts as the worst.
+        Weights from 0 to 1; all 1 if no partition is better than another. Objects that are missing or noise
+        in a partition are not used for its indices; a partition of one cluster or of single objects, for
+        which no index is defined, counts as the worst.
 
     Raises
     ------

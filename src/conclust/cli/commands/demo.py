@@ -57,7 +57,7 @@ _ALONE = "k-means alone"
 _MEMBERS = "mean member"
 _WEIGHTED = "PCC, weighted"
 _TWICE = "PCC l2, twice the clusters"
-_UNINFORMED = "AutoConsensus, told nothing"
+_WITHOUT_NUMBER = "AutoConsensus, without a number"
 # Columns of the two tables: heading and method. All methods are in results.csv.
 _COLUMNS = {
     "kmeans": {
@@ -289,7 +289,7 @@ def _models(
         _WEIGHTED: (k, weighted),
         "AutoConsensus": (k, lambda E: AutoConsensus(k, **running).fit(E)),
         _TWICE: (2 * k, lambda E: PCC(2 * k, divergence="l2", **running).fit(E)),
-        _UNINFORMED: (None, lambda E: AutoConsensus(**running).fit(E)),
+        _WITHOUT_NUMBER: (None, lambda E: AutoConsensus(**running).fit(E)),
     }
 
 
@@ -470,11 +470,11 @@ def _counts(rows: list[_Row]) -> str:
         " " * 20 + "".join(f"{title:^26}" for title in _ENSEMBLES.values()).rstrip(),
         f"{'':<20}" + f"{'Auto':>8}{'acc':>7}{'PCC':>9}  " * 2,
     ]
-    for name, group in _by_dataset(row for row in rows if row.method in (_TWICE, _UNINFORMED)):
+    for name, group in _by_dataset(row for row in rows if row.method in (_TWICE, _WITHOUT_NUMBER)):
         cells = {(row.ensemble, row.method): row for row in group}
         line = f"{name:<17}{group[0].classes:>3}"
         for kind in _ENSEMBLES:
-            auto, twice = cells[kind, _UNINFORMED], cells[kind, _TWICE]
+            auto, twice = cells[kind, _WITHOUT_NUMBER], cells[kind, _TWICE]
             used = f"{twice.clusters_used}/{twice.clusters_allowed}"
             line += f"{auto.labels:>8}{_rounded(auto.consistency_index):>7}{used:>9}  "
         lines.append(line)

@@ -147,13 +147,13 @@ def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> No
 
 
 def _refuse_repeated_names(table: Table, j: int, texts: Sequence[str]) -> None:
-    """Refuse a column of numbers that is called "id" and repeats few of its values: it is no measurement."""
+    """Refuse a column of numbers that is called "id" and repeats few of its values, so it is not a measurement."""
     n_values = len(set(texts))
     whole = all(_WHOLE.fullmatch(text) for text in texts)
     if _is_called_number(table, j) and whole and names_objects(n_values, len(texts)):
         raise InputError(
             f"{table.name}: the column {table.names[j]!r} has {n_values:,} different values for {len(texts):,} objects. "
-            "It does not name them, as values are repeated, and is no measurement: leave it out with --drop, or give it as one of --columns."
+            "It does not name them, as values are repeated, and it is not a measurement: leave it out with --drop, or give it as one of --columns."
         )
 
 

@@ -16,7 +16,15 @@ from conclust._types import Bools, Floats
 from conclust.cli.reading.columns import OBJECT, Roles, id_name, names_objects, roles_of
 from conclust.cli.reading.csvfile import CsvRows, is_missing, read_number_columns
 from conclust.cli.reading.sources import Source, opened
-from conclust.cli.reading.tables import Reading, Table, listed, read_array, refuse_columns, table_of
+from conclust.cli.reading.tables import (
+    Reading,
+    Table,
+    listed,
+    place_of,
+    read_array,
+    refuse_columns,
+    table_of,
+)
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.orientation import clusterings_as_rows
 from conclust.exceptions import InputError, OrientationWarning, warn
@@ -308,13 +316,14 @@ def _array_labelling(source: Source, how: Reading, wanted: Sequence[str]) -> NDA
     if array.ndim == 2 and len(array) == 1:  # a row, which is how MATLAB writes vectors
         array = array.T
     if array.ndim == 2:
-        position = int(column) - 1 if column and column.isdigit() else 0
-        if (column is None and array.shape[1] != 1) or not 0 <= position < array.shape[1]:
+        n_columns = array.shape[1]
+        place = None if column is None else place_of(column, n_columns)
+        if place is None and (n_columns != 1 or (column is not None and column.isdigit())):
             raise InputError(
-                f"{source} holds {array.shape[1]} columns of labels. Say which to compare with "
-                f"--column, a number from 1 to {array.shape[1]}."
+                f"{source} holds {n_columns} columns of labels. Say which to compare with "
+                f"--column, a number from 1 to {n_columns}."
             )
-        array = array[:, position]
+        array = array[:, place or 0]
     if array.ndim != 1 or array.dtype.kind not in "biufUS":
         raise InputError(
             f"{source}: labels to compare are one column of whole numbers or names. Got shape "

@@ -91,8 +91,9 @@ class Table(ABC):
         """Return the index of the column `wanted`, given by its name or counted from 1."""
         if wanted in self.names:
             return self.names.index(wanted)
-        if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted) <= len(self.names):
-            return int(wanted) - 1
+        place = place_of(wanted, len(self.names))
+        if place is not None:
+            return place
         raise InputError(
             f"{option}: {self.name} has no column {wanted!r}. Its columns are {listed(self.names)}."
         )
@@ -314,6 +315,13 @@ class _ArrayTable(Table):
 
 
 # --------------------------------------------------------------------------------------- formats
+
+
+def place_of(text: str, n_columns: int) -> int | None:
+    """Return the index of a column whose number, counted from 1, is given as text; None if it is not such a number."""
+    if not (text.isascii() and text.isdigit()) or len(text) > 9:
+        return None
+    return int(text) - 1 if 1 <= int(text) <= n_columns else None
 
 
 def refuse_columns(source: Source, how: Reading) -> None:

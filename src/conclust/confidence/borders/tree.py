@@ -286,7 +286,7 @@ def with_support(
     Parameters
     ----------
     splits : list of (node, left, right)
-        As of `top_of`.
+        See `top_of`.
     sizes : ndarray of int64 of shape (n_nodes,)
         Objects of each node.
     heights : ndarray of shape (n_nodes,)
