@@ -179,7 +179,7 @@ def watching(watcher: Callable[..., AbstractContextManager[None]]) -> Iterator[N
 
 
 def watched() -> bool:
-    """Whether steps are surrounded, which means that the caller prints its own lines."""
+    """Return whether steps are surrounded, which means that the caller prints its own lines."""
     return _WATCHER.get() is not None
 
 

@@ -296,7 +296,7 @@ def read_divergence(divergence: Any, owner: str) -> Divergence:
 
 
 def is_squared(divergence: Divergence) -> bool:
-    """Whether a divergence is l2 up to a factor, which the factored solver needs."""
+    """Return whether a divergence is l2 up to a factor, which the factored solver needs."""
     return divergence._kernel is not None and divergence._kernel.code == _L2
 
 

@@ -206,13 +206,13 @@ def _mixture(points: Floats, labels: Ints, K: int, seed: int) -> Mixture | None:
 
 
 def _two_of_three(first: bool, second: Callable[[], bool], third: Callable[[], bool]) -> bool:
-    """Whether two of three conditions hold; the third is not computed if the others decide."""
+    """Return whether two of three conditions hold; the third is not computed if the others decide."""
     holds = second()
     return (first and holds) or ((first or holds) and third())
 
 
 def _not_clearly_worse(points: Floats, before: Ints, after: Ints, n_jobs: int | None) -> bool:
-    """Whether the neighbour graphs do not clearly prefer the consensus."""
+    """Return whether the neighbour graphs do not clearly prefer the consensus."""
     for n_neighbors, share in ((_WIDE, _CLEARLY_FEWER), (_NARROW, _CLEARLY_FEWER_NARROW)):
         graph = neighbour_graph(points, n_neighbors, n_jobs=n_jobs)
         if _cut_shares(graph, before)[0] < share * _cut_shares(graph, after)[0]:
@@ -223,7 +223,7 @@ def _not_clearly_worse(points: Floats, before: Ints, after: Ints, n_jobs: int | 
 def _has_more_valley(
     points: Floats, before: Ints, after: Ints, seed: int, n_jobs: int | None
 ) -> bool:
-    """Whether there is clearly more evidence for valleys at the borders after."""
+    """Return whether there is clearly more evidence for valleys at the borders after."""
     components = leading_components(points)
     graph = neighbour_graph(components, _AT_BORDERS, n_jobs=n_jobs)
     evidence = [

@@ -433,7 +433,7 @@ def embedding_by_products(
 
 
 def is_sparse(W: Any) -> bool:
-    """Whether a graph is sparse: a plain bool, so that types are not narrowed to less than it is."""
+    """Return whether a graph is sparse, as a plain bool, so that type checkers do not narrow its type."""
     return bool(sp.issparse(W))
 
 

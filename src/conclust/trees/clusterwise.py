@@ -187,7 +187,7 @@ def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> Object
 
 
 def by_rows(pairs: ObjectPairs, linkage: Linkage, max_dense: int) -> bool:
-    """Whether the tree is grown from rows of similarities rather than from a matrix of all pairs.
+    """Return whether the tree is grown from rows of similarities rather than from a matrix of all pairs.
 
     Rows are used if necessary, or if they are cheaper: for clusters that are small relative to the objects. With
     missing labels average linkage means another thing by it: see `cluster_tree`.
@@ -271,7 +271,7 @@ def _within_partitions(W: Floats, offsets: Ints) -> sp.csr_array:
 
 
 def is_diagonal(W: Any) -> bool:
-    """Whether W is sparse with exactly one entry per row, on the diagonal."""
+    """Return whether W is sparse with exactly one entry per row, on the diagonal."""
     return bool(
         is_sparse(W)
         and W.nnz == W.shape[0]

@@ -123,7 +123,7 @@ def _between(X: Floats, L: sp.csr_array, groups: list[Ints], penalty: float) -> 
 
 
 def _is_sparse(L: sp.csr_array, group: Ints) -> bool:
-    """Whether a component is large, and its Laplacian has factors with few entries."""
+    """Return whether a component is large, and its Laplacian has factors with few entries."""
     return len(group) >= _LARGE and _factors(L[group][:, group], 1.0) is not None
 
 
