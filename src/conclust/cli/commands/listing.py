@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
-    head = ("method", "clusters", "gives", "missing", "weights", "blocks", "what it is")
+    head = ("method", "clusters", "gives", "missing", "weights", "blocks", "description")
     rows = [
         (
             method["estimator"],

@@ -31,7 +31,7 @@ from conclust.spectra.indicator import IndicatorProducts
 
 # Product of the indicator and a table (T, K).
 Times: TypeAlias = Callable[[Floats], Floats]
-# A start has _BRIEF iterations of EM, which show what it is worth.
+# A start has _BRIEF iterations of EM, which show how good it is.
 _BRIEF = 1
 # The hard clusters at which a start begins: maximum number of passes, and the share of the loss that ends them.
 _PASSES, _LITTLE = 100, 1e-6

@@ -140,11 +140,11 @@ class PCC(PairObjectiveClusterer):
         Whether a tolerance ended the iteration, not `max_iter`.
     solver_ : str
         Solver used, and the reason.
-    trace_ : ndarray of shape (n_looks,)
+    trace_ : ndarray of shape (n_values,)
         Objective at the start and where it was computed from there: after every sweep ("factored"),
         after every fourth and the last ("pairwise"), each time that all is computed from scratch
         ("greedy"). It never rises, and ends at ``objective_``.
-    residuals_ : ndarray of shape (n_looks,)
+    residuals_ : ndarray of shape (n_values,)
         Largest violation of the optimality conditions at the same points (as ``kkt_residual_``); NaN if unknown, as
         at the start of a descent.
 

@@ -127,11 +127,11 @@ class PEACE(PairObjectiveClusterer):
         Number of sweeps of the selected run ("greedy": steps).
     converged_ : bool
         Whether a tolerance ended the selected run, not `max_iter`.
-    trace_ : ndarray of shape (n_looks,)
+    trace_ : ndarray of shape (n_values,)
         Objective of the selected run at its start, after every fourth sweep and after the last ("greedy":
-        each time that all is computed from scratch).
-    residuals_ : ndarray of shape (n_looks,)
-        Largest violation of the optimality conditions met beside it; NaN at the start.
+        each time that the objective is computed from scratch).
+    residuals_ : ndarray of shape (n_values,)
+        Largest violation of the optimality conditions at each entry of `trace_`; NaN at the start.
 
     Raises
     ------
