@@ -557,7 +557,9 @@ def test_prediction_before_fit_is_refused(form):
         assert "predict" not in dir(model)
         name = type(model).__name__
         for what in ("predict", "predict_proba"):
-            with pytest.raises(AttributeError, match=f"{name} places no new objects. .*PCC.* do"):
+            with pytest.raises(
+                AttributeError, match=f"{name} does not place new objects. .*PCC.* do"
+            ):
                 getattr(model, what)
     if not model.method.membership:
         with pytest.raises(AttributeError, match=r"gives labels only\. .*PCC.* give memberships"):

@@ -1,7 +1,7 @@
 """conclust: consensus clustering.
 
 Combines many clusterings of the same objects into one partition, with probabilities, at any size.
-Names load at first use, so that ``import conclust`` costs nothing: ``__init__.pyi`` says where they are, and their types.
+Names load at first use, so that ``import conclust`` costs nothing: ``__init__.pyi`` has their modules and types.
 """
 
 from importlib import import_module

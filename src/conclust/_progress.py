@@ -95,7 +95,7 @@ class _Work:
             self.replace_last(level)
         level.done = done
 
-    def tell_now_and_then(self) -> None:
+    def print_regularly(self) -> None:
         """Print a line if enough time has passed since the last one."""
         now = time.monotonic()
         if now - self.last >= _LINES and self.levels:
@@ -153,7 +153,7 @@ def listening(verbose: Any, owner: str) -> Iterator[None]:
 
 
 @contextmanager
-def unheard() -> Iterator[None]:
+def without_reports() -> Iterator[None]:
     """Keep the progress of the work within from the outer listener: of many short fits inside one."""
     before = _WORK.set(None)
     try:
@@ -179,7 +179,7 @@ def watching(watcher: Callable[..., AbstractContextManager[None]]) -> Iterator[N
 
 
 def watched() -> bool:
-    """Whether steps are surrounded, which means that the caller prints its own lines."""
+    """Return whether steps are surrounded, which means that the caller prints its own lines."""
     return _WATCHER.get() is not None
 
 
@@ -209,7 +209,7 @@ def stage(what: str) -> None:
     if len(work.levels) == 1:
         say(what)
     else:
-        work.tell_now_and_then()
+        work.print_regularly()
 
 
 def tracked(
@@ -233,17 +233,15 @@ def tracked(
         yield from items
         return
     count = len(items) if total is None else total  # type: ignore[arg-type]
-    level, depth = (
-        _Level(what, time.monotonic(), max(1, count), at_most, looped=True),
-        len(work.levels),
-    )
+    depth = len(work.levels)
+    level = _Level(what, time.monotonic(), max(1, count), at_most, looped=True)
     work.levels.append(level)
     try:
         for item in items:
             yield item
             del work.levels[depth + 1 :]
             level.done += 1
-            work.tell_now_and_then()
+            work.print_regularly()
     finally:
         del work.levels[depth:]
 
@@ -254,7 +252,7 @@ def rounds(what: str, done: int, at_most: int = 0) -> None:
     if work is None:
         return
     work.round(what, done, at_most)
-    work.tell_now_and_then()
+    work.print_regularly()
 
 
 def advance(done: float, total: float = 1.0) -> None:
@@ -270,4 +268,4 @@ def advance(done: float, total: float = 1.0) -> None:
     if share < level.done:  # other work of the same stage
         level.began = time.monotonic()
     level.done = share
-    work.tell_now_and_then()
+    work.print_regularly()

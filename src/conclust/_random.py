@@ -7,12 +7,11 @@ consumer never depend on another, on threads or on the order of work.
 
 from __future__ import annotations
 
-import numbers
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from conclust._validation import refuse
+from conclust._validation import is_whole, refuse
 
 __all__ = [
     "RandomStateLike",
@@ -44,8 +43,7 @@ def seed_sequence(random_state: Any, owner: str = "this function") -> np.random.
         return np.random.SeedSequence(int(random_state.integers(2**63)))
     if isinstance(random_state, np.random.RandomState):
         return np.random.SeedSequence(int(random_state.randint(2**31 - 1)))
-    whole = isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool)
-    if not whole or random_state < 0:
+    if not is_whole(random_state) or random_state < 0:
         refuse(
             "random_state",
             owner,
@@ -88,19 +86,17 @@ def spawn_seeds(root: np.random.SeedSequence, n: int, *, bits: int = 64) -> list
 
 def spawned_seed(root: np.random.SeedSequence, i: int) -> int:
     """Return number `i` of the seeds of 64 bits that `spawn_seeds` returns."""
-    child = np.random.SeedSequence(
-        root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size
-    )
-    return int(child.generate_state(1, np.uint64)[0])
+    return int(_child(root, i).generate_state(1, np.uint64)[0])
 
 
 def spawn_sequences(root: np.random.SeedSequence, n: int) -> list[np.random.SeedSequence]:
     """Return `n` independent children of `root`."""
+    return [_child(root, i) for i in range(n)]
+
+
+def _child(root: np.random.SeedSequence, i: int) -> np.random.SeedSequence:
     # Not root.spawn(), which changes root: a SeedSequence passed by the user (or cloned by
     # scikit-learn) must give the same children each time.
-    return [
-        np.random.SeedSequence(
-            root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size
-        )
-        for i in range(n)
-    ]
+    return np.random.SeedSequence(
+        root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size
+    )

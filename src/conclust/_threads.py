@@ -7,7 +7,6 @@ ever. The same bits come out.
 
 from __future__ import annotations
 
-import numbers
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +19,7 @@ from typing import Any, TypeVar
 
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from conclust._validation import refuse
+from conclust._validation import is_whole, refuse
 
 __all__ = [
     "UnwantedError",
@@ -123,8 +122,7 @@ def thread_count(n_jobs: Any, owner: str = "this function") -> int:
 
 def within_machine(n_jobs: Any, owner: str) -> int:
     """Return `n_jobs`, whole and not 0, as an int of at most the number of processors."""
-    whole = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
-    if not whole or n_jobs == 0:
+    if not is_whole(n_jobs) or n_jobs == 0:
         refuse("n_jobs", owner, "a non-zero int or None", n_jobs)
     return min(int(n_jobs), _most())
 

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection
 from difflib import get_close_matches
 from importlib import import_module
-from typing import Any, Literal, NoReturn, get_args, overload
+from typing import Any, Literal, NoReturn, TypeGuard, get_args, overload
 
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
 
@@ -27,6 +27,7 @@ __all__ = [
     "count_range",
     "interval",
     "is_it",
+    "is_whole",
     "largest_number",
     "missing_extra",
     "refuse",
@@ -90,7 +91,7 @@ def shown(value: object) -> str:
 
 
 def refuse_arguments(unknown: dict[str, Any], owner: str, weights: str) -> None:
-    """Refuse arguments that a method does not have; `weights` says where weights belong.
+    """Refuse arguments that a method does not have; `weights` is the advice on where weights belong.
 
     Raises
     ------
@@ -107,6 +108,11 @@ def largest_number(name: str) -> int | None:
     if name in _REPETITIONS:
         return _MOST_REPETITIONS
     return _MOST_ITERATIONS if name == "max_iter" else None
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Return whether a value is an int, of Python or NumPy, and not a bool."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 @overload
@@ -160,7 +166,7 @@ def check_int(
     if none and value is None:
         return None
     high = largest_number(name) if high is None else high
-    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    whole = is_whole(value)
     if not whole or value < low or (high is not None and value > high):
         end = "inf)" if high is None else f"{high}]"
         expected = f"an int in the range [{low}, {end}{' or None' * none}"
@@ -237,7 +243,7 @@ def is_it(value: Any, options: Collection[str | None]) -> str:
 
 
 def check_column_names(X: Any) -> None:
-    """Refuse a table with two columns of one name, or with names of which only some are strings."""
+    """Refuse a table with two columns of one name, or with names only some of which are strings."""
     if type(X).__name__ == "LazyFrame":
         raise InputError("A lazy frame has no rows yet. Pass X.collect() instead.")
     names = list(getattr(X, "columns", ()))

@@ -27,8 +27,6 @@ __all__ = ["Divergence", "built_in", "i", "kl", "l2", "mahalanobis", "power"]
 _Called: TypeAlias = Callable[[int, Floats, Floats, Floats], None]
 _Function: TypeAlias = Callable[[Floats, Floats], Any]
 
-# Probabilities are kept this far from 0 and 1 (``least`` in _kernels/pair_objective/divergence.h).
-LEAST = 1e-12
 # Codes of _kernels/pair_objective/divergence.h.
 _L2, _KL, _POWER = 0, 1, 2
 
@@ -298,7 +296,7 @@ def read_divergence(divergence: Any, owner: str) -> Divergence:
 
 
 def is_squared(divergence: Divergence) -> bool:
-    """Whether a divergence is l2 up to a factor, which the factored solver needs."""
+    """Return whether a divergence is l2 up to a factor, which the factored solver needs."""
     return divergence._kernel is not None and divergence._kernel.code == _L2
 
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import plain_array, refuse_container
 from conclust._arrays.points import point_rows, refuse_gaps
+from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
 from conclust._validation import check_real
 from conclust.exceptions import InputError
@@ -35,11 +36,11 @@ def check_membership(membership: Any, name: str = "membership") -> Floats:
         array = np.asarray(membership, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"{name!r} must be an array of numbers, a row per object and a column per cluster. {error}."
+            f"{name!r} must be an array of numbers with one row per object and one column per cluster. {error}."
         ) from error
     if array.ndim != 2 or array.size == 0:
         raise InputError(
-            f"{name!r} must be a 2-D array, a row per object and a column per cluster. Got an array "
+            f"{name!r} must be a 2-D array with one row per object and one column per cluster. Got an array "
             f"of shape {array.shape}."
         )
     # Written so that NaN also fails.
@@ -138,7 +139,7 @@ def drop_small(membership: ArrayLike, delta: float = 0.05) -> Floats:
     membership : (n_samples, n_clusters) array-like of float
         Probabilities of the clusters for every object; rows sum to 1.
     delta : float, default=0.05
-        Memberships below this become 0, in [0, 1]. A row of which nothing would stay keeps its
+        Memberships below this become 0, in [0, 1]. A row without larger values keeps its
         largest value (the first of several).
 
     Returns
@@ -209,9 +210,7 @@ def cluster_similarity(membership: ArrayLike) -> Floats:
     """
     rows = check_membership(membership)
     mass = rows.sum(axis=0)[:, np.newaxis]
-    similarity = np.full((rows.shape[1],) * 2, np.nan)
-    np.divide(rows.T @ rows, mass, out=similarity, where=mass > 0)
-    return similarity
+    return ratio(rows.T @ rows, mass, np.nan)
 
 
 def soft_centroids(membership: ArrayLike, X: ArrayLike) -> Floats:
@@ -249,9 +248,7 @@ def soft_centroids(membership: ArrayLike, X: ArrayLike) -> Floats:
     rows = check_membership(membership)
     points = point_rows(X, len(rows)).astype(np.float64)
     refuse_gaps(points, X)
-    mass = rows.sum(axis=0)
-    shares = np.divide(rows, mass, out=np.full_like(rows, np.nan), where=mass > 0)
-    return np.asarray(shares.T @ points)
+    return np.asarray(ratio(rows, rows.sum(axis=0), np.nan).T @ points)
 
 
 def vat_order(D: ArrayLike) -> Ints:

@@ -224,7 +224,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         refuse_arguments(unknown, f"{_OWNER}.fit", _NO_WEIGHTS)
         links = given_links(must_link, cannot_link)
         if links and self.refine is True:
-            raise ParameterError("refine=True keeps no must_link or cannot_link: leave it out.")
+            raise ParameterError(
+                "refine=True does not keep must_link and cannot_link: leave it out."
+            )
         with fitting(self):
             check_parameters(self)
             generator, consensus = self._generator(), self._consensus()
@@ -321,7 +323,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 raise
             name = type(consensus).__name__
             self._refuse_consensus(
-                f"To cluster the points by {name}, over and over: generator=EnsembleGenerator({name}(...))."
+                f"To cluster the points by {name} many times, pass generator=EnsembleGenerator({name}(...))."
             )
         if not hasattr(fitted, "labels_"):
             self._refuse_consensus("It has no labels_ after fit. Members are made by generator=.")
@@ -340,7 +342,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             )
         if hasattr(self.generator, "fit_predict"):  # its transform gives distances, not labels
             self._refuse_generator(
-                "To cluster the points by it, over and over: generator=EnsembleGenerator(...)."
+                "To cluster the points by it many times, pass generator=EnsembleGenerator(...)."
             )
         return clone(self.generator)
 
@@ -372,7 +374,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         if "n_clusters" not in consensus.get_params(deep=False):
             raise ParameterError(
                 f"The 'n_clusters' parameter of {_OWNER} must be None with "
-                f"{type(consensus).__name__}, which finds by itself how many clusters there are. "
+                f"{type(consensus).__name__}, which determines the number of clusters. "
                 f"Got {shown(self.n_clusters)} instead."
             )
         return consensus.set_params(n_clusters=k)

@@ -9,9 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import number_array, plain_array
+from conclust._arrays.ratios import ratio, shares_of_rows
 from conclust._types import Bools, Floats, Ints
 from conclust.ensemble import Ensemble, Missing
-from conclust.ensemble.labels import canonical_labels, indicator_of, missing_code
+from conclust.ensemble.labels import canonical_labels, indicator_of, missing_code, one_hot_rows
 from conclust.exceptions import InputError
 
 __all__ = ["shared_clusterings", "warm_start"]
@@ -61,9 +62,16 @@ def shared_clusterings(
     """
     consensus = _read_consensus(labels, ensemble)
     codes, _ = ensemble.encode(new, missing=missing)
-    return _shares(
-        ensemble, _held(consensus), indicator_of(codes, ensemble.offsets), _present(codes)
-    )
+    held = one_hot_rows(consensus, int(consensus.max()) + 1)
+    present = np.asarray(codes != missing_code(codes.dtype))
+    return _shares(ensemble, held, indicator_of(codes, ensemble.offsets), present)
+
+
+def labels_by_shares(ensemble: Ensemble, labels: ArrayLike, new: ArrayLike) -> Ints:
+    """Return the cluster with which each new object shares most clusterings; -1 without any evidence."""
+    shares = shared_clusterings(ensemble, labels, new)
+    placed = ~np.isnan(shares).all(axis=1)
+    return np.where(placed, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
 
 
 def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
@@ -114,7 +122,7 @@ def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
     new = np.flatnonzero(consensus < 0)
     if not len(new):
         return consensus
-    held = _held(consensus)
+    held = one_hot_rows(consensus, int(consensus.max()) + 1)
     shares = np.nan_to_num(_shares(ensemble, held, ensemble.indicator[new], ensemble.present[new]))
     largest = int(held.sum(axis=0).argmax())
     start = consensus.copy()
@@ -143,19 +151,8 @@ def _warm_membership(ensemble: Ensemble, rows: Floats) -> Floats:
     new = np.flatnonzero(~has_membership)
     held = np.where(has_membership[:, np.newaxis], rows, 0.0)
     shares = np.nan_to_num(_shares(ensemble, held, ensemble.indicator[new], ensemble.present[new]))
-    total = shares.sum(axis=1, keepdims=True)
-    placed = np.full_like(shares, 1.0 / rows.shape[1])
-    np.divide(shares, total, out=placed, where=total > 0)
-    rows[new] = placed
+    rows[new] = shares_of_rows(shares)
     return rows
-
-
-def _held(found: Ints) -> Floats:
-    """Return the indicator of the clusters, (n, K)."""
-    placed = np.flatnonzero(found >= 0)
-    held = np.zeros((len(found), int(found.max()) + 1))
-    held[placed, found[placed]] = 1.0
-    return held
 
 
 def _needs_ensemble(ensemble: Any) -> None:
@@ -166,7 +163,7 @@ def _needs_ensemble(ensemble: Any) -> None:
 
 
 def _read_consensus(labels: ArrayLike, ensemble: Ensemble, name: str = "'labels'") -> Ints:
-    """Read the cluster of each object of an ensemble; negative: in none."""
+    """Read the cluster of each object of an ensemble; a negative number means no cluster."""
     _needs_ensemble(ensemble)
     values = plain_array(labels, name)
     if values.shape != (ensemble.n_samples,) or values.dtype.kind not in "iu":
@@ -179,10 +176,6 @@ def _read_consensus(labels: ArrayLike, ensemble: Ensemble, name: str = "'labels'
     return values.astype(np.int64)
 
 
-def _present(codes: NDArray[Any]) -> Bools:
-    return np.asarray(codes != missing_code(codes.dtype))
-
-
 def _shares(ensemble: Ensemble, held: Floats, indicator: sp.csr_array, present: Bools) -> Floats:
     """Return the shares of `shared_clusterings` for objects, from their indicator and observations.
 
@@ -192,9 +185,7 @@ def _shares(ensemble: Ensemble, held: Floats, indicator: sp.csr_array, present: 
     both = (present.astype(np.float64) * ensemble.partition_weights) @ (
         ensemble.present.T.astype(np.float64) @ held
     )
-    shares: Floats = np.full(together.shape, np.nan)
-    np.divide(together, both, out=shares, where=both > 0)
-    return shares
+    return ratio(together, both, np.nan)
 
 
 def __dir__() -> list[str]:

@@ -59,7 +59,7 @@ class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     min_topic_size : int, default=10
         Smallest number of objects of a topic; smaller groups are noise.
     n_neighbors : int, default=5
-        Number of nearest embeddings whose majority decides on a new one.
+        Number of nearest embeddings whose majority determines the topic of a new one.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the seeds of the members.
     n_jobs : int, default=None

@@ -155,7 +155,7 @@ def test_new_objects_are_placed_as_in_memory(form):
     labels = CASES["missing"][0]
     model = fitted(form, labels, block_rows=50)
     if not hasattr(model, "predict"):
-        pytest.skip("places no new objects")
+        pytest.skip("does not place new objects")
     stored = model.predict(LabelStore(labels[:90], block_rows=40))
     assert stored.shape == (90,)
     np.testing.assert_array_equal(np.asarray(stored), model.predict(labels[:90]))

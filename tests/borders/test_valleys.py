@@ -145,7 +145,7 @@ def test_components_of_a_part_depend_on_that_part_only():
         (np.zeros((4, 1)), [0, 0, 2, 2], [(0, 1)], "without a gap. Got no point of piece 1"),
         (np.zeros((4, 1)), [0, 0, 1, 1], [(0, 2)], r"0 to 1. Got \[0, 2\]"),
         (np.zeros((4, 1)), [0, 0, 1, 1], [(1, 1)], r"Got \[1, 1\]"),
-        (np.zeros((4, 1)), [0, 0, 1, 1], [0, 1], "two pieces a row"),
+        (np.zeros((4, 1)), [0, 0, 1, 1], [0, 1], "two pieces per row"),
         (np.zeros((3, 1)), [0, 0, 1, 1], [(0, 1)], "a row for each of the 4"),
         (np.full((4, 1), np.nan), [0, 0, 1, 1], [(0, 1)], r"NaN in column 0 \(4 rows\)"),
         (np.zeros((4, 1)), [-1, -1, -1, -1], [(0, 1)], "one of them not negative"),

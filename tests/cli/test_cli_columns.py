@@ -474,7 +474,7 @@ def test_matlab_files_are_read(tmp_path, monkeypatch):
     savemat(path, {"fea": labels / 2, "gnd": labels[:, :1]})
     np.testing.assert_array_equal(read_points(path, AUTO).X, labels / 2)
     savemat(path, {"note": "text"})
-    refused(lambda: read_points(path, AUTO), "holds no array of numbers")
+    refused(lambda: read_points(path, AUTO), "does not contain an array of numbers")
     path.write_bytes(b"MATLAB 5.0 MAT-file" + bytes(200))
     refused(lambda: read_points(path, AUTO), "pool.mat", error=FileFormatError)
     savemat(path, {"X": np.ones((50, 50))})

@@ -83,7 +83,7 @@ def test_text_and_sparse_arrays_of_a_mat_file_are_ignored(tmp_path, form):
     savemat(path, {"t": "text", "X": LABELS.astype(float), "S": csc_array(np.eye(3))}, format=form)
     assert read_ensemble(path, Reading()).ensemble == Ensemble(LABELS)
     savemat(path, {"S": csc_array(np.eye(3))}, format="5")
-    with pytest.raises(InputError, match="holds no array of numbers"):
+    with pytest.raises(InputError, match="does not contain an array of numbers"):
         read_ensemble(path, Reading())
 
 

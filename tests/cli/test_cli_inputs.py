@@ -510,7 +510,13 @@ def test_a_labelling_is_read_from_an_array(tmp_path):
     np.save(tmp_path / "a.npy", [[0, 5], [1, 6]])
     assert read_labelling(tmp_path / "a.npy", AUTO, ["2"]).labels.tolist() == [5, 6]
     refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO), "from 1 to 2")
-    refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO, ["3"]), "from 1 to 2")
+    for column in ("class", "²", "3", "0", "9" * 5000):
+        with pytest.raises(InputError, match="from 1 to 2"):
+            read_labelling(tmp_path / "a.npy", AUTO, [column])
+    np.save(tmp_path / "a.npy", [[0], [1]])
+    assert read_labelling(tmp_path / "a.npy", AUTO, ["class"]).labels.tolist() == [0, 1]
+    two = write(tmp_path, "a,b\nx,1\ny,2\n")
+    refused(InputError, lambda: read_labelling(two, AUTO, ["9" * 5000]), "no column")
     np.save(tmp_path / "a.npy", np.zeros((2, 2, 2)))
     refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO), "one column")
 

@@ -158,7 +158,7 @@ def test_methods_without_missing_labels_refuse_them(gaps, capsys):
         assert combine(gaps, "--method", name, "-k", "2") == 1
         error_output = capsys.readouterr().err
         assert f"{name} does not accept missing labels, and the ensemble has them." in error_output
-        assert "PCC and EAC do; 'conclust methods' says which others." in error_output
+        assert "PCC and EAC do; 'conclust methods' lists all methods." in error_output
         assert not (gaps.parent / "out").exists()
 
 

@@ -107,6 +107,15 @@ def test_clusters_count_from_1_or_have_names(result, tmp_path, capsys):
     assert "must be different names" in capsys.readouterr().err
 
 
+def test_names_may_be_longer_than_the_name_of_a_file(result):
+    names = [letter * 90 for letter in "abc"]
+    assert (
+        main(["report", str(result), "--no-pictures", "-q", "--force", "--names", ",".join(names)])
+        == 0
+    )
+    assert clusters_of(result / "report.html") == names
+
+
 def test_the_names_of_combine_are_kept_for_the_report(tmp_path, capsys):
     np.save(tmp_path / "labels.npy", LABELS)
     out = tmp_path / "named"

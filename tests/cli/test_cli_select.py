@@ -137,7 +137,7 @@ def test_objects_with_gaps_are_imputed_or_dropped(tmp_path, capsys):
     assert labels.count("-1") == 1
 
 
-@pytest.mark.parametrize("text", ["1:4", "5:2", "two", "2,1", "", "2:x"])
+@pytest.mark.parametrize("text", ["1:4", "5:2", "two", "2,1", "", "2:x", "2:900000000000"])
 def test_invalid_numbers_of_clusters_are_refused(blobs, text, capsys):
     with pytest.raises(SystemExit) as stop:
         main(["select", str(blobs[0]), "--k", text])

@@ -209,7 +209,7 @@ def test_the_pipeline_keeps_constraints_when_choosing_the_number():
     assert kept(found.labels_, [], apart)
     joined = model.fit(X, must_link=[(0, 60)])
     assert kept(joined.labels_, [(0, 60)], [])
-    with pytest.raises(ParameterError, match="refine=True keeps no must_link"):
+    with pytest.raises(ParameterError, match="refine=True does not keep must_link"):
         cc.ConsensusClustering(refine=True).fit(X, must_link=[(0, 1)])
 
 

@@ -138,7 +138,7 @@ def test_a_consensus_that_cannot_predict_has_no_predict():
         with pytest.raises(
             AttributeError,
             match=f"no attribute '{name}': its consensus has no "
-            r"'predict(_proba)?'\. .*EAC places no new objects\. .*PCC.* do\.",
+            r"'predict(_proba)?'\. .*EAC does not place new objects\. .*PCC.* do\.",
         ):
             getattr(model, name)
     with pytest.raises(AttributeError, match="EAC gives labels only"):
@@ -203,7 +203,7 @@ def test_a_generator_of_frames_predicts_like_one_of_arrays():
         ({"n_clusters": 2.5}, "'n_clusters' parameter of ConsensusClustering must be an int"),
         (
             {"consensus": "FCAConsensus", "n_clusters": 3},
-            "must be None with FCAConsensus, which finds by itself how many",
+            "must be None with FCAConsensus, which determines the number",
         ),
         (
             {"consensus": "HBGF"},
@@ -446,7 +446,7 @@ def test_a_fit_of_an_array_forgets_the_names_of_columns():
 
 
 def test_a_clusterer_or_a_word_as_generator_gets_advice():
-    with pytest.raises(ParameterError, match="over and over: generator=EnsembleGenerator"):
+    with pytest.raises(ParameterError, match="many times, pass generator=EnsembleGenerator"):
         ConsensusClustering(generator=KMeans(3)).fit(X)
     with pytest.raises(ParameterError, match=r"generator=EnsembleGenerator\('kmeans'\)"):
         ConsensusClustering(generator="kmeans").fit(X)

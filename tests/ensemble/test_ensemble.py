@@ -450,7 +450,7 @@ def broken(tmp_path, **changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": "something"}, "holds no conclust ensemble"),
+        ({"format": "something"}, "does not hold a conclust ensemble"),
         ({"version": 2}, "format version 2"),
         ({"names": [None]}, "names"),
         ({"names": [[0, 1, 1], None]}, "names"),

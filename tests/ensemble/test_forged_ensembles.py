@@ -50,7 +50,7 @@ def test_false_cluster_counts_are_refused(tmp_path, count):
     dtype = np.uint8 if count < 255 else np.uint32
     write(path, np.array([[0], [1]], dtype), [count])
     assert path.stat().st_size < 1000
-    refused(path, "says that a partition has")
+    refused(path, "by its counts a partition has")
 
 
 @pytest.mark.parametrize("count", [2**33, 2**62])
@@ -122,8 +122,8 @@ B = SOFT.indicator
         ({"soft_columns": changed(B.indices, 1, 0)}, "is duplicated"),
         ({"soft_columns": np.minimum(B.indices, 3)}, "is duplicated"),
         ({"counts": np.array([3, 3])}, "cluster is empty"),
-        ({"counts": np.array([40, 2])}, "says that a partition has"),
-        ({"counts": np.array([3, 2**62])}, "says that a partition has"),
+        ({"counts": np.array([40, 2])}, "by its counts a partition has"),
+        ({"counts": np.array([3, 2**62])}, "by its counts a partition has"),
         ({"codes": changed(SOFT.codes, (3, 0), 0)}, "do not sum to 1"),
         ({"codes": changed(SOFT.codes, (0, 1), 255)}, "by first appearance|do not sum"),
         ({"codes": changed(SOFT.codes, (3, 0), 254)}, "do not sum to 1"),

@@ -17,7 +17,6 @@ from conclust._files.storage import (
     read_npy,
     read_npz,
     write_json,
-    write_npy,
     write_npz,
 )
 from conclust.exceptions import FileFormatError, InputError
@@ -129,7 +128,7 @@ def test_atomic_write_flushes_file_then_moves_then_flushes_folder(tmp_path, monk
 @pytest.mark.parametrize("array", ARRAYS, ids=lambda a: f"{a.dtype}-{a.ndim}")
 @pytest.mark.parametrize("mmap", [False, True])
 def test_npy_files_are_read_back(tmp_path, array, mmap):
-    write_npy(tmp_path / "a.npy", array)
+    np.save(tmp_path / "a.npy", array)
     back = read_npy(tmp_path / "a.npy", mmap=mmap)
     np.testing.assert_array_equal(back, array)
     assert back.dtype == array.dtype
@@ -138,7 +137,7 @@ def test_npy_files_are_read_back(tmp_path, array, mmap):
 
 
 def test_memory_maps_are_read_only_and_unbounded(tmp_path):
-    write_npy(tmp_path / "a.npy", np.arange(100))
+    np.save(tmp_path / "a.npy", np.arange(100))
     mapped = read_npy(tmp_path / "a.npy", mmap=True, max_bytes=8)
     assert isinstance(mapped, np.memmap)
     with pytest.raises(ValueError, match="read-only"):
@@ -217,8 +216,6 @@ def test_large_json_is_refused(tmp_path):
     "array", [np.array([None, "a"]), np.array(["2020"], "M8[D]"), np.zeros(2, "i4,f4")]
 )
 def test_only_plain_arrays_are_written(tmp_path, array):
-    with pytest.raises(InputError, match="cannot be stored"):
-        write_npy(tmp_path / "a.npy", array)
     with pytest.raises(InputError, match="x: an array of dtype"):
         write_npz(tmp_path / "a.npz", {"x": array}, {})
     assert leftovers(tmp_path) == []
@@ -236,7 +233,7 @@ def test_array_names_are_identifiers(tmp_path, name):
 HOSTILE = {
     "cut off in the data": (
         npy(data=b"\0" * 15),
-        "is cut off: its array needs 16 bytes, 15 are there",
+        "is cut off: its array needs 16 bytes, 15 are available",
     ),
     "cut off in the header": (npy()[:30], "is cut off: it ends within its header"),
     "cut off in the magic": (b"\x93NU", "is cut off"),
@@ -287,16 +284,16 @@ def test_hostile_npy_inside_npz_is_refused(tmp_path, name):
 
 
 def test_npy_above_the_limit_is_refused_before_it_is_read(tmp_path):
-    write_npy(tmp_path / "a.npy", np.zeros(1000))
+    np.save(tmp_path / "a.npy", np.zeros(1000))
     with pytest.raises(FileFormatError, match=r"unpacks to 7.8 KiB; at most 100 bytes"):
         read_npy(tmp_path / "a.npy", max_bytes=100)
 
 
 def test_the_default_limit_is_half_of_the_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(_storage, "_memory", lambda: 1000)
-    write_npy(tmp_path / "a.npy", np.zeros(62))
+    np.save(tmp_path / "a.npy", np.zeros(62))
     assert read_npy(tmp_path / "a.npy").size == 62
-    write_npy(tmp_path / "a.npy", np.zeros(63))
+    np.save(tmp_path / "a.npy", np.zeros(63))
     with pytest.raises(FileFormatError, match="at most 500 bytes"):
         read_npy(tmp_path / "a.npy")
 
@@ -406,7 +403,7 @@ def test_a_zip_bomb_with_a_false_size_is_refused(tmp_path):
 def test_a_header_larger_than_its_entry_is_refused(tmp_path):
     zipped(tmp_path / "a.npz", [("x.npy", npy(shape="(100000000,)"))])
     with pytest.raises(
-        FileFormatError, match="the array 'x' in it needs 800000000 bytes, 16 are there"
+        FileFormatError, match="the array 'x' in it needs 800000000 bytes, 16 are available"
     ):
         read_npz(tmp_path / "a.npz")
 
@@ -433,7 +430,7 @@ def test_entries_that_are_not_arrays_are_refused(tmp_path):
         read_npz(tmp_path / "a.npz")
     with pytest.warns(UserWarning, match="Duplicate name"):
         zipped(tmp_path / "b.npz", [("x.npy", npy()), ("x.npy", npy())])
-    with pytest.raises(FileFormatError, match="twice"):
+    with pytest.raises(FileFormatError, match="repeated"):
         read_npz(tmp_path / "b.npz")
 
 

@@ -241,9 +241,9 @@ def test_cached_members_of_a_graph_need_one_search(tmp_path):
         assert all(model.search is of_one[0].search for model in of_one)
     # Searches of equal content, from models in files, also count as one graph.
     assert models[0][0].search is not models[1][0].search
-    assert models[0][0].shares_ties(models[1][1])
+    assert models[0][0].shares_search(models[1][1])
     one, other = generated("spectral", 2, n_clusters=3, n_graphs=2)[0].members_
-    assert not one.model.shares_ties(other.model)
+    assert not one.model.shares_search(other.model)
 
 
 def test_members_of_one_graph_are_made_in_parallel_to_the_same_bits(monkeypatch):

@@ -172,7 +172,7 @@ def test_three_kinds_alternate():
 
 def test_too_many_objects_are_refused_by_name():
     X = np.zeros((100_001, 1))
-    with pytest.raises(ParameterError, match="looks for neighbours among all pairs") as caught:
+    with pytest.raises(ParameterError, match="compares all pairs") as caught:
         EnsembleGenerator(["kmeans", "multimetric"]).fit(X)
     assert "'kmeans' or 'spectral' where members draw more than 100000" in str(caught.value)
     assert "sample_fraction" in str(caught.value)

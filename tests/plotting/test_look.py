@@ -198,6 +198,11 @@ def test_adjacent_clusters_differ_in_greyscale():
     assert (np.diff(scale) < 0).all()
 
 
+def test_an_embedding_needs_an_object():
+    with pytest.raises(InputError, match="at least one object"):
+        P.embedding(np.empty((0, 3)), np.empty(0, dtype=int))
+
+
 def test_a_pipeline_is_drawn_like_its_consensus():
     X = np.random.default_rng(0).normal(size=(40, 3)) + 6 * np.repeat([[0], [1]], 20, axis=0)
     model = ConsensusClustering("eac", n_clusters=2, random_state=0).fit(X)

@@ -426,7 +426,7 @@ def test_objects_in_no_cluster_are_counted():
             lambda m, X: report.account(m, selection=choose_from(m.ensemble_.labels[:9], [2])),
             "same objects",
         ),
-        (lambda m, X: report.account("nowhere"), "is not there"),
+        (lambda m, X: report.account("nowhere"), "does not exist"),
         (lambda m, X: report.account("nowhere", ensemble=m.ensemble_), "brings its own ensemble"),
     ],
 )

@@ -127,7 +127,7 @@ def test_a_partition_without_informed_clusters_is_refused():
     alone = [Ensemble(labels, weights=[0, 1, 0]), np.full((30, 3), -2)]
     alone[1][:, 1] = labels[:, 1]
     for ensemble in alone:
-        with pytest.raises(InputError, match="Partition 1 shares objects with no cluster"):
+        with pytest.raises(InputError, match="Partition 1 shares objects with no partition"):
             coarsen(ensemble, 2)
 
 

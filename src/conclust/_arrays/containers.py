@@ -104,6 +104,15 @@ def refuse_graph(given: Any, needed: str) -> None:
         )
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a cell is missing: None, NaN, NaT or pandas.NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return bool(np.isnat(value))
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
 def check_row_names(frames: Mapping[str, Any], *, named_only: bool = False) -> None:
     """Refuse frames of pandas whose rows have the same names in different orders, or partly different text as names.
 

@@ -14,7 +14,7 @@ from conclust._validation import count
 from conclust.exceptions import InputError
 
 _NAMED = 4
-# Number of points that are looked at first, and distance from a line, relative to the spread of a column, that does not count.
+# Number of points that are examined first, and distance from a line, relative to the spread of a column, that does not count.
 _FIRST = 100
 _ON_LINE = 1e-10
 _EPS = 16 * float(np.finfo(np.float64).eps)
@@ -51,7 +51,7 @@ def point_rows(X: Any, n: int, rows: str = "objects", *, also: str = "") -> NDAr
             points = points.astype(np.float64)
     if points.ndim != 2 or len(points) != n or points.dtype.kind not in "biuf":
         raise InputError(
-            f"'X' must hold numbers, a row for each of the {n} {rows}{also}. Got an array of shape "
+            f"'X' must hold numbers, with a row for each of the {n} {rows}{also}. Got an array of shape "
             f"{points.shape} and type {points.dtype}."
         )
     return points

@@ -2,7 +2,7 @@
 
 SciPy's reader of version 5 follows types and lengths in the file wherever they lead, also out of the memory,
 and unpacks cells and structs with everything in them. Here nothing but arrays of numbers is unpacked, after
-their sizes were counted and compared with what is there.
+their sizes were counted and compared with the file.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _array_of(content: bytes, path: PathLike, order: _Order) -> tuple[str, NDArr
     kind, values, _ = _element(rest, path, order)
     dtype = np.dtype(mark + _TYPES[kind]) if kind in _TYPES else None
     if dtype is None or min(shape) < 0 or math.prod(shape) * dtype.itemsize != len(values):
-        _refuse(path, f"its array {name[:80]!r} does not have as many values as its shape says")
+        _refuse(path, f"its array {name[:80]!r} does not have as many values as its shape requires")
     array = np.frombuffer(values, dtype).astype(dtype.newbyteorder("="))
     return name, array.reshape(shape, order="F")
 

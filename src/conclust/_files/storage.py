@@ -140,18 +140,6 @@ def sync_folder(folder: PathLike) -> None:
         os.close(descriptor)
 
 
-def write_npy(path: PathLike, array: npt.ArrayLike) -> None:
-    """Write one array as NPY, atomically.
-
-    Raises
-    ------
-    InputError
-        The array holds Python objects (or another dtype that `read_npy` would refuse).
-    """
-    ready = _plain(array, str(path))
-    atomic_write(path, lambda file: np.lib.format.write_array(file, ready, allow_pickle=False))
-
-
 def write_npz(path: PathLike, arrays: Mapping[str, npt.ArrayLike], meta: Mapping[str, Any]) -> None:
     """Write arrays and a JSON description into one NPZ file, atomically.
 
@@ -259,7 +247,7 @@ def read_json(path: PathLike, *, max_bytes: int = _MAX_JSON) -> Any:
     with open_regular(path) as file:
         content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
-        _refuse(path, f"is larger than {_size(max_bytes)}, the limit for a JSON file")
+        refuse_file(path, f"is larger than {_size(max_bytes)}, the limit for a JSON file")
     return _from_json(content, path)
 
 
@@ -268,7 +256,7 @@ def entry_of(content: Any, path: PathLike, *keys: str) -> Any:
     value = content
     for key in keys:
         if not isinstance(value, dict) or key not in value:
-            _refuse(
+            refuse_file(
                 path,
                 f"lacks the entry {'/'.join(keys)!r}: it is damaged, or of another version of conclust. Make "
                 "the result again",
@@ -308,7 +296,7 @@ def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False
         if header.n_bytes > available:
             _cut_off(path, "", header.n_bytes, available)
         if header.n_bytes < available:
-            _refuse(
+            refuse_file(
                 path, f"is damaged: {available - header.n_bytes} bytes follow the end of its array"
             )
         # Booleans and strings are checked byte by byte, which mapping would defer.
@@ -380,23 +368,25 @@ def _read_archive(
     for entry in archive.infolist():
         name = entry.filename.removesuffix(".npy")
         if name == entry.filename or name in entries:
-            _refuse(
+            refuse_file(
                 path,
-                f"is not an NPZ file: {entry.filename[:80]!r} in it is not an array, or is there twice",
+                f"is not an NPZ file: {entry.filename[:80]!r} in it is not an array, or is repeated",
             )
         if entry.header_offset < 0:
-            _refuse(path, f"is damaged: {name[:80]!r} would begin before the file")
+            refuse_file(path, f"is damaged: {name[:80]!r} would begin before the file")
         if entry.flag_bits & 1 or entry.compress_type not in (
             zipfile.ZIP_STORED,
             zipfile.ZIP_DEFLATED,
         ):
-            _refuse(
+            refuse_file(
                 path, f"holds {name[:80]!r} encrypted or packed in a way that NumPy does not use"
             )
         # Sizes in the directory are limited by the size of the file before memory is allocated.
         packed = entry.compress_type == zipfile.ZIP_DEFLATED
         if entry.file_size > min(entry.compress_size, size) * (_MOST_PACKED if packed else 1):
-            _refuse(path, f"is damaged: {name[:80]!r} cannot unpack to {_size(entry.file_size)}")
+            refuse_file(
+                path, f"is damaged: {name[:80]!r} cannot unpack to {_size(entry.file_size)}"
+            )
         entries[name] = entry
     if expected is not None:
         absent = [
@@ -405,9 +395,9 @@ def _read_archive(
         absent += [_META] if _META not in entries else []
         surplus = sorted(entries.keys() - expected.keys() - {_META})
         if absent:
-            _refuse(path, f"lacks the array {absent[0]!r}")
+            refuse_file(path, f"lacks the array {absent[0]!r}")
         if surplus:
-            _refuse(path, f"holds an array {surplus[0][:80]!r} that does not belong there")
+            refuse_file(path, f"holds an array {surplus[0][:80]!r} that does not belong there")
     # Sizes are checked first: nothing is unpacked from a file that is too large.
     _check_size(sum(entry.file_size for entry in entries.values()), max_bytes, path)
 
@@ -423,7 +413,7 @@ def _read_archive(
                 if header.dtype.kind not in what.kinds or len(header.shape) != what.ndim:
                     form = f"dtype {header.dtype} and {len(header.shape)} dimensions"
                     wanted = f"a dtype of kind {' or '.join(what.kinds)} and {what.ndim}"
-                    _refuse(path, f"holds {name!r} with {form}; expected {wanted}")
+                    refuse_file(path, f"holds {name!r} with {form}; expected {wanted}")
             array = _read_array(stream, header, path, name)
             stream.read(1)  # the end of the entry: here its checksum is compared
         if name != _META:
@@ -431,10 +421,10 @@ def _read_archive(
         elif array.dtype == np.uint8 and array.ndim == 1 and array.size <= _MAX_JSON:
             content = _from_json(array.tobytes(), path)
             if not isinstance(content, dict):
-                _refuse(path, "has a description that is not a JSON object")
+                refuse_file(path, "has a description that is not a JSON object")
             meta = content
         else:
-            _refuse(path, "has a description that is not text")
+            refuse_file(path, "has a description that is not text")
     return arrays, meta
 
 
@@ -456,24 +446,24 @@ def _read_header(stream: Any, path: PathLike, name: str) -> _Header:
     start = stream.read(8)
     if len(start) < 8 or start[:6] != _NPY_MAGIC:
         if len(start) < 8 and _NPY_MAGIC.startswith(start[:6]):
-            _refuse(path, f"is cut off: {what} ends within its header")
+            refuse_file(path, f"is cut off: {what} ends within its header")
         if start[:1] == b"\x80":
-            _refuse(
+            refuse_file(
                 path,
                 "is a Python pickle, which can run code and is never read. Save with numpy.save",
             )
-        _refuse(path, f"is not an NPY file: {what} does not begin as one")
+        refuse_file(path, f"is not an NPY file: {what} does not begin as one")
     version = (start[6], start[7])
     if version not in ((1, 0), (2, 0)):
-        _refuse(path, f"has NPY version {version[0]}.{version[1]}; only 1.0 and 2.0 are read")
+        refuse_file(path, f"has NPY version {version[0]}.{version[1]}; only 1.0 and 2.0 are read")
     width = 2 if version == (1, 0) else 4
     field = stream.read(width)
     length = int.from_bytes(field, "little")
     if length > _MAX_HEADER:
-        _refuse(path, f"has an NPY header of {length} bytes; at most {_MAX_HEADER} are read")
+        refuse_file(path, f"has an NPY header of {length} bytes; at most {_MAX_HEADER} are read")
     text = stream.read(length)
     if len(field) < width or len(text) < length:
-        _refuse(path, f"is cut off: {what} ends within its header")
+        refuse_file(path, f"is cut off: {what} ends within its header")
     dtype, shape, fortran = _parse_header(text, path)
     return _Header(dtype, shape, fortran, 8 + width + length)
 
@@ -484,10 +474,10 @@ def _parse_header(text: bytes, path: PathLike) -> tuple[np.dtype[Any], tuple[int
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         fields = None
     if not isinstance(fields, dict) or fields.keys() != {"descr", "fortran_order", "shape"}:
-        _refuse(path, "is damaged: its NPY header cannot be understood")
+        refuse_file(path, "is damaged: its NPY header cannot be understood")
     descr, shape, fortran = fields["descr"], fields["shape"], fields["fortran_order"]
     if isinstance(descr, str) and "O" in descr:
-        _refuse(
+        refuse_file(
             path,
             "holds Python objects (a pickle), which can run code and are never read. Save an array "
             "of numbers or of strings of fixed length",
@@ -497,7 +487,7 @@ def _parse_header(text: bytes, path: PathLike) -> tuple[np.dtype[Any], tuple[int
     except (TypeError, ValueError, OverflowError):
         dtype = None
     if dtype is None or dtype.itemsize == 0:
-        _refuse(
+        refuse_file(
             path,
             f"holds the dtype {str(descr)[:80]!r}; only booleans, numbers and strings are read",
         )
@@ -506,9 +496,9 @@ def _parse_header(text: bytes, path: PathLike) -> tuple[np.dtype[Any], tuple[int
         type(length) is int and length >= 0 for length in shape
     )
     if not whole or len(shape) > 32 or math.prod(max(1, length) for length in shape) >= 1 << 59:
-        _refuse(path, f"is damaged: its NPY header has the shape {str(shape)[:80]}")
+        refuse_file(path, f"is damaged: its NPY header has the shape {str(shape)[:80]}")
     if not isinstance(fortran, bool):
-        _refuse(path, "is damaged: its NPY header cannot be understood")
+        refuse_file(path, "is damaged: its NPY header cannot be understood")
     return dtype, shape, fortran
 
 
@@ -530,7 +520,7 @@ def _read_array(stream: Any, header: _Header, path: PathLike, name: str) -> AnyA
     if header.dtype.kind == "U":
         points = buffer.view(header.dtype.byteorder.replace("|", "=") + "u4")
         if points.size and points.max() > 0x10FFFF:
-            _refuse(path, "is damaged: it holds characters that do not exist")
+            refuse_file(path, "is damaged: it holds characters that do not exist")
     return array.T if header.fortran else array
 
 
@@ -538,25 +528,25 @@ def _check_directory(file: BinaryIO, path: PathLike) -> None:
     """Limit the directory that `zipfile` parses, and distinguish truncated files from other kinds."""
     start = file.read(4)
     if start[:1] == b"\x80":
-        _refuse(
+        refuse_file(
             path, "is a Python pickle, which can run code and is never read. Save with numpy.savez"
         )
     if start not in (_ZIP_ENTRY, b"PK\x05\x06"):
-        _refuse(path, "is not an NPZ file: it does not begin as one")
+        refuse_file(path, "is not an NPZ file: it does not begin as one")
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - 98))
     # End record (22 bytes), and before it, in large files, locator and zip64 record.
     tail = file.read(98)
     end = tail[-22:]
     if len(end) < 22 or end[:4] != b"PK\x05\x06" or end[-2:] != b"\0\0":
-        _refuse(path, "is cut off: the directory at the end of an NPZ file is not there")
+        refuse_file(path, "is cut off: the directory at the end of an NPZ file is missing")
     length = int.from_bytes(end[12:16], "little")
     if tail[-42:-38] == b"PK\x06\x07":
         if tail[-98:-94] != b"PK\x06\x06":
-            _refuse(path, "is damaged: its directory cannot be found")
+            refuse_file(path, "is damaged: its directory cannot be found")
         length = int.from_bytes(tail[-58:-50], "little")
     if length > _MAX_DIRECTORY:
-        _refuse(
+        refuse_file(
             path, f"has a directory of {_size(length)}; files with that many arrays are not read"
         )
     file.seek(0)
@@ -566,7 +556,7 @@ def _from_json(content: bytes, path: PathLike) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         keys = dict(pairs)
         if len(keys) < len(pairs):
-            raise ValueError("a key is there twice")
+            raise ValueError("a key is repeated")
         return keys
 
     def no_number(text: str) -> NoReturn:
@@ -586,7 +576,7 @@ def reading_limit() -> int:
 def _check_size(n_bytes: int, max_bytes: int | None, path: PathLike) -> None:
     limit = reading_limit() if max_bytes is None else max_bytes
     if n_bytes > limit:
-        _refuse(path, f"unpacks to {_size(n_bytes)}; at most {_size(limit)} are read")
+        refuse_file(path, f"unpacks to {_size(n_bytes)}; at most {_size(limit)} are read")
 
 
 def _memory() -> int:
@@ -604,12 +594,13 @@ def _size(n_bytes: int) -> str:
 
 def _cut_off(path: PathLike, name: str, needed: int, available: int) -> NoReturn:
     if available > needed:
-        _refuse(
+        refuse_file(
             path, f"is damaged: {available - needed} bytes follow the end of the array {name!r}"
         )
     what = f"the array {name!r} in it" if name else "its array"
-    _refuse(path, f"is cut off: {what} needs {needed} bytes, {max(0, available)} are there")
+    refuse_file(path, f"is cut off: {what} needs {needed} bytes, {max(0, available)} are available")
 
 
-def _refuse(path: PathLike, what: str) -> NoReturn:
+def refuse_file(path: PathLike, what: str) -> NoReturn:
+    """Raise the error about a file: `what` is wrong with it."""
     raise FileFormatError(f"{os.fspath(path)} {what}.")

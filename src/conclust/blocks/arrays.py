@@ -175,7 +175,7 @@ class BlockedArray:
         Parameters
         ----------
         values : ndarray
-            The array, a row for each object.
+            The array, one row per object.
         block_rows : int
             Rows of a block.
         """

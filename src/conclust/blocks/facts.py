@@ -247,17 +247,9 @@ def joined(
         weights=weights,
         missing_counts=absent - nowhere,
         noise_counts=noise,
-        groups=_groups(signatures),
+        groups=PresenceGroups.of(signatures),
         code_type=dtype,
         missing=missing,
         plain=plain and same and dtype == np.uint8,
         fingerprint=digest.hexdigest(),
     )
-
-
-def _groups(signatures: NDArray[np.uint64]) -> PresenceGroups:
-    m = len(signatures)
-    _, first, groups = np.unique(signatures, return_index=True, return_inverse=True)
-    if len(first) == m:  # numbered by partition: the fast case of the kernels
-        return PresenceGroups(np.arange(m, dtype=np.int32), np.arange(m))
-    return PresenceGroups(groups.astype(np.int32), first)

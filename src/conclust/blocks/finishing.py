@@ -163,7 +163,7 @@ def _first_labels(
 
 
 @dataclass(frozen=True)
-class _Told:
+class _FirstMemberships:
     """Facts about the memberships of a block.
 
     Attributes
@@ -189,7 +189,7 @@ class _Told:
 
 def _first_memberships(
     part: Part, stored: Any, rule: Task, shared: tuple[Any, ...], counted: Bools | None
-) -> tuple[NDArray[Any], _Told]:
+) -> tuple[NDArray[Any], _FirstMemberships]:
     Y = np.ascontiguousarray(rule(part, stored, *shared))
     if counted is not None and part.ensemble.has_missing:
         codes = part.ensemble.codes[:, counted]
@@ -203,7 +203,7 @@ def _first_memberships(
     places = np.full(len(alike), -1, dtype=np.int64)
     exists = first < len(Y)
     places[exists] = _places(part, first[exists])
-    result = _Told(part.index, alike, places, Y.max(axis=0), Y.sum(axis=0))
+    result = _FirstMemberships(part.index, alike, places, Y.max(axis=0), Y.sum(axis=0))
     return _spread(columns, part), result
 
 

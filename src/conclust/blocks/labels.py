@@ -33,7 +33,7 @@ _LINES = 2.0
 class LabelBlocks(Derived):
     """The quantities of an ensemble that is read in blocks, and methods that iterate over the blocks.
 
-    ``n_samples`` counts the objects that at least one partition observed: no task sees the others. The attributes
+    ``n_samples`` counts the objects that at least one partition observed: no task receives the others. The attributes
     of an Ensemble with an entry per object (codes, labels, indicator) are missing.
 
     Parameters
@@ -125,7 +125,7 @@ class LabelBlocks(Derived):
     @once
     def observed_sizes(self) -> Floats:
         """Number of objects of each cluster that each partition observed, (T, N)."""
-        return np.asarray(self.total("who observed whom", _observed_sizes)[0])
+        return np.asarray(self.total("observed cluster sizes", _observed_sizes)[0])
 
     @once
     def shared_counts(self) -> Floats:

@@ -27,7 +27,7 @@ RunnerName: TypeAlias = Literal["auto", "threads", "dask"]
 class LabelStore:
     """Labels of many objects, read in blocks: a file, a folder, an array larger than memory.
 
-    Methods whose row of ``conclust.methods()`` says so (``blocks``) accept it instead of a label matrix, in ``fit``
+    Methods with ``blocks`` in ``conclust.methods()`` accept it instead of a label matrix, in ``fit``
     and in ``predict``; results with one row per object are then a :class:`BlockedArray`, computed when it is read.
 
     Parameters

@@ -201,7 +201,7 @@ def _read(X: ArrayLike, pieces: ArrayLike, pairs: ArrayLike) -> tuple[Floats, In
         )
     if borders.ndim != 2 or borders.shape[1] != 2 or borders.dtype.kind not in "iu":
         raise InputError(
-            f"'pairs' must hold two pieces a row. Got an array of shape {borders.shape} and type "
+            f"'pairs' must hold two pieces per row. Got an array of shape {borders.shape} and type "
             f"{borders.dtype}."
         )
     borders = np.ascontiguousarray(borders, dtype=np.int64)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 DEFAULT_METHOD = "auto"
 """Default of ``--method``, defined only here."""
 
-# Parameters with their own option, which --set does not accept.
-_SAID_ELSEWHERE = {
+# Parameters with options of their own, which --set does not accept.
+_OWN_OPTIONS = {
     "n_clusters": "-k",
     "max_clusters": "--max-clusters",
     "random_state": "--seed",
@@ -71,7 +71,7 @@ def settable(method: Method) -> dict[str, Parameter]:
     return {
         name: parameter
         for name, parameter in has.items()
-        if name not in _SAID_ELSEWHERE and parameter.kinds - {NoneType}
+        if name not in _OWN_OPTIONS and parameter.kinds - {NoneType}
     }
 
 
@@ -111,8 +111,8 @@ def choose(arguments: argparse.Namespace) -> Choice:
             refuse(f"--linkage: {method.estimator} does not build a tree.")
         parameters["linkage"] = arguments.linkage
     for name, text in _split(arguments.set, refuse):
-        if name in _SAID_ELSEWHERE:
-            refuse(f"--set {name}: give {_SAID_ELSEWHERE[name]} instead.")
+        if name in _OWN_OPTIONS:
+            refuse(f"--set {name}: give {_OWN_OPTIONS[name]} instead.")
         if name not in can:
             refuse(
                 f"--set: {method.estimator} has no parameter {name!r}. It has: "

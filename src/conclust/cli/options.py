@@ -27,8 +27,8 @@ __all__ = [
     "add_scale_and_cache",
     "add_talking",
     "add_writing",
+    "described_kinds",
     "end",
-    "kinds_told",
     "names",
     "numbers",
     "share",
@@ -42,6 +42,7 @@ KINDS = Path(__file__).with_name("kinds.json")
 
 LEVEL = 0.05
 """Default significance level."""
+_LARGEST_K = 1_000_000
 
 SCALES = ("auto", "minmax", "standard", "none")
 SCALING = (
@@ -51,7 +52,7 @@ SCALING = (
 
 
 class Kinds(tuple[str, ...]):
-    """The kinds of members, of which several may be joined by "+"."""
+    """The kinds of members; several may be joined by "+"."""
 
     __slots__ = ()
 
@@ -78,7 +79,7 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, values)
 
 
-def kinds_told() -> dict[str, dict[str, Any]]:
+def described_kinds() -> dict[str, dict[str, Any]]:
     """Return the kinds of members for the help, by name; `make docs` writes them, because importing the kinds takes seconds."""
     kinds: dict[str, dict[str, Any]] = json.loads(KINDS.read_text(encoding="utf-8"))
     return kinds
@@ -390,7 +391,11 @@ def cluster_names(text: str) -> tuple[str, ...]:
     """Read names of clusters: separated by commas, or the lines of a file."""
     path = Path(text)
     try:
-        lines = path.read_text("utf-8-sig").splitlines() if path.is_file() else None
+        is_file = path.is_file()
+    except OSError:  # a list of names may be too long for the name of a file
+        is_file = False
+    try:
+        lines = path.read_text("utf-8-sig").splitlines() if is_file else None
     except (OSError, ValueError) as error:
         raise argparse.ArgumentTypeError(f"must be a text file, got {text!r}: {error}") from error
     if lines is not None:
@@ -431,20 +436,16 @@ def whole_or_auto(text: str) -> int | str:
 
 def numbers(text: str) -> list[int]:
     """Read numbers of clusters: 2:10 (both ends), 2,3,5 or 4."""
+    first, colon, last = text.partition(":")
     try:
-        first, colon, last = text.partition(":")
-        ks = (
-            list(range(int(first), int(last) + 1))
-            if colon
-            else [int(part) for part in text.split(",")]
-        )
+        ks = [int(part) for part in ((first, last) if colon else text.split(","))]
     except ValueError:
         ks = []
-    if not ks or min(ks) < 2:
+    if not ks or min(ks) < 2 or max(ks) > _LARGEST_K or (colon and ks[0] > ks[1]):
         raise argparse.ArgumentTypeError(
-            f"must be numbers of clusters of at least 2, like 2:10 or 2,3,5, got {text!r}"
+            f"must be numbers of clusters from 2 to {_LARGEST_K:,}, like 2:10 or 2,3,5, got {text!r}"
         )
-    return ks
+    return list(range(ks[0], ks[1] + 1)) if colon else ks
 
 
 def share(text: str) -> float:
@@ -482,9 +483,13 @@ def _float(text: str) -> float:
 
 
 def _jobs(text: str) -> int:
-    if text.removeprefix("-").isdigit() and int(text) != 0:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"must be an integer other than 0, got {text!r}")
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number == 0:
+        raise argparse.ArgumentTypeError(f"must be an integer other than 0, got {text!r}")
+    return number
 
 
 def _decimal(text: str) -> str:

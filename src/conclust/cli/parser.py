@@ -26,8 +26,8 @@ from conclust.cli.options import (
     add_scale_and_cache,
     add_talking,
     add_writing,
+    described_kinds,
     end,
-    kinds_told,
     numbers,
     share,
     whole,
@@ -147,7 +147,7 @@ def _add_cluster(commands: Any) -> None:
     )
     parser.add_argument("points", type=Path, metavar="FILE", help=f"one object per row: {INPUTS}")
     group = parser.add_argument_group("ensemble")
-    kinds = kinds_told()
+    kinds = described_kinds()
     group.add_argument(
         "--generator",
         choices=Kinds(("auto", *kinds, "mixed")),

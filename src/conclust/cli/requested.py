@@ -24,7 +24,7 @@ def scale(arguments: argparse.Namespace) -> Scale:
 
 
 def scaling(reason: str, names: Sequence[str]) -> str:
-    """Name the columns in a sentence that says how they were scaled."""
+    """Name the columns in a sentence about how they were scaled."""
     return re.sub(
         r"column (\d+) \(from 0\)", lambda found: f"column {names[int(found[1])]!r}", reason
     )

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import check_row_names
+from conclust._arrays.containers import check_row_names, is_missing
 from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.confidence.features import ClusterFeatures, standardised
@@ -117,7 +116,7 @@ def _codes(values: NDArray[np.object_]) -> tuple[Ints, list[Hashable]]:
     number: dict[Hashable, int] = {}
     codes = np.full(len(values), -1, dtype=np.int64)
     for i, value in enumerate(values.tolist()):
-        if is_empty(value):
+        if is_missing(value):
             continue
         try:
             codes[i] = number.setdefault(value, len(number))
@@ -126,13 +125,6 @@ def _codes(values: NDArray[np.object_]) -> tuple[Ints, list[Hashable]]:
                 f"'categories' must hold names or numbers. Got {type(value).__name__} in row {i}."
             ) from error
     return codes, list(number)
-
-
-def is_empty(value: Any) -> bool:
-    """Return whether a cell is empty: None, NaN, or the missing values of pandas."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def _shares(counts: Floats) -> tuple[Floats, ...]:

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._sklearn import check_is_fitted, clone
+from conclust._sklearn import clone
 from conclust._types import Floats, Ints
-from conclust._validation import check_int, refuse
+from conclust._validation import check_int
 from conclust.confidence.objects import confidences
+from conclust.confidence.reading import check_model
 from conclust.consensus.auto.agreement import shuffled
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble
@@ -105,9 +106,7 @@ def chance_confidence(
     (1.0, True)
     """
     owner = "chance_confidence"
-    if not hasattr(model, "fit"):
-        refuse("model", owner, "a fitted consensus", model)
-    check_is_fitted(model)
+    check_model(model, owner)
     model = getattr(model, "consensus_", model)
     check_int(n_draws, "n_draws", owner)
     check_int(max_samples, "max_samples", owner, low=2)

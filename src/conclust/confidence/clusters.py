@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, count
 from conclust.confidence.items import cluster_sums
 from conclust.confidence.objects import membership_of
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import cluster_range
 from conclust.exceptions import InputError
 from conclust.measures.contingency import contingency, read_labels
 from conclust.membership import cluster_similarity
@@ -113,13 +115,11 @@ def cluster_confidence(
         return np.bincount(at, values[in_cluster], judged.n_clusters).astype(np.float64, copy=False)
 
     together, observed = per_cluster(judged.own(sums)), per_cluster(judged.own(weights))
-    means = np.full(judged.n_clusters, np.nan)
-    np.divide(together, observed, out=means, where=observed > 0)
     membership = membership_of(judged)
     own_membership = judged.own(membership[:, : judged.n_clusters])
     return ClusterConfidence(
         sizes=judged.sizes,
-        consensus=means,
+        consensus=ratio(together, observed, np.nan),
         jaccard=_jaccard(judged),
         confidence=per_cluster(np.nan_to_num(own_membership)) / judged.sizes,
         overlap=cluster_similarity(membership[in_cluster])[
@@ -144,7 +144,7 @@ def _jaccard(judged: Judged) -> Floats:
     sums = np.zeros(judged.n_clusters)
     observed_weight = np.zeros(judged.n_clusters)
     for u, weight in enumerate(hard.partition_weights):
-        block = slice(int(hard.offsets[u]), int(hard.offsets[u + 1]))
+        block = cluster_range(hard.offsets, u)
         union = sizes[block][:, None] + observed[:, u] - shared[block]
         best = np.zeros(judged.n_clusters)
         if len(union):
@@ -153,9 +153,7 @@ def _jaccard(judged: Judged) -> Floats:
         single = np.divide(1.0, observed[:, u], out=np.zeros_like(best), where=noise[:, u] > 0)
         sums += weight * np.maximum(best, single)
         observed_weight += weight * (observed[:, u] > 0)
-    means = np.full(judged.n_clusters, np.nan)
-    np.divide(sums, observed_weight, out=means, where=observed_weight > 0)
-    return means
+    return ratio(sums, observed_weight, np.nan)
 
 
 def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, Floats]:

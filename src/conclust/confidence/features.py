@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import check_row_names
+from conclust._arrays.ratios import ratio
 from conclust._arrays.scale import moderate
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
@@ -174,6 +175,4 @@ def _less(points: Floats, means: Floats, codes: Ints, finite: Bools) -> Floats:
 
 def _share(sums: Floats, counts: Floats) -> Floats:
     """Return sums over counts; NaN where nothing was counted."""
-    shares = np.full(np.shape(sums), np.nan)
-    np.divide(sums, counts, out=shares, where=counts > 0)
-    return shares
+    return ratio(sums, counts, np.nan)

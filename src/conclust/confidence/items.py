@@ -8,7 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from conclust._types import Floats
+from conclust._arrays.ratios import ratio, shares_of_rows
+from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_option
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
@@ -78,8 +79,7 @@ def item_consensus(
 def consensus_of_items(judged: Judged, max_dense: int, n_jobs: int | None) -> Floats:
     """Return the means (n, K) of the shares of pairs."""
     sums, weights = cluster_sums(judged, max_dense, n_jobs)
-    means = np.full(sums.shape, np.nan)
-    np.divide(sums, weights, out=means, where=weights > 0)
+    means = ratio(sums, weights, np.nan)
     return np.clip(means, 0.0, 1.0, out=means)
 
 
@@ -207,9 +207,14 @@ def company_of(judged: Judged, who: sp.csr_array | None = None) -> Floats:
         sums, observed_weight = times(columns * table), times(columns).ravel()
     else:
         sums, observed_weight = np.asarray(who @ (columns * table)), np.asarray(who @ counting)
-    shares = np.full(sums.shape, np.nan)
-    np.divide(sums, observed_weight[:, None], out=shares, where=observed_weight[:, None] > 0)
-    return shares
+    return ratio(sums, observed_weight[:, None], np.nan)
+
+
+def company_of_new(labels: Ints, ensemble: Ensemble, new: Any, placed: Ints) -> Floats:
+    """Return the confidence of new objects in the clusters given to them, as `confidences` does; NaN for those in none (-1)."""
+    shares = shares_of_rows(np.nan_to_num(company(labels, ensemble, new=new)))
+    own = np.take_along_axis(shares, np.maximum(placed, 0)[:, None], axis=1)[:, 0]
+    return np.where(placed < 0, np.nan, own)
 
 
 def member_agreement(
@@ -271,6 +276,4 @@ def agreement_of(judged: Judged, matching: Matching) -> Floats:
         column = members.labels[:, u]
         votes += weight * ((lookup[column] == labels) & (labels >= 0))
         observed_weight += weight * (column != -1)
-    agreement = np.full(len(labels), np.nan)
-    np.divide(votes, observed_weight, out=agreement, where=(observed_weight > 0) & (labels >= 0))
-    return agreement
+    return np.where(labels >= 0, ratio(votes, observed_weight, np.nan), np.nan)

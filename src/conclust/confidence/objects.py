@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.ratios import ratio, shares_of_rows
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, count
 from conclust.confidence.items import agreement_of, company_of, consensus_of_items
@@ -178,11 +179,7 @@ def membership_of(judged: Judged, shares: Floats | None = None) -> Floats:
     """Return the membership of the model, or the shares of company if it has none; rows sum to 1."""
     if judged.membership is not None:
         return judged.membership
-    known_shares = np.nan_to_num(company_of(judged) if shares is None else shares)
-    total = known_shares.sum(axis=1, keepdims=True)
-    rows = np.full_like(known_shares, 1.0 / known_shares.shape[1])
-    np.divide(known_shares, total, out=rows, where=total > 0)
-    return rows
+    return shares_of_rows(np.nan_to_num(company_of(judged) if shares is None else shares))
 
 
 def silhouettes(means: Floats, labels: Ints) -> Floats:
@@ -199,9 +196,7 @@ def silhouettes(means: Floats, labels: Ints) -> Floats:
     # A pair that no partition observed has the maximum distance.
     best = np.nan_to_num(others).max(axis=1)
     inside, outside = 1.0 - own_means, 1.0 - best
-    larger = np.maximum(inside, outside)
-    values = np.zeros(len(own_means))
-    np.divide(outside - inside, larger, out=values, where=larger > 0)
+    values = ratio(outside - inside, np.maximum(inside, outside))
     # In a cluster of one there is no other object to be close to.
     values[np.isnan(own_means)] = 0.0
     return np.where(in_cluster, values, np.nan)

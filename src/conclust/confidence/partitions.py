@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
 from conclust._validation import count, count_range
 from conclust.confidence.reading import read_consensus
@@ -91,9 +92,9 @@ def partition_confidence(
     others = nmi[:-1, :-1].copy()
     np.fill_diagonal(others, np.nan)
     finite = ~np.isnan(others)
-    count = finite.sum(axis=1)
-    alike = np.full(len(others), 1.0 if len(others) == 1 else np.nan)
-    np.divide(np.nan_to_num(others).sum(axis=1), count, out=alike, where=count > 0)
+
+    sums = np.nan_to_num(others).sum(axis=1)
+    alike = ratio(sums, finite.sum(axis=1), 1.0 if len(others) == 1 else np.nan)
     weights = members.partition_weights if judged.weights is None else np.asarray(judged.weights)
     return PartitionConfidence(
         n_clusters=members.cluster_counts.copy(),

@@ -15,6 +15,7 @@ from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._kernels import cluster_sums
 from conclust._sklearn import check_is_fitted
 from conclust._types import Floats, Ints
+from conclust._validation import refuse
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
@@ -110,6 +111,13 @@ def read_consensus(consensus: Any, ensemble: Any, owner: str) -> Judged:
             f"{owner} needs a consensus with at least one cluster. Got one without any."
         )
     return Judged(codes, members, membership, weights)
+
+
+def check_model(model: Any, owner: str) -> None:
+    """Refuse a model that is not a fitted estimator."""
+    if not hasattr(model, "fit"):
+        refuse("model", owner, "a fitted consensus", model)
+    check_is_fitted(model)
 
 
 def read_features(

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._sklearn import check_is_fitted, clone
+from conclust._sklearn import clone
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_real, count, refuse
-from conclust.confidence.reading import read_consensus
+from conclust.confidence.reading import check_model, read_consensus
 from conclust.consensus.probabilistic import PCC
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
@@ -149,9 +149,7 @@ def other_members(
     array([1. , 1. , 0.8, 1. ])
     """
     owner = "other_members"
-    if not hasattr(model, "fit"):
-        refuse("model", owner, "a fitted consensus", model)
-    check_is_fitted(model)
+    check_model(model, owner)
     check_int(n_draws, "n_draws", owner)
     if getattr(model, "refinement_", None) is not None:
         # Different members give different consensuses; the final step with the points is the same for all.

@@ -19,7 +19,7 @@ from conclust.exceptions import EvidenceWarning, OrientationWarning, Unsupported
 
 _OWNER = "cluster_splits"
 # Number of objects examined per cluster, evenly spaced: enough for shares of columns.
-_LOOKED_AT = 2000
+_MOST_EXAMINED = 2000
 _MOST_PARTS = 6
 _FEW = 4
 
@@ -39,7 +39,7 @@ class ClusterSplits:
         Number of partitions that observed the cluster.
     parts : ndarray of int64 of shape (n_samples,)
         For objects of clusters that fall into parts, the part, from 0; -1 for all others, for objects that were
-        not looked at (of clusters of more than 2,000, these are evenly spaced) and for those between the parts.
+        not examined (of clusters of more than 2,000, evenly spaced ones are) and for those between the parts.
     """
 
     n_parts: Ints
@@ -137,8 +137,8 @@ def cluster_splits(
     labels = judged.members.labels
     for k in range(K):
         objects = np.flatnonzero(judged.labels == k)
-        if len(objects) > _LOOKED_AT:
-            objects = objects[np.linspace(0, len(objects) - 1, _LOOKED_AT).astype(np.int64)]
+        if len(objects) > _MOST_EXAMINED:
+            objects = objects[np.linspace(0, len(objects) - 1, _MOST_EXAMINED).astype(np.int64)]
         rows = labels[objects]
         rows = rows[:, (rows != MISSING).any(axis=0)]
         n_observing[k] = rows.shape[1]

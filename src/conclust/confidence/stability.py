@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from conclust._arrays.ratios import ratio
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats
 from conclust._validation import check_option, count
@@ -215,6 +216,5 @@ def _mean_ambiguity(start: DistinctRows, n_jobs: int | None) -> Floats:
         total = weights.sum(axis=1)
         np.nan_to_num(p, copy=False)
         sums = (weights * p * (1.0 - p)).sum(axis=1)
-        some = slice(block.rows.start, block.rows.stop)
-        means[some] = np.divide(4.0 * sums, total, out=np.full(len(local), np.nan), where=total > 0)
+        means[block.rows.start : block.rows.stop] = ratio(4.0 * sums, total, np.nan)
     return means

@@ -93,7 +93,8 @@ def leap(
 ) -> tuple[Floats, float]:
     """Extrapolate three successive points to their limit; return it with its distance in steps.
 
-    The rows have the third's sums. At most `longest` steps; at least `least`, of which one leads to the third.
+    The rows have the sums of the rows of the third point. The number of steps is at most `longest` and at least
+    `least`; one step leads to the third point.
     """
     first, second, third = map(np.ascontiguousarray, (first, second, third))
     change, bend = np.empty_like(first), np.empty_like(first)

@@ -91,7 +91,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             reason = f"{type(self).__name__!r} object has no attribute {name!r}"
             if name in ("predict", "predict_proba") and not isinstance(self, PlacingClusterer):
                 reason += (
-                    f": {type(self).__name__} places no new objects. "
+                    f": {type(self).__name__} does not place new objects. "
                     f"{_those_that(PlacingClusterer)} do."
                 )
             elif name == "membership_" and not isinstance(self, SoftConsensusClusterer):
@@ -295,7 +295,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 way = f"With {parameters} it does. " if parameters else ""
                 raise UnsupportedEnsembleError(
                     f"{name} does not accept {kind}, and the ensemble has them. {way}PCC and EAC do; "
-                    "conclust.methods() says which others."
+                    "conclust.methods() lists all methods."
                 )
 
     def _read(self, X: Any) -> Ensemble:
@@ -321,7 +321,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         codes, unseen = encode_labels(read, self._names, self._code_type, missing=self.missing)
         if unseen:
             warn(
-                f"{unseen} labels were not there in fit: those objects are taken as observed by "
+                f"{unseen} labels did not occur in fit: those objects are taken as observed by "
                 "the partition and apart from all others (noise).",
                 UnseenLabelWarning,
             )

@@ -55,10 +55,7 @@ class Constraints:
         Each group in turn is extended by those that are apart from all groups so far, first the one with the most
         pairs; the largest set counts.
         """
-        others: dict[int, set[int]] = {}
-        for one, other in self.apart.tolist():
-            others.setdefault(one, set()).add(other)
-            others.setdefault(other, set()).add(one)
+        others = _partners(self.apart)
         order = sorted(others, key=lambda group: (-len(others[group]), group))
         largest = 1
         for first in order[:_STARTS]:
@@ -109,16 +106,12 @@ def coloured(n: int, apart: Ints, n_colours: int) -> Ints | None:
     n_colours : int
         Number of colours.
     """
-    others: dict[int, set[int]] = {}
-    for a, b in apart.tolist():
-        others.setdefault(a, set()).add(b)
-        others.setdefault(b, set()).add(a)
+    others = _partners(apart)
     colours = np.full(n, -1, dtype=np.int64)
     used: dict[int, Counter[int]] = {unit: Counter() for unit in sorted(others)}
     left = set(others)
-    chosen: list[
-        tuple[int, list[int]]
-    ] = []  # units in order, with the colours that have not been tried
+    # Units in order, with the colours that have not been tried.
+    chosen: list[tuple[int, list[int]]] = []
 
     def give(unit: int, sign: int) -> None:
         for other in others[unit]:
@@ -155,6 +148,15 @@ def coloured(n: int, apart: Ints, n_colours: int) -> Ints | None:
         give(chosen[-1][0], -1)
         colours[chosen[-1][0]] = -1
     return colours
+
+
+def _partners(pairs: Ints) -> dict[int, set[int]]:
+    """Return the units that each unit is paired with."""
+    partners: dict[int, set[int]] = {}
+    for a, b in pairs.tolist():
+        partners.setdefault(a, set()).add(b)
+        partners.setdefault(b, set()).add(a)
+    return partners
 
 
 def unlinked(n: int) -> Constraints:

@@ -15,7 +15,7 @@ from conclust._progress import rounds, say, stage, tracked
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread
-from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble import DistinctRows, Ensemble, Missing, with_weight
 from conclust.ensemble.labels import canonical_labels, missing_code, noise_code
 from conclust.exceptions import EvidenceWarning, warn
 
@@ -176,7 +176,7 @@ class FCAConsensus(ConsensusClusterer):
         self.covered_ = spread(self.covered_, observed, False)
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
-        voters = _voters(ensemble)
+        voters = with_weight(ensemble)
         rows = voters.distinct_rows(noise="apart")
         if self.order == "size":
             rows = rows.reordered(np.argsort(-rows.counts, kind="stable"))
@@ -205,7 +205,7 @@ class FCAConsensus(ConsensusClusterer):
 
     def _search(
         self, ensemble: Ensemble, rows: DistinctRows, kernel: ConceptGrowth
-    ) -> tuple[float, _Found]:
+    ) -> tuple[float, _Outcome]:
         """Return the threshold with the consensus that fits the co-association best, and this consensus."""
         m = ensemble.n_partitions
         fewest = max(1, math.ceil(_LOWEST_SHARE * m - 1e-9))
@@ -215,7 +215,7 @@ class FCAConsensus(ConsensusClusterer):
         if ensemble.weights is None:
             thresholds = thresholds.round()
         scores = np.empty(len(shares))
-        best: _Found | None = None
+        best: _Outcome | None = None
         stage("growth of concepts")
         for t, threshold in enumerate(tracked(thresholds, "thresholds")):
             outcome = _run(rows, kernel, float(threshold), ensemble)
@@ -229,7 +229,7 @@ class FCAConsensus(ConsensusClusterer):
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Outcome:
     """A consensus: labels by first appearance, and the intent of each of its clusters."""
 
     labels: Ints
@@ -268,13 +268,6 @@ def _pairs(sizes: Ints) -> float:
     return float(np.sum(sizes * (sizes - 1.0))) / 2
 
 
-def _voters(ensemble: Ensemble) -> Ensemble:
-    """Remove partitions of weight 0: they have no vote, and would split rows of equal labels."""
-    if ensemble.weights is None or ensemble.weights.all():
-        return ensemble
-    return ensemble.subset(partitions=ensemble.weights > 0)
-
-
 def _total(ensemble: Ensemble) -> float:
     weights = ensemble.weights
     return float(ensemble.n_partitions if weights is None else math.fsum(weights))
@@ -300,7 +293,9 @@ def _votes_on(rows: Ensemble) -> Floats:
     return np.asarray(present @ rows.partition_weights, dtype=np.float64)
 
 
-def _run(rows: DistinctRows, kernel: ConceptGrowth, threshold: float, ensemble: Ensemble) -> _Found:
+def _run(
+    rows: DistinctRows, kernel: ConceptGrowth, threshold: float, ensemble: Ensemble
+) -> _Outcome:
     """Grow the concepts to the fixpoint, assign the remaining objects, and number the clusters."""
     kernel.start(_lenient(threshold, ensemble))
     while not kernel.grow(_WORDS):  # Python checks for interrupts here
@@ -324,7 +319,7 @@ def _run(rows: DistinctRows, kernel: ConceptGrowth, threshold: float, ensemble: 
     number = np.empty(n, dtype=np.int64)
     number[by_object] = canonical_labels(cluster[by_object])
     _, one = np.unique(number, return_index=True)
-    return _Found(
+    return _Outcome(
         number[rows.inverse],
         covered[rows.inverse],
         votes[cluster[one]].astype(np.bool_),

@@ -15,7 +15,13 @@ from conclust._random import seed_sequence
 from conclust._types import Floats, Ints
 from conclust.consensus.restarts import best_of_restarts
 from conclust.ensemble import DistinctRows, Ensemble
-from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
+from conclust.ensemble.labels import (
+    indicator_of,
+    missing_code,
+    one_hot,
+    over_clusters,
+    over_partitions,
+)
 from conclust.spectra.gram import scaled_gram_norm
 
 # A label that occurs in no object of a cluster must have a high but finite cost.
@@ -202,9 +208,7 @@ class Centroids:
         """Return the centroids of a partition of the objects (labels 0 .. K - 1)."""
         k = int(labels.max()) + 1
         if ensemble.is_soft:
-            n = len(labels)
-            one_hot = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
-            sums = (ensemble.indicator.T @ one_hot).toarray()
+            sums = (ensemble.indicator.T @ one_hot(labels, k)).toarray()
         else:
             sums = np.empty((int(ensemble.offsets[-1]), k))
             cluster_sums(ensemble.label_view, None, labels, sums)

@@ -10,7 +10,7 @@ from importlib import import_module
 import conclust
 from conclust.consensus.method import Method
 
-_TITLES = ("method", "clusters", "memberships", "missing", "weights", "what it is")
+_TITLES = ("method", "clusters", "memberships", "missing", "weights", "description")
 
 
 class _Methods(list[Method]):

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import missing_code
 from conclust.exceptions import EnsembleWarning, warn
+from conclust.trees.agglomeration import single_tree
+from conclust.trees.dendrogram import cut
 from conclust.weighting.similarity import degenerate_partitions
 
 # Chosen on k-means members of blobs, of the digits and of published pools; see the tests.
@@ -76,12 +78,8 @@ def merged_groups(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int) -> 
     Among the partitions with more clusters than the consensus, the finer half is examined. Two objects are
     connected if more than half of these partitions put them together; a group is a connected component.
     Groups with less than a quarter of the mean size of `n_clusters` clusters, or with less than 2 % of
-    the objects, do not count. At most 2,000 objects are looked at.
+    the objects, do not count. At most 2,000 objects are used.
     """
-    # Imported here because MultiEAC, which is in that folder, also uses this module.
-    from conclust.trees.agglomeration import single_tree
-    from conclust.trees.dendrogram import cut
-
     counts = ensemble.cluster_counts
     n_groups = len(np.unique(labels))
     finer = np.flatnonzero((counts > n_groups) & (ensemble.partition_weights > 0))

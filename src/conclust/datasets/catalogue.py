@@ -8,7 +8,7 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class Published:
-    """A set that is read from the user's folder, if it is there.
+    """A set that is read from the user's folder, if it exists there.
 
     Attributes
     ----------

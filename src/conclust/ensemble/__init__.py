@@ -1,6 +1,6 @@
 """The ensemble: many partitions of the same objects, read once, validated and frozen (floor 1)."""
 
-from conclust.ensemble.conversions import as_ensemble, packed, unpacked
+from conclust.ensemble.conversions import as_ensemble, packed, unpacked, with_weight
 from conclust.ensemble.ensemble import MISSING, NOISE, DistinctRows, Ensemble, Missing, Noise
 from conclust.ensemble.labels import canonical_labels
 
@@ -15,4 +15,5 @@ __all__ = [
     "canonical_labels",
     "packed",
     "unpacked",
+    "with_weight",
 ]

@@ -25,6 +25,13 @@ def unpacked(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], name
     return made_of(path, file.unpack(path, arrays, names))
 
 
+def with_weight(ensemble: Ensemble) -> Ensemble:
+    """Return the ensemble without partitions of weight 0, which would split rows of equal labels."""
+    if ensemble.weights is None or ensemble.weights.all():
+        return ensemble
+    return ensemble.subset(partitions=ensemble.weights > 0)
+
+
 def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:
     """Return `labels` if they are an Ensemble, else make one, with a hint if they look transposed."""
     if isinstance(labels, Derived):  # or labels in blocks, which provide all sums over objects

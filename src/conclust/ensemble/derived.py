@@ -64,6 +64,15 @@ class PresenceGroups(NamedTuple):
     of_partition: NDArray[np.int32]
     first: Ints
 
+    @classmethod
+    def of(cls, signatures: NDArray[np.uint64]) -> PresenceGroups:
+        """Group partitions by the signatures of the objects that they observed."""
+        m = len(signatures)
+        _, first, groups = np.unique(signatures, return_index=True, return_inverse=True)
+        if len(first) == m:  # numbered by partition: the fast case of the kernels
+            return cls(np.arange(m, dtype=np.int32), np.arange(m))
+        return cls(groups.astype(np.int32), first)
+
 
 def once(method: Callable[[Any], T]) -> property:
     """Compute a derived quantity at first use and keep it (arrays are made read-only)."""
@@ -201,10 +210,7 @@ class Derived:
             return PresenceGroups(np.zeros(m, dtype=np.int32), np.zeros(1, dtype=np.int64))
         signatures = np.empty(m, dtype=np.uint64)
         presence_signatures(self.label_view, signatures)
-        _, first, groups = np.unique(signatures, return_index=True, return_inverse=True)
-        if len(first) == m:  # numbered by partition: the fast case of the kernels
-            return PresenceGroups(np.arange(m, dtype=np.int32), np.arange(m))
-        return PresenceGroups(groups.astype(np.int32), first)
+        return PresenceGroups.of(signatures)
 
     # -- of clusters: the columns of the indicator
 

@@ -91,7 +91,8 @@ def _read_draws(
     chains, length = values.shape[:2]
     used = np.arange(length)[burn::thin]
     if not len(used):
-        refuse("burn", _OWNER, f"an int in the range [0, {length - 1}]", burn, _length(length))
+        advice = f"A chain has {length} draws."
+        refuse("burn", _OWNER, f"an int in the range [0, {length - 1}]", burn, advice)
     labels = values[:, used].reshape(chains * len(used), -1).T
     if weights is None:
         return labels, None
@@ -104,10 +105,6 @@ def _read_draws(
             f"them. Got an array of shape {draw_weights.shape}."
         )
     return labels, draw_weights.reshape(chains, length)[:, used].reshape(-1)
-
-
-def _length(length: int) -> str:
-    return f"A chain has {length} draws."
 
 
 def _variable(draws: Any, variable: str | None) -> Any:

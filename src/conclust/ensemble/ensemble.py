@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
@@ -306,23 +306,20 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         if samples is None and columns.size:  # the clusters are unchanged
             counts = self.cluster_counts[columns]
             codes = recoded(self.codes[:, columns], code_type(int(counts.max())))
-            coded_part = CodedLabels(
+            coded = CodedLabels(
                 np.ascontiguousarray(codes),
                 counts,
                 self.missing_counts[columns],
                 self.noise_counts[columns],
                 tuple(self.names[u] for u in columns),
             )
-            return Ensemble._make(coded_part, weights, None)
+            return Ensemble._make(coded, weights, None)
         coded = code_labels(labels_of(self.codes[np.ix_(rows, columns)]))
         names = tuple(
-            tuple(self.names[u][k] for k in coded_part)
-            for u, coded_part in zip(columns, coded.names, strict=True)
+            tuple(self.names[u][k] for k in clusters)
+            for u, clusters in zip(columns, coded.names, strict=True)
         )
-        coded_part = CodedLabels(
-            coded.codes, coded.cluster_counts, coded.n_missing, coded.n_noise, names
-        )
-        return Ensemble._make(coded_part, weights, None)
+        return Ensemble._make(replace(coded, names=names), weights, None)
 
     def observed_only(self) -> Ensemble:
         """Return the ensemble of the objects that at least one partition observed."""

@@ -53,6 +53,21 @@ class EqualRows:
         """The counts in floating point, as kernels take them."""
         return self.counts.astype(np.float64)
 
+    def one_of_each(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Return the value of the last row of each group."""
+        chosen = np.empty(len(self), dtype=values.dtype)
+        chosen[self.inverse] = values
+        return chosen
+
+    def drawn(self, size: int, rng: np.random.Generator) -> Ints:
+        """Return the groups of random rows, at most `size`, in increasing order."""
+        if len(self) <= size:
+            return np.arange(len(self))
+        groups, first = np.unique(
+            self.inverse[rng.permutation(len(self.inverse))], return_index=True
+        )
+        return np.sort(groups[np.argsort(first)[:size]])
+
     def apart(self, alone: Bools) -> Self:
         """Return the groups with some of them split into single rows.
 

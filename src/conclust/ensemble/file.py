@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._files.storage import Expected, PathLike, read_npz, write_npz
+from conclust._files.storage import Expected, PathLike, read_npz, refuse_file, write_npz
 from conclust._kernels import Relabeller, count_reserved
 from conclust._types import Floats, Ints
 from conclust.ensemble.labels import (
@@ -22,7 +21,7 @@ from conclust.ensemble.labels import (
     noise_code,
 )
 from conclust.ensemble.memberships import ROW_SUM_TOLERANCE
-from conclust.exceptions import FileFormatError, InputError
+from conclust.exceptions import InputError
 
 _Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
 
@@ -93,9 +92,9 @@ def read(path: PathLike) -> tuple[CodedLabels, Floats | None, sp.csr_array | Non
     """Read the parts of the ensemble in `path` (see ``Ensemble.load``), validating each."""
     arrays, meta = read_npz(path, expected=EXPECTED)
     if meta.get("format") != FORMAT:
-        _refuse(path, "holds no conclust ensemble")
+        refuse_file(path, "does not hold a conclust ensemble")
     if meta.get("version") != VERSION:
-        _refuse(
+        refuse_file(
             path,
             f"has format version {meta.get('version')!r}; this conclust reads version {VERSION}",
         )
@@ -109,21 +108,21 @@ def unpack(
     codes, counts = np.ascontiguousarray(arrays["codes"]), arrays["cluster_counts"]
     n, m = codes.shape
     if m == 0 or n < 2 or counts.shape != (m,) or counts.dtype != np.int64 or (counts < 0).any():
-        _refuse(path, "is damaged: its label matrix and its cluster counts do not fit")
+        refuse_file(path, "is damaged: its label matrix and its cluster counts do not fit")
     # Sizes that the file states are compared with its contents before any array of such a size is made.
     parts = _soft_parts(path, arrays)
     held = n if parts is None else len(parts[1])
     if int(counts.max()) > held:
-        _refuse(
+        refuse_file(
             path,
-            f"is damaged: it says that a partition has {int(counts.max())} clusters, and holds "
+            f"is damaged: by its counts a partition has {int(counts.max())} clusters, and holds "
             f"{held} {'objects' if parts is None else 'memberships'}",
         )
     if codes.dtype != code_type(int(counts.max())):
-        _refuse(path, f"is damaged: codes of type {codes.dtype} do not fit its cluster counts")
+        refuse_file(path, f"is damaged: codes of type {codes.dtype} do not fit its cluster counts")
     clusters = _clusters_found(path, codes, counts)
     if parts is None and (clusters != counts).any():
-        _refuse(path, "is damaged: it lists clusters without objects")
+        refuse_file(path, "is damaged: it lists clusters without objects")
     n_missing, n_noise = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     count_reserved(label_view(codes), n_missing, n_noise)
     soft = None if parts is None else _read_soft(path, codes, counts, *parts)
@@ -140,13 +139,13 @@ def _clusters_found(path: PathLike, codes: NDArray[Any], counts: Ints) -> Ints:
     for start in range(0, len(codes), rows):
         block = codes[start : start + rows]
         if ((block >= counts) & (block < noise)).any():
-            _refuse(path, "is damaged: a label lies beyond the clusters of its partition")
+            refuse_file(path, "is damaged: a label lies beyond the clusters of its partition")
         labels = block.astype(np.int64)
         labels[block == missing], labels[block == noise] = MISSING, NOISE
         table.observe(labels)
     for u in range(m):
         if not np.array_equal(table.values(u), np.arange(table.n_clusters(u))):
-            _refuse(
+            refuse_file(
                 path,
                 f"is damaged: it does not number the clusters of partition {u} by first appearance",
             )
@@ -155,13 +154,13 @@ def _clusters_found(path: PathLike, codes: NDArray[Any], counts: Ints) -> Ints:
 
 def _read_names(path: PathLike, stored: Any, counts: Ints) -> tuple[tuple[Any, ...], ...]:
     if not isinstance(stored, list) or len(stored) != len(counts):
-        _refuse(path, "is damaged: the names of its clusters do not fit")
+        refuse_file(path, "is damaged: the names of its clusters do not fit")
     names = []
     for stored_names, count in zip(stored, counts.tolist(), strict=True):
         cluster_names = list(range(count)) if stored_names is None else stored_names
         plain = isinstance(cluster_names, list) and all(map(_is_name, cluster_names))
         if not plain or len(cluster_names) != count or len(set(cluster_names)) != count:
-            _refuse(path, "is damaged: the names of its clusters do not fit")
+            refuse_file(path, "is damaged: the names of its clusters do not fit")
         names.append(tuple(cluster_names))
     return tuple(names)
 
@@ -179,7 +178,7 @@ def _soft_parts(path: PathLike, arrays: dict[str, NDArray[Any]]) -> _Parts | Non
         return None
     starts, columns, values = parts
     if starts is None or columns is None or values is None:
-        _refuse(path, "is damaged: a part of its memberships is absent")
+        refuse_file(path, "is damaged: a part of its memberships is absent")
     return starts, columns, values
 
 
@@ -214,12 +213,12 @@ def _read_soft(
         and bool(((values > 0) & (values <= 1)).all())
     )
     if not sound:
-        _refuse(path, "is damaged: its memberships are not probabilities of its clusters")
+        refuse_file(path, "is damaged: its memberships are not probabilities of its clusters")
     values = values.astype(np.float64)
     if (values < _SMALLEST).any():
-        _refuse(path, "is damaged: its memberships are not probabilities of its clusters")
+        refuse_file(path, "is damaged: its memberships are not probabilities of its clusters")
     if len(np.unique(columns)) < n_columns:
-        _refuse(path, "is damaged: a membership is duplicated, or a cluster is empty")
+        refuse_file(path, "is damaged: a membership is duplicated, or a cluster is empty")
     # Labels are summed for some rows at a time, because they may take far more memory than the memberships.
     rows = max(1, _BLOCK_CELLS // max(m, n_columns))
     for first in range(0, n, rows):
@@ -257,7 +256,7 @@ def _check_rows(
     row = np.repeat(np.arange(n), lengths)
     place = row * n_columns + columns  # below n times the entries, so int64 holds it
     if (np.diff(place) <= 0).any():
-        _refuse(path, "is damaged: a membership is duplicated, or a cluster is empty")
+        refuse_file(path, "is damaged: a membership is duplicated, or a cluster is empty")
     offsets = np.concatenate([[0], np.cumsum(counts)])
     partition = np.searchsorted(offsets, columns, side="right") - 1
     cell = row * m + partition
@@ -269,7 +268,7 @@ def _check_rows(
         or (total[~present] > 0).any()
         or (codes == noise_code(codes.dtype)).any()
     ):
-        _refuse(
+        refuse_file(
             path, "is damaged: the memberships of an object do not sum to 1 where it is present"
         )
     if len(cell):
@@ -278,8 +277,4 @@ def _check_rows(
         chosen = columns == (codes + offsets[:-1])[row, partition]
         few = chosen.sum() < np.count_nonzero(highest)
         if few or (values[chosen] != highest[cell[chosen]]).any():
-            _refuse(path, "is damaged: its labels are not the most probable clusters")
-
-
-def _refuse(path: PathLike, what: str) -> NoReturn:
-    raise FileFormatError(f"{os.fspath(path)} {what}.")
+            refuse_file(path, "is damaged: its labels are not the most probable clusters")

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._arrays.containers import refuse_communities, refuse_container
+from conclust._arrays.containers import is_missing, refuse_communities, refuse_container
 from conclust._kernels import LabelView, Relabeller, continues_canonical, count_reserved
 from conclust._types import Floats, Ints
 from conclust._validation import shown
@@ -73,6 +73,25 @@ def indicator_of(codes: NDArray[Any], offsets: Ints) -> sp.csr_array:
     return sp.csr_array(
         (np.ones(len(columns)), columns, starts), shape=(len(codes), int(offsets[-1]))
     )
+
+
+def one_hot(labels: Ints, k: int) -> sp.csr_array:
+    """Return the indicator (n, k) of one partition with labels 0 .. k - 1, without missing ones."""
+    n = len(labels)
+    return sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
+
+
+def one_hot_rows(labels: Ints, k: int) -> Floats:
+    """Return the indicator (n, k) of labels 0 .. k - 1 as a dense matrix; a negative label has a row of zeros."""
+    rows = np.zeros((len(labels), k))
+    held = np.flatnonzero(labels >= 0)
+    rows[held, labels[held]] = 1.0
+    return rows
+
+
+def cluster_range(offsets: Ints, u: int) -> slice:
+    """Return the clusters of partition u among those of all."""
+    return slice(int(offsets[u]), int(offsets[u + 1]))
 
 
 def over_clusters(values: NDArray[Any], offsets: Ints, *, axis: int = 0) -> NDArray[Any]:
@@ -480,7 +499,7 @@ def _hashable(values: list[Any], partition: int) -> list[Any]:
 
 def _name_of(value: Any, partition: int, missing: Missing) -> Any:
     """Return the name that a cell stands for, or MISSING or NOISE."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if is_missing(value):
         return MISSING
     if isinstance(value, str) and value.strip() in _RESERVED:
         value = _RESERVED[value.strip()]

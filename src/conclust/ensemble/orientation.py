@@ -16,7 +16,7 @@ _FEW_DRAWS = 10
 
 
 def clusterings_as_rows(labels: Any, n: int, m: int) -> bool:
-    """Return whether a label matrix (n, m) looks as if each row were a clustering.
+    """Return whether the rows of a label matrix (n, m) are probably clusterings.
 
     It does if it has far fewer rows than columns, every row numbers its clusters without a gap from
     the smallest label of all on, as clusterers do, and not every column does.

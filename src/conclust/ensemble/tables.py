@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import identifiers
+from conclust._arrays.containers import identifiers, is_missing
 from conclust._types import Ints
 from conclust._validation import check_option, refuse, shown
 from conclust.ensemble.labels import MISSING, NOISE, Missing, arrow_column, collected, exact_column
@@ -141,7 +141,7 @@ class TablesReader:
         Raises
         ------
         InputError
-            If a column is not there, a partition puts an object into two clusters, or what occurs is not in
+            If a column does not exist, a partition puts an object into two clusters, or what occurs is not in
             `objects` or `partitions`, or has no order where these are not given.
 
         Examples
@@ -214,7 +214,7 @@ def _column(table: Any, name: Any, where: str) -> NDArray[Any]:
     if values.dtype.kind in "iu" and values.max(initial=0) <= np.iinfo(np.int64).max:
         return values.astype(np.int64)
     cells = np.empty(len(values), dtype=object)
-    cells[:] = [None if _is_missing(one) else one for one in _as_objects(values)]
+    cells[:] = [None if is_missing(one) else one for one in _as_objects(values)]
     return cells
 
 
@@ -226,15 +226,6 @@ def _as_objects(values: NDArray[Any]) -> list[Any]:
         return micro.tolist() if is_exact.all() else list(values)
     objects: list[Any] = values.tolist()
     return objects
-
-
-def _is_missing(value: Any) -> bool:
-    """Return whether a cell is empty: None, NaN, NaT, pandas.NA."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return bool(np.isnat(value))
-    return isinstance(value, float) and value != value
 
 
 def _warn_of_strangers(names: list[Any], rows: list[list[Any]]) -> None:

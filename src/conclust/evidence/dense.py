@@ -78,11 +78,8 @@ class DenseEvidence(NamedTuple):
         """Yield c_ij and N_ij of all i != j in parts; each part is new. An object with itself has N = 0."""
         step = max(1, _ENTRIES // self.n_samples)
         for begin in range(0, len(self.counts), step):
-            counts, N = (
-                self.counts[begin : begin + step],
-                self.copresence[begin : begin + step],
-            )
-            N = N.copy()
+            counts = self.counts[begin : begin + step]
+            N = self.copresence[begin : begin + step].copy()
             rows = np.arange(len(N))
             N[rows, begin + rows] = 0
             yield np.minimum(counts, N).ravel(), N.ravel()
@@ -415,12 +412,7 @@ class _Source:
         self, rows: Rows | None, max_dense: int | None, *, matches: bool = True, with_N: bool = True
     ) -> tuple[NDArray[Any] | None, NDArray[Any] | None]:
         """Return c and N of the rows, each None if it is not wanted."""
-        check_int(max_dense, "max_dense", self.owner, none=True)
-        if rows is None:
-            if max_dense is not None and self.n > max_dense:
-                self._refuse(max_dense, self.counts_dtype if matches else self.N_dtype)
-            rows = range(self.n)
-        begin, end = _bounds(rows, self.n)
+        begin, end = self._bounds(rows, max_dense, self.counts_dtype if matches else self.N_dtype)
         shape = (end - begin, self.n)
         c = np.empty(shape, self.counts_dtype) if matches else None
         N = np.empty(shape, self.N_dtype) if with_N else None
@@ -442,12 +434,7 @@ class _Source:
 
     def shares(self, rows: Rows | None, max_dense: int | None) -> Floats:
         """Return c / N of the rows; only blocks of c and N are formed at a time."""
-        check_int(max_dense, "max_dense", self.owner, none=True)
-        if rows is None:
-            if max_dense is not None and self.n > max_dense:
-                self._refuse(max_dense, np.dtype(np.float64))
-            rows = range(self.n)
-        first, last = _bounds(rows, self.n)
+        first, last = self._bounds(rows, max_dense, np.dtype(np.float64))
         p = np.empty((last - first, self.n))
         step = self.rows_at_once()
         for begin in range(first, last, step):
@@ -468,7 +455,15 @@ class _Source:
         else:
             self.slices.weighted_coassociation(weights, begin, end, c, N, self.threads)
 
-    def _refuse(self, max_dense: int, dtype: np.dtype[Any]) -> None:
+    def _bounds(
+        self, rows: Rows | None, max_dense: int | None, dtype: np.dtype[Any]
+    ) -> tuple[int, int]:
+        """Return the first and one past the last object of `rows`; None stands for all, at most `max_dense`."""
+        check_int(max_dense, "max_dense", self.owner, none=True)
+        if rows is not None:
+            return _bounds(rows, self.n)
+        if max_dense is None or self.n <= max_dense:
+            return 0, self.n
         size = self.n**2 * dtype.itemsize / 2**30
         raise DenseLimitError(
             f"{self.owner} of {self.n} objects would make an n x n matrix of {size:.1f} GiB, above "
@@ -501,10 +496,10 @@ def _check_type(dtype: DTypeLike, ensemble: Ensemble, owner: str) -> np.dtype[An
     """Return the requested type of counts, if it can hold them."""
     m = ensemble.n_partitions
     try:
-        count_type = np.dtype(dtype)
+        requested = np.dtype(dtype)
     except TypeError:
-        count_type = np.dtype(object)
-    fits = count_type.kind in "iu" and count_type.itemsize <= 4 and m <= np.iinfo(count_type).max
+        requested = np.dtype(object)
+    fits = requested.kind in "iu" and requested.itemsize <= 4 and m <= np.iinfo(requested).max
     if not fits or ensemble.is_soft or ensemble.weights is not None:
         refuse(
             "dtype",
@@ -513,7 +508,7 @@ def _check_type(dtype: DTypeLike, ensemble: Ensemble, owner: str) -> np.dtype[An
             "the ensemble has weights or is soft: those sums are float64)",
             dtype,
         )
-    return count_type
+    return requested
 
 
 def _bounds(rows: Rows, n: int) -> tuple[int, int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -75,7 +75,7 @@ def pair_counts(
 class SparseEvidence:
     """Counts c_ij and N_ij on a symmetric pattern of pairs, in compressed sparse rows.
 
-    Each pair is there once per direction; columns are sorted within a row; no pair has N_ij = 0,
+    Each pair is stored once per direction; columns are sorted within a row; no pair has N_ij = 0,
     and no object is paired with itself. All of that is checked here, once.
 
     Attributes
@@ -310,10 +310,10 @@ def _check_form(
         With the first violation.
     """
 
-    def wrong(what: str) -> None:
+    def wrong(what: str) -> NoReturn:
         raise InputError(
-            f"A SparseEvidence {what}. Use conclust.evidence.sample_pairs, or see what SparseEvidence "
-            "asks for."
+            f"A SparseEvidence {what}. Use conclust.evidence.sample_pairs, or see the parameters of "
+            "SparseEvidence."
         )
 
     n, entries = len(indptr) - 1, len(indices)

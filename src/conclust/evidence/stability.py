@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from conclust._arrays.ratios import ratio
 from conclust._types import Bools, Floats
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.evidence.dense import coassociation_blocks, frequencies
@@ -38,10 +39,9 @@ def stability_of_rows(
     threshold = otsu_threshold(levels, start.masses @ counts)
     # If all shares are equal, both sides have length zero.
     side = np.where(levels < threshold, threshold, 1.0 - threshold)
-    clear = np.divide(np.abs(levels - threshold), side, out=np.ones_like(levels), where=side > 0)
-    totals = counts.sum(axis=1)
+    clear = ratio(np.abs(levels - threshold), side, 1.0)
     sums = counts @ (clear**2 if determinacy == "quadratic" else clear)
-    raw = np.divide(sums, totals, out=np.zeros_like(sums), where=totals > 0)
+    raw = ratio(sums, counts.sum(axis=1))
     low, high = float(raw.min()), float(raw.max())
     scaled = (raw - low) / (high - low) if high - low > 1e-12 else np.ones_like(raw)
     return RowStability(scaled, raw, threshold, scaled >= otsu_threshold(scaled, start.masses))

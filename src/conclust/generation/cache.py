@@ -64,7 +64,7 @@ class CacheReport:
         self.n_read += other.n_read
         self.damaged += other.damaged
 
-    def tell(self) -> None:
+    def warn_of_damage(self) -> None:
         """Warn of each damaged member."""
         for sentence in self.damaged:
             warn(sentence, CacheWarning)
@@ -212,7 +212,7 @@ class MemberCache:
         labels = self._payload(key, ".npy", hashes)
         shape, kind = labels.shape, labels.dtype.kind
         if shape != (n,) or kind != "i" or labels.min() < NOISE or labels.max() >= n_found:
-            raise FileFormatError(f"{self._path(key, '.npy')} holds no labels of {n} objects.")
+            raise FileFormatError(f"{self._path(key, '.npy')} does not hold labels of {n} objects.")
         return Labelled(labels.astype(np.int32), n_found, self._model(key, entry, n_found, hashes))
 
     def _model(
@@ -227,7 +227,7 @@ class MemberCache:
         for name, (type_, ndim) in MODELS[kind].layout.items():
             array = arrays[name] = self._payload(key, f".{name}.npy", hashes)
             if array.dtype.kind != type_ or array.ndim != ndim:
-                raise FileFormatError(f"{self._path(key, f'.{name}.npy')} holds no {name}.")
+                raise FileFormatError(f"{self._path(key, f'.{name}.npy')} does not hold {name}.")
         model = MODELS[kind].of_arrays(arrays)
         if model is None or model.n_clusters != n_clusters:
             raise FileFormatError(f"{self._path(key, '.json')} does not fit the files next to it.")
@@ -245,7 +245,7 @@ class MemberCache:
             array: NDArray[Any] = read_npy(path)
             return array
         except FileNotFoundError as error:
-            raise FileFormatError(f"{path} is not there.") from error
+            raise FileFormatError(f"{path} does not exist.") from error
 
     def write(self, key: str, task: Task, place: int, member: Labelled) -> None:
         """Store a member: payloads first, then the JSON that makes them valid."""

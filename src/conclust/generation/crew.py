@@ -70,7 +70,7 @@ class Crew:
     ) -> Iterable[Any]:
         """Return the results of ``function(stopped, *each)``, in no particular order.
 
-        ``stopped()`` says whether the result is still wanted, for functions that wait.
+        ``stopped()`` returns whether the result is still needed, for functions that wait.
         """
         jobs = (delayed(_job)(self._key, function, each) for each in arguments)
         try:

@@ -339,7 +339,7 @@ class EnsembleGenerator(StoredGenerator):
             If method="mixed" would need matrices larger than `max_dense` allows.
         """
         with fitting(self):
-            self._make(X, None, graph)
+            self._make(X, graph)
         return self
 
     def fit_transform(self, X: ArrayLike, y: None = None, *, graph: Any = None) -> NDArray[Any]:
@@ -371,10 +371,10 @@ class EnsembleGenerator(StoredGenerator):
         """
         if comes_in_chunks(X):
             return self.fit(X, graph=graph).transform(X)
-        columns: list[NDArray[Any]] = []
         with fitting(self):
-            self._make(X, columns, graph)
-        return columns[0]
+            labels = self._make(X, graph, labelled=True)
+        assert labels is not None
+        return labels
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Label points by the members made in ``fit``.
@@ -480,8 +480,8 @@ class EnsembleGenerator(StoredGenerator):
     def _n_features_out(self) -> int:
         return len(self.members_)
 
-    def _make(self, X: ArrayLike, wanted: list[NDArray[Any]] | None, graph: Any) -> None:
-        """Fit; append the label matrix to `wanted` if there is such a list."""
+    def _make(self, X: ArrayLike, graph: Any, *, labelled: bool = False) -> NDArray[Any] | None:
+        """Fit; return the label matrix if it is requested."""
         check_parameters(self)
         if self.cache_dir is not None:
             check_repeatable(self.random_state, _OWNER)
@@ -494,8 +494,7 @@ class EnsembleGenerator(StoredGenerator):
         if fit_on is not None:
             if in_blocks:
                 record_features(self, X)
-            self._make_from_samples(rows, fit_on, wanted, settings)
-            return
+            return self._make_from_samples(rows, fit_on, settings, labelled=labelled)
         raw = (
             read_points(self, as_whole(X), ensure_min_samples=2)
             if in_blocks
@@ -516,10 +515,7 @@ class EnsembleGenerator(StoredGenerator):
         self._dtype = plan.label_type
         members: dict[int, Member] = {}
         samples: dict[int, NDArray[np.int32]] = {}
-        matrix = None
-        if wanted is not None:
-            matrix = np.empty((n, plan.n_partitions), dtype=self._dtype)
-            wanted.append(matrix)
+        matrix = np.empty((n, plan.n_partitions), dtype=self._dtype) if labelled else None
 
         def keep(task: Task, results: Sequence[Labelled]) -> None:
             for u, result in zip(task.columns, results, strict=True):
@@ -533,17 +529,17 @@ class EnsembleGenerator(StoredGenerator):
         self.members_ = [members[u] for u in range(plan.n_partitions)]
         if plan.measured:
             self._dtype = type_for(self.members_, n)
-            if wanted is not None and matrix is not None:
-                wanted[:] = [matrix.astype(self._dtype)]
+            matrix = None if matrix is None else matrix.astype(self._dtype)
         self._seen = dict(sorted(samples.items()))
         self._seen_digest = points_digest(raw) if samples else None
         if self.n_clusters is not None and is_named(self.method):
             warn_of_fewer(plan.tasks, self.members_)
+        return matrix
 
     def _make_from_samples(
-        self, rows: Rows, fit_on: int, wanted: list[NDArray[Any]] | None, settings: Any
-    ) -> None:
-        """Fit each member on a sample of its own; append the labels of all objects to `wanted`."""
+        self, rows: Rows, fit_on: int, settings: Any, *, labelled: bool
+    ) -> NDArray[Any] | None:
+        """Fit each member on a separate sample; return the labels of all objects if they are requested."""
         self._keep_scaling(block for _, block in rows.blocks())
         spots = scaled(rows.some(), self.scaler_)
         if along_line(spots) is not None and all(
@@ -573,12 +569,12 @@ class EnsembleGenerator(StoredGenerator):
 
         made = [members[u] for u in range(plan.n_partitions)]
         self.members_ = in_order_of_appearance(made, rows, shares, label)
-        if wanted is not None:
-            wanted.append(
-                label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say)
-            )
+        matrix = None
+        if labelled:
+            matrix = label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say)
         if self.n_clusters is not None and is_named(self.method):
             warn_of_fewer(plan.tasks, self.members_)
+        return matrix
 
     def _keep_scaling(self, blocks: Iterable[Floats]) -> None:
         self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
@@ -607,7 +603,7 @@ class EnsembleGenerator(StoredGenerator):
                 progress=Progress(plan.n_partitions, self.verbose),
             )
         self.n_cached_ = report.n_read
-        report.tell()
+        report.warn_of_damage()
 
     def _labelling(self, members: Sequence[int] | None = None) -> Labelling:
         """Return a function that labels points by the members with these indices; None: all."""

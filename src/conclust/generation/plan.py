@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isqrt
@@ -12,14 +11,14 @@ import numpy as np
 
 from conclust._random import seed_sequence, spawn_seeds
 from conclust._types import Floats
-from conclust._validation import is_it, refuse
+from conclust._validation import is_it, is_whole, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.cache import render_clusterer
 from conclust.generation.kinds.communities import NeighbourRecipe
 from conclust.generation.kinds.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
 from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
 from conclust.generation.kinds.neighbour_options import check_neighbour_options, neighbour_recipes
-from conclust.generation.kinds.registry import KINDS, METHODS
+from conclust.generation.kinds.registry import KINDS, METHODS, kinds_of
 from conclust.generation.kinds.searched import GivenGraph
 from conclust.generation.members import (
     ClustererRecipe,
@@ -56,7 +55,7 @@ def fitted_on(generator: Any, n: int) -> int | None:
     """Return the number of objects on which each member is fitted, among those it draws of n; None: all."""
     fit_on: int | None = generator.fit_on
     pairs = _pairs(generator.method)
-    knowing = [entry for entry in _kinds_of(generator.method) if not _labels_others(entry)]
+    knowing = [entry for entry in kinds_of(generator.method) if not _labels_others(entry)]
     if fit_on is None:
         if pairs is not None:
             most = max((extent(numbers_asked)[1] for _, numbers_asked in pairs), default=1)
@@ -117,7 +116,7 @@ def make_plan(
     sizes = Sizes(n, n_objects, d, max(1, round(columns * d)), rows, n_fitted)
     n_partitions: int | None = generator.n_partitions
     _check_graphs(generator)
-    check_neighbour_options(generator, _kinds_of(generator.method), given)
+    check_neighbour_options(generator, kinds_of(generator.method), given)
     _check_init(generator)
     root = seed_sequence(generator.random_state, OWNER)
     choices = check_numbers(generator.n_clusters, OWNER)
@@ -152,7 +151,7 @@ def _check_graphs(generator: Any) -> None:
     """Refuse a number of graphs if members make none or must not share one."""
     if generator.n_graphs is None:
         return
-    kinds = _kinds_of(generator.method)
+    kinds = kinds_of(generator.method)
     if not any(isinstance(kind, str) and kind == "spectral" for kind in kinds):
         expected = "None without members by 'spectral', the only ones with a graph of landmarks"
         refuse("n_graphs", OWNER, expected, generator.n_graphs)
@@ -164,17 +163,9 @@ def _check_graphs(generator: Any) -> None:
         refuse("sample_fraction", OWNER, expected, generator.sample_fraction)
 
 
-def _kinds_of(method: Any) -> list[Any]:
-    """Return the kinds of members that a method lists."""
-    pairs = _pairs(method)
-    if pairs is not None:
-        return [algorithm for algorithm, _ in pairs]
-    return list(method) if isinstance(method, list | tuple) else [method]
-
-
 def _check_init(generator: Any) -> None:
     """Refuse options for k-means starts if no member uses them."""
-    kinds = _kinds_of(generator.method)
+    kinds = kinds_of(generator.method)
     if generator.init != _INIT and not any(
         isinstance(kind, str) and kind in ("kmeans", "mixed") for kind in kinds
     ):
@@ -204,19 +195,15 @@ def check_numbers(value: Any, owner: str) -> Sequence[int] | None:
 
 def _several(value: Any) -> Sequence[int] | None:
     """Return a non-empty list of positive ints, or None for anything else."""
-    choices = [value] if _whole(value) else value
+    choices = [value] if is_whole(value) else value
     listed = isinstance(choices, list | tuple) or (
         isinstance(choices, np.ndarray) and choices.ndim == 1
     )
-    if listed and all(_whole(k) for k in choices):
+    if listed and all(is_whole(k) for k in choices):
         choices = [int(k) for k in choices]
     elif not isinstance(choices, range):
         return None
     return choices if len(choices) > 0 and extent(choices)[0] >= 1 else None
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _default_choices(n: int) -> range:
@@ -238,7 +225,7 @@ def check_method(method: Any, owner: str) -> None:
     elif _pairs(method) is not None:
         return
     else:
-        kinds = _kinds_of(method)
+        kinds = kinds_of(method)
         valid = bool(kinds) and all(map(_makes_members, kinds))
     if valid:
         return
@@ -514,7 +501,7 @@ def _entry(
         if kind.largest is not None and sizes.n_objects > kind.largest:
             raise ParameterError(
                 f"The 'method' parameter of {OWNER} must be 'kmeans' or 'spectral' where members draw "
-                f"more than {kind.largest} objects: {method!r} looks for neighbours among all pairs. "
+                f"more than {kind.largest} objects: {method!r} compares all pairs. "
                 f"Got {method!r} and {sizes.n_objects} objects instead. Draw fewer (sample_fraction)."
             )
         if choices is None:

@@ -38,7 +38,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
         )
     if hasattr(X, "obs") and hasattr(X, "obsm"):
         raise InputError(
-            f"{owner} needs a matrix of numbers, a row for each object. Got an {type(X).__name__}: pass "
+            f"{owner} needs a matrix of numbers with one row per object. Got an {type(X).__name__}: pass "
             "adata.obsm['X_pca'] or adata.X."
         )
     refuse_views(X)
@@ -123,7 +123,7 @@ def refuse_ensemble(X: Any, owner: str) -> None:
     refuse_graph(X, f"{owner} needs points, a matrix of numbers with a row for each object.")
     if isinstance(X, Ensemble):
         raise InputError(
-            f"{owner} needs points, a matrix of numbers with a row for each object. Got an Ensemble, whose numbers are names of "
+            f"{owner} needs points, a matrix of numbers with one row per object. Got an Ensemble, whose numbers are names of "
             "clusters: AutoConsensus().fit(ensemble) combines its partitions."
         )
 

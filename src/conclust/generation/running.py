@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache as once
 from functools import partial
 from typing import Any
 
@@ -13,6 +12,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust._progress import say
 from conclust._sklearn import ConvergenceWarning
+from conclust._threads import one_library_thread
 from conclust._types import Floats
 from conclust.exceptions import warn
 from conclust.generation.cache import CacheReport, MemberCache
@@ -56,7 +56,7 @@ def run_tasks(
     tasks : sequence of Task
         The tasks to compute.
     points : ndarray of shape (n_samples, n_features) or callable
-        The data, of which each task draws its share; or what deals out the points that tasks are fitted on.
+        The data, from which each task draws its share; or a function that yields portions of tasks with their points.
     keep : callable
         Function that receives a task and its members.
     cache : MemberCache or None
@@ -79,7 +79,7 @@ def run_tasks(
     # Each member also limits itself, for workers in other processes. This limit is for threads,
     # whose own limits are undone in any order: only a limit around all of them restores the
     # original setting.
-    with _pools().limit(limits=1), Crew(n_jobs, prefer, owner) as crew:
+    with one_library_thread(), Crew(n_jobs, prefer, owner) as crew:
         threads = crew.threads_of_each(len(remaining))
         remaining = [_with_threads(task, threads) for task in remaining]
         while remaining:
@@ -175,16 +175,10 @@ def _compute(task: Task, points: Floats | None, sample: Floats | None) -> list[L
     rng = streams(task.seed)[3]
     # A user's clusterer may just have loaded other libraries.
     is_clusterer = isinstance(task.recipe, ClustererRecipe)
-    with (ThreadpoolController() if is_clusterer else _pools()).limit(limits=1):
+    with ThreadpoolController().limit(limits=1) if is_clusterer else one_library_thread():
         return [
             finish(labelled, rows, n) for labelled in task.recipe.run(drawn, task.n_clusters, rng)
         ]
-
-
-@once
-def _pools() -> ThreadpoolController:
-    """Return the thread pools of this process; looking for them takes longer than a small member."""
-    return ThreadpoolController()
 
 
 class Progress:

@@ -25,7 +25,7 @@ class KMeansRuns:
     Attributes
     ----------
     labels : ndarray of int8 or int16 of shape (n_samples, n_runs)
-        One run a column: clusters numbered by first appearance; -1 where an object was not drawn. No rows
+        One column per run: clusters numbered by first appearance; -1 where an object was not drawn. No rows
         where labels were not requested.
     found : ndarray of shape (n_runs,)
         Number of non-empty clusters.
@@ -39,6 +39,11 @@ class KMeansRuns:
     found: NDArray[np.int32]
     inertia: Floats
     centers: Floats | None
+
+    @property
+    def best_labels(self) -> Ints:
+        """Labels of the run with the smallest inertia."""
+        return np.asarray(self.labels[:, int(np.argmin(self.inertia))], dtype=np.int64)
 
 
 def draw_objects(n: int, size: int, generators: list[np.random.Generator]) -> NDArray[np.int32]:
@@ -78,7 +83,7 @@ def run_kmeans(
         C-ordered and finite.
     n_clusters : int
         Requested clusters, at most the objects of a draw. Where equal points, or a centre that lost
-        its last object, leave fewer, `found` says so.
+        its last object, leave fewer, `found` is their number.
     drawn : ndarray of shape (n_runs, n_drawn)
         The objects of each run, in rising order.
     seeds : ndarray of shape (n_runs,)

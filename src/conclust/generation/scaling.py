@@ -21,10 +21,10 @@ Scaler: TypeAlias = "MinMaxScaler | StandardScaler"
 
 # Chosen in experiments/default/scale.py.
 _FACTOR = 20.0  # a column narrower by this factor has 1/400 of the widest one's share in squared distances
-# With spreads that differ by a factor between the two, columns may have one unit or several: the tightness of clusters decides.
+# With spreads that differ by a factor between the two, columns may have one unit or several: the tightness of clusters is compared.
 _LEAST_FACTOR = 5.0
 _SHARE = 0.1  # share of narrow columns from which spreads differ in kind
-# If at least this number of columns decides, narrow columns are quiet ones of the same kind, such as pixels or genes.
+# If at least this many columns carry the distances, narrow columns are quiet ones of the same kind, such as pixels or genes.
 _DECIDING = 10.0
 # If all column means are this close to 0, in standard deviations, the columns are principal components, whose spreads are intended.
 _CENTRED = 1e-3

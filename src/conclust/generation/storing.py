@@ -1,6 +1,6 @@
 """Stores a fitted generator in a file: the models of its members, the scaling and the parameters, as plain arrays and JSON.
 
-It is not a pickle: reading it runs nothing, and every number is checked before a kernel sees it.
+It is not a pickle: reading it runs nothing, and every number is checked before a kernel uses it.
 """
 
 from __future__ import annotations
@@ -138,14 +138,14 @@ def refusal_to_save(generator: Any) -> str | None:
     without = sorted({m.method for m in generator.members_ if m.model is None})
     if without:
         return (
-            f"A generator is saved with what labels new points, and its members ({', '.join(without)}) know only the "
-            "X given to fit. Save the labels that fit_transform returns."
+            f"A generator is saved with the models that label new points, and members by {', '.join(without)} have none. "
+            "Save the labels that fit_transform returns."
         )
     try:
         json.dumps(_parameters(generator), allow_nan=False)
     except (TypeError, ValueError):
         return (
-            "A generator is saved without pickle, and a parameter of this one is a Python object. Use names of "
+            "A generator is saved without pickle, and a parameter of this generator is a Python object. Use names of "
             "methods and an int as random_state, or save the labels that fit_transform returns."
         )
     return None

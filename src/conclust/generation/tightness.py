@@ -9,10 +9,10 @@ from conclust._types import Floats, Ints
 from conclust.generation.runs import run_kmeans
 from conclust.measures.comparison import adjusted_rand_index
 
-# Maximum number of rows that are looked at.
+# Maximum number of rows that are used.
 _ROWS = 2_000
 # Numbers of clusters, as long as a cluster has at least this number of rows on average.
-_NUMBERS, _ROWS_A_CLUSTER = (2, 3, 4, 5, 6, 7, 8, 16, 32, 64), 8
+_NUMBERS, _ROWS_PER_CLUSTER = (2, 3, 4, 5, 6, 7, 8, 16, 32, 64), 8
 # The numbers whose tightness is summed.
 _SUMMED = (2, 4, 8, 16, 32, 64)
 _RUNS, _CLOUDS = 5, 3
@@ -20,7 +20,7 @@ _RUNS, _CLOUDS = 5, 3
 _SAME = 0.95
 # Minimum variance within clusters, as a share of the column's, so that columns with few values do not decide alone.
 _LEAST = 1e-4
-# The same where roundness decides.
+# The same, for roundness.
 _NONE = 1e-12
 
 
@@ -90,7 +90,7 @@ def _partitions(rows: Floats, among: tuple[int, ...] = _NUMBERS) -> dict[int, tu
     centred, deviations = rows - rows.mean(axis=0), rows.std(axis=0)
     unscaled = np.ascontiguousarray(centred / deviations.max())
     standardised = np.ascontiguousarray(centred / deviations)
-    numbers = [K for K in among if len(rows) >= K * _ROWS_A_CLUSTER]
+    numbers = [K for K in among if len(rows) >= K * _ROWS_PER_CLUSTER]
     return {K: (_partition(unscaled, K), _partition(standardised, K)) for K in numbers}
 
 
@@ -109,8 +109,7 @@ def _gain(rows: Floats, partitions: dict[int, tuple[Ints, Ints]]) -> float:
 def _partition(points: Floats, n_clusters: int) -> Ints:
     """Return the best of some runs of k-means, with fixed seeds."""
     drawn = np.tile(np.arange(len(points), dtype=np.int32), (_RUNS, 1))
-    runs = run_kmeans(points, n_clusters, drawn, np.arange(_RUNS, dtype=np.uint64))
-    return np.asarray(runs.labels[:, int(np.argmin(runs.inertia))], dtype=np.int64)
+    return run_kmeans(points, n_clusters, drawn, np.arange(_RUNS, dtype=np.uint64)).best_labels
 
 
 def _variances_within(points: Floats, labels: Ints) -> Floats:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import check_row_names
 from conclust._arrays.points import column_names
+from conclust._arrays.ratios import ratio
 from conclust._arrays.scale import moderate
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
@@ -301,5 +302,4 @@ def _certainty(labels: NDArray[Any]) -> Floats:
     certain = over_partitions(cluster_certainty(members) * sizes, members.offsets)
     observed = over_partitions(sizes.astype(float), members.offsets)
     # A member may be all noise.
-    certainty: Floats = np.divide(certain, observed, out=np.zeros_like(certain), where=observed > 0)
-    return certainty
+    return ratio(certain, observed)

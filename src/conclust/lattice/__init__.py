@@ -1,7 +1,7 @@
 """Partitions as a lattice, and formal concept analysis for small contexts.
 
 The partitions of n objects, ordered by refinement, form a lattice: `meet` and `join` work on label
-vectors of any size. A `FormalContext` says which object has which attribute; its concepts form a
+vectors of any size. A `FormalContext` stores which object has which attribute; its concepts form a
 lattice too, and for the right context it is the lattice of partitions.
 """
 

@@ -130,7 +130,7 @@ class FormalContext:
         members = as_ensemble(ensemble)
         if members.is_soft:
             raise UnsupportedEnsembleError(
-                "A formal context says yes or no, and this ensemble is soft. Use "
+                "A formal context needs hard partitions, and this ensemble is soft. Use "
                 "Ensemble(ensemble.labels), its most probable clusters."
             )
         names = [(u, label) for u, labels in enumerate(members.names) for label in labels]
@@ -143,7 +143,7 @@ class FormalContext:
         Parameters
         ----------
         n_objects : int
-            From 2 to 12 (of which there are 2,047 attributes).
+            From 2 to 12 (12 objects have 2,047 attributes).
 
         Returns
         -------
@@ -340,7 +340,7 @@ class FormalContext:
         n = len(self.objects)
         intent = self._derive(0, False)
         # Descending objects on a stack that is popped from its end would come out ascending; the
-        # lectic order wants the last object first, so they are pushed ascending.
+        # In lectic order the last object comes first, so they are pushed ascending.
         stack = [(self._derive(intent, True), intent, 0)]
         count = 0
         while stack:

@@ -94,7 +94,7 @@ def join(*partitions: ArrayLike) -> Ints:
 
 
 def is_finer(a: ArrayLike, b: ArrayLike) -> bool:
-    """Whether every cluster of `a` lies within a cluster of `b` (equal partitions included).
+    """Return whether every cluster of `a` lies within a cluster of `b` (equal partitions included).
 
     Parameters
     ----------

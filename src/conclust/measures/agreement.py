@@ -19,7 +19,7 @@ from conclust.exceptions import InputError, UnsupportedEnsembleError
 from conclust.measures.comparison import Average, mean_entropy, nmi_of
 from conclust.measures.contingency import read_labels, tabulate
 from conclust.measures.losses import all_losses
-from conclust.spectra.gram import gram_blocks
+from conclust.spectra.gram import gram_blocks, runs_of_partitions
 
 Measure: TypeAlias = Literal["nmi", "ari"]
 # "vi" is a distance: functions that want similarities do not take it.
@@ -102,7 +102,7 @@ def partition_similarities(
     ----------
     ensemble : Ensemble or (n_samples, n_partitions) array-like
         The members. Each two are compared on the objects that both observed; noise is a cluster
-        of one object. Weights play no part.
+        of one object. Weights are not used.
     measure : {"nmi", "ari", "vi"}, default="nmi"
         Normalized mutual information, adjusted Rand index, or variation of information: a distance, in bits, 0 for
         equal partitions.
@@ -185,19 +185,14 @@ def _per_member(
     width = m if members.has_missing else 1
     sizes = _sizes_of(members)
     sums = np.empty((m, width))
-    room, first = max(1, _CELLS // width), 0
-    while first < m:
-        last = int(np.searchsorted(offsets, offsets[first] + room, "right")) - 1
-        last = min(m, max(first + 1, last))
-        bounds = offsets[first : last + 1]
-        rows = slice(int(bounds[0]), int(bounds[-1]))
-        cells = value(sizes(rows), over_clusters(shared[first:last, :width], bounds))
+    for some, rows in runs_of_partitions(offsets, max(1, _CELLS // width)):
+        bounds = offsets[some.start : some.stop + 1]
+        cells = value(sizes(rows), over_clusters(shared[some, :width], bounds))
         total = rows.stop - rows.start
         blocks = sp.csr_array(
-            (np.ones(total), np.arange(total), bounds - bounds[0]), shape=(last - first, total)
+            (np.ones(total), np.arange(total), bounds - bounds[0]), shape=(len(bounds) - 1, total)
         )
-        sums[first:last] = blocks @ cells
-        first = last
+        sums[some] = blocks @ cells
     return sums
 
 

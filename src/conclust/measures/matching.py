@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from conclust._arrays.containers import check_row_names, identifiers
+from conclust._arrays.ratios import ratio
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
 from conclust.ensemble.labels import MISSING, NOISE
@@ -449,8 +450,7 @@ def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
         else ()
         for row, top in zip(table, most, strict=True)
     )
-    shares = np.full(len(clusters), np.nan)
-    np.divide(most, total, out=shares, where=total > 0)
+    shares = ratio(most, total, np.nan)
     names = _numbered(table, texts, [str(clusters[c]) for c in order])
     named = np.array([*names, None, None], dtype=object)
     numbers = np.where(codes >= 0, place[np.maximum(codes, 0)] if len(place) else 0, len(clusters))

@@ -38,7 +38,7 @@ class Cells:
     def __init__(self, points: Floats, most: int) -> None:
         n = len(points)
         self.points = points
-        self.names = np.arange(n, dtype=np.int32)
+        self.numbers = np.arange(n, dtype=np.int32)
         self.starts = np.array([0, n], dtype=np.int64)
         self._centers: Floats | None = None
         self._lists: dict[int, tuple[Ints, NDArray[np.int32]]] = {}
@@ -47,8 +47,8 @@ class Cells:
         centers = _centers_of(points, _PER_ROOT * isqrt(n))
         filled, cell = np.unique(_nearest_center(points, centers, 1), return_inverse=True)
         self._centers = np.ascontiguousarray(centers[filled])
-        self.names = np.argsort(cell, kind="stable").astype(np.int32)
-        self.points = np.ascontiguousarray(points[self.names])
+        self.numbers = np.argsort(cell, kind="stable").astype(np.int32)
+        self.points = np.ascontiguousarray(points[self.numbers])
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(cell))]).astype(np.int64)
 
     def grouped(self, queries: Floats, threads: int) -> tuple[Ints | None, Ints]:
@@ -63,7 +63,7 @@ class Cells:
     def lists(self, k: int) -> tuple[Ints, NDArray[np.int32]]:
         """Return the cells that the queries of each cell are compared with: the start of each list, and all lists.
 
-        k: the points that a query looks for, itself among them.
+        k: the number of points found for each query, itself included.
         """
         if self._centers is None:
             return np.array([0, 1], dtype=np.int64), np.zeros(1, dtype=np.int32)

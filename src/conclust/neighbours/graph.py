@@ -28,7 +28,7 @@ class NeighbourGraph:
     starts : ndarray of int64 of shape (n_points + 1,)
         Start of the ties of each point.
     ends : ndarray of int32 of shape (n_ties,)
-        The points at the other end, in rising order. Each tie is there in both directions.
+        The points at the other end, in rising order. Each tie is stored in both directions.
     weights : ndarray of float64 of shape (n_ties,)
         The weights of the ties, above 0.
     rows : EqualRows

@@ -32,7 +32,7 @@ class CommunityGraph:
     starts : ndarray of int64 of shape (n_nodes + 1,)
         Start of the ties of each node.
     ends : ndarray of int32 of shape (n_ties,)
-        The nodes at the other end. Each tie is there in both directions, and no node is tied to itself.
+        The nodes at the other end. Each tie is stored in both directions, and no node is tied to itself.
     weights : ndarray of float64 of shape (n_ties,)
         The weights of the ties, above 0.
     loads : ndarray of float64 of shape (n_nodes,)

@@ -116,7 +116,7 @@ def comparable(X: ArrayLike, metric: Metric, owner: str) -> Floats:
     points = np.ascontiguousarray(number_array(X, f"The points of {owner}"))
     if points.ndim != 2 or points.shape[1] == 0:
         raise InputError(
-            f"{owner} must be given a matrix of finite numbers, a row for each object. Got an array of the shape "
+            f"{owner} needs a matrix of finite numbers with one row per object. Got an array of the shape "
             f"{points.shape} instead."
         )
     refuse_gaps(points, X, f"The matrix of points of {owner}")
@@ -171,10 +171,10 @@ class PointIndex:
             return np.empty((n, 0), dtype=np.int32), np.empty((n, 0))
         cells = self._cells
         indices, squares = self._find(
-            cells.points, cells.names, cells.starts, cells.lists(k + 1), k, threads, form
+            cells.points, cells.numbers, cells.starts, cells.lists(k + 1), k, threads, form
         )
-        place = np.empty_like(cells.names)
-        place[cells.names] = np.arange(len(place), dtype=np.int32)
+        place = np.empty_like(cells.numbers)
+        place[cells.numbers] = np.arange(len(place), dtype=np.int32)
         return indices[place], squares[place]
 
     def nearest(
@@ -184,12 +184,12 @@ class PointIndex:
         k = min(k, len(self.points))
         scaled = queries if self._scale == 1.0 else queries * self._scale
         order, starts = self._cells.grouped(scaled, threads)
-        nobody = np.full(len(queries), -1, dtype=np.int32)
+        none_excluded = np.full(len(queries), -1, dtype=np.int32)
         lists = self._cells.lists(k)
         if order is None:
-            return self._find(scaled, nobody, starts, lists, k, threads, form)
+            return self._find(scaled, none_excluded, starts, lists, k, threads, form)
         ordered = np.ascontiguousarray(scaled[order])
-        indices, squares = self._find(ordered, nobody, starts, lists, k, threads, form)
+        indices, squares = self._find(ordered, none_excluded, starts, lists, k, threads, form)
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
         return indices[place], squares[place]
@@ -228,7 +228,7 @@ class PointIndex:
         cells = self._cells
         nearest_points(
             cells.points,
-            cells.names,
+            cells.numbers,
             cells.starts,
             queries,
             excluded,

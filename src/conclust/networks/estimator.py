@@ -42,7 +42,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Runs of the Leiden algorithm with different seeds, or runs that are given, disagree. Each edge is weighted by
     the share of the runs that put its ends into one community, edges with little support are removed, and the
-    graph that remains is clustered once more. Only pairs of nodes with an edge are considered. Communities that modularity
+    graph that remains is clustered once more. Pairs of nodes without an edge are not compared. Communities that modularity
     has merged because the network is large are split again.
 
     Parameters

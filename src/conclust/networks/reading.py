@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import identifiers, plain_array
+from conclust._arrays.containers import identifiers, is_missing, plain_array
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
 from conclust.ensemble.labels import unmasked
@@ -44,7 +44,7 @@ class Network:
     starts : ndarray of int64 of shape (n_nodes + 1,)
         Start of the ties of each node.
     ends : ndarray of int32 of shape (n_ties,)
-        The nodes at the other end, in rising order. Each edge is there in both directions.
+        The nodes at the other end, in rising order. Each edge is stored in both directions.
     weights : ndarray of float64 of shape (n_ties,)
         The weights of the ties, above 0.
     nodes : list, or ndarray of shape (n_nodes,)
@@ -239,7 +239,7 @@ def _of_names(edges: list[Any], nodes: list[Any] | None) -> Network:
                 (weights[e],) = more
         except (TypeError, ValueError) as error:
             raise InputError(f"{_EXPECTED} Got {shown(edge)} as edge {e}.") from error
-    absent = next((node for node in place if _is_missing(node)), place)
+    absent = next((node for node in place if is_missing(node)), place)
     if absent is not place:
         e = int(np.flatnonzero((ends == place[absent]).any(axis=1))[0])
         raise InputError(f"Edge {e} has a missing end: {shown(edges[e])}.")
@@ -263,15 +263,6 @@ def _refuse_adjacency(edges: Any) -> None:
         return
     if is_matrix:
         raise InputError(f"{_EXPECTED} Got a matrix of nodes by nodes. {_ADJACENCY}")
-
-
-def _is_missing(node: Any) -> bool:
-    """Return whether a node is None, NaN, NaT or pandas.NA."""
-    return (
-        node is None
-        or type(node).__name__ in ("NAType", "NaTType")
-        or (isinstance(node, float) and node != node)
-    )
 
 
 def _refuse_fractions(nodes: Any) -> None:

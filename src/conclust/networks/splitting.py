@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from conclust._arrays.ratios import ratio
 from conclust._arrays.scale import moderate
 from conclust._random import spawn_seeds
 from conclust._threads import side_by_side
@@ -159,8 +160,7 @@ def weigh_splits(network: Network, labels: Ints, parts: Ints) -> Split:
     apart += _log_multisets(np.maximum(n_of * (n_of - 1.0) / 2.0, 1.0), crossing)
     apart += gammaln(sizes + 1.0) - total(gammaln(part_sizes + 1.0))
     apart += gammaln(sizes) - gammaln(n_of) - gammaln(sizes - n_of + 1.0)
-    cut = np.divide(crossing, every, out=np.zeros(n_groups), where=every > 0)
-    return Split(np.where(n_of > 1, whole - apart, 0.0), cut)
+    return Split(np.where(n_of > 1, whole - apart, 0.0), ratio(crossing, every))
 
 
 def _placed(within: Floats, degrees: Floats, sizes: Floats) -> Floats:
@@ -198,8 +198,7 @@ def _parts(
 def _communities(network: Network, labels: Ints) -> Callable[[int], NDArray[np.int32]]:
     """Return the search for communities by modularity in the subgraph of each community."""
     degrees = np.bincount(network.sources, network.weights, network.n_nodes)
-    volumes = np.bincount(labels, degrees)[labels]
-    loads = np.divide(degrees, np.sqrt(volumes), out=np.zeros(len(degrees)), where=volumes > 0)
+    loads = ratio(degrees, np.sqrt(np.bincount(labels, degrees)[labels]))
     graph = CommunityGraph(network.starts, network.ends, network.weights, loads, 1.0)
     return lambda seed: graph.communities(1.0, seed)[0]
 

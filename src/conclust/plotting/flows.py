@@ -66,7 +66,7 @@ class Flow:
     k : ndarray of shape (n_nodes,)
         The number of clusters at which each node is one of them.
     colour : ndarray of shape (n_nodes,)
-        As of `Tracking`.
+        See `Tracking`.
     size : ndarray of shape (n_nodes,)
         Objects.
     x : ndarray of shape (n_nodes,)
@@ -313,7 +313,7 @@ def _written(sizes: Ints, x: Floats, across: Floats) -> list[tuple[int, str, tup
 def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the cluster of every object at every number of clusters.
 
-    A row for each number, a column for each object; objects are sorted by their cluster at the smallest number,
+    One row per number, one column per object; objects are sorted by their cluster at the smallest number,
     then the next. A cluster that persists keeps its colour below; black lines mark where neighbours separate.
 
     Parameters
@@ -451,7 +451,6 @@ def flow_of_rows(
     """Draw a flow diagram whose rows have names; None: their numbers of clusters. See `flow_diagram`."""
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
-    from matplotlib.patheffects import withStroke
 
     flow = flow_of(partitions)
     if not len(flow.size):
@@ -498,30 +497,13 @@ def flow_of_rows(
         zorder=2,
     )
     words = [f"{number}" for number in numbers] if names is None else list(names)
-    # Points per unit of x. Of a figure of our own, the layout gives the rest to the names of rows and the scale.
+    # Points per unit of x. In a figure of our own, the layout gives the rest to the names of rows and the scale.
     unit = 72.0 * inches / 1.08
     if own:
         beside = 26.0 + 3.9 * max(map(len, words)) + (0.0 if values is None else 44.0)
         unit = (72.0 * ax.figure.bbox.width / ax.figure.dpi - beside) / 1.08
     for row in range(rows):
-        nodes = np.flatnonzero(y == row)
-        for node, text, (right, down) in _written(
-            flow.size[nodes], flow.x[nodes] * unit, across[nodes]
-        ):
-            k = nodes[node]
-            inside = not (right or down)
-            ax.annotate(
-                text,
-                (flow.x[k], y[k]),
-                xytext=(right, down),
-                textcoords="offset points",
-                ha="left" if right else "center",
-                va="center",
-                fontsize=_SIZE,
-                color=ink_on(fills[k]) if inside else INK,
-                path_effects=None if inside else [withStroke(linewidth=1.5, foreground="#ffffff")],
-                zorder=3,
-            )
+        _write_sizes(ax, flow, np.flatnonzero(y == row), row, across, fills, unit)
     ax.set_yticks(range(rows), words)
     ax.set_ylim(rows - 0.5, -0.5)
     ax.set_xlim(-0.04, 1.04)
@@ -535,3 +517,46 @@ def flow_of_rows(
         title="Where objects go",
     )
     return ax
+
+
+def _write_sizes(
+    ax: Axes, flow: Flow, nodes: Ints, row: int, across: Floats, fills: Floats, unit: float
+) -> None:
+    """Write the numbers of objects in a row of circles, or next to them.
+
+    Parameters
+    ----------
+    ax : Axes
+        Axes to draw in.
+    flow : Flow
+        All circles.
+    nodes : ndarray of shape (n_circles,)
+        The circles of the row.
+    row : int
+        Position of the row.
+    across : ndarray of shape (n_nodes,)
+        Diameters of all circles in points.
+    fills : ndarray of shape (n_nodes, 3) or (n_nodes, 4)
+        Colours of all circles.
+    unit : float
+        Points per unit of x.
+    """
+    from matplotlib.patheffects import withStroke
+
+    for node, text, (right, down) in _written(
+        flow.size[nodes], flow.x[nodes] * unit, across[nodes]
+    ):
+        k = nodes[node]
+        inside = not (right or down)
+        ax.annotate(
+            text,
+            (flow.x[k], row),
+            xytext=(right, down),
+            textcoords="offset points",
+            ha="left" if right else "center",
+            va="center",
+            fontsize=_SIZE,
+            color=ink_on(fills[k]) if inside else INK,
+            path_effects=None if inside else [withStroke(linewidth=1.5, foreground="#ffffff")],
+            zorder=3,
+        )

@@ -215,11 +215,31 @@ def cluster_graph(
             parse_math=False,
             zorder=5,
         )
-    occupied = circles + [box for _, _, box in placed]
+    _write_numbers(ax, numbers, circles + [box for _, _, box in placed], room)
+    height = 1.5 if K > 2 else 0.8
+    ax.set(xlim=(-1.5, 1.5), ylim=(-height, height), aspect="equal")
+    ax.set_axis_off()
+    # The title stands above the highest name, whose distance from its circle is in points: the layout may shrink the axes.
+    _, highest, box = max(placed, key=lambda name: name[2].y + name[2].half_height)
+    beyond = box.y + box.half_height - float(places[highest, 1])
+    above: dict[str, Any] = {}
+    if beyond > across[highest] / 2:
+        share = 0.5 + float(graph.places[highest, 1]) / (2 * height)
+        above = {"y": share, "pad": beyond + 5.0}
+    ax.set_title(f"{count(K, 'cluster')} and their overlap", **above)
+    if in_key:
+        whole = cluster_words(names, rows.shape[1], "cluster_graph", LONGEST)
+        entries = [f"{number} {whole[k]}" for number, k in zip(numbers_only, used, strict=True)]
+        draw_key(ax, entries, palette, markers=["o"] * K, below=4.0, own=own)
+    return ax
+
+
+def _write_numbers(ax: Axes, numbers: list[tuple[str, Box]], taken: list[Box], room: float) -> None:
+    """Write numbers where nothing else is; `room`: points for 3.1 units of the axes."""
     for text, box in numbers:
-        if any(box.meets(other) for other in occupied):
+        if any(box.meets(other) for other in taken):
             continue
-        occupied.append(box)
+        taken.append(box)
         ax.text(
             box.x * 3.1 / room,
             box.y * 3.1 / room,
@@ -230,23 +250,6 @@ def cluster_graph(
             bbox={"boxstyle": "round,pad=0.12", "facecolor": "#ffffff", "edgecolor": "none"},
             zorder=3,
         )
-    height = 1.5 if K > 2 else 0.8
-    ax.set(xlim=(-1.5, 1.5), ylim=(-height, height), aspect="equal")
-    ax.set_axis_off()
-    title = f"{count(K, 'cluster')} and their overlap"
-    # The title stands above the highest name, whose distance from its circle is in points: the layout may shrink the axes.
-    _, highest, box = max(placed, key=lambda name: name[2].y + name[2].half_height)
-    beyond = box.y + box.half_height - float(places[highest, 1])
-    if beyond > across[highest] / 2:
-        share = 0.5 + float(graph.places[highest, 1]) / (2 * height)
-        ax.set_title(title, y=share, pad=beyond + 5.0)
-    else:
-        ax.set_title(title)
-    if in_key:
-        whole = cluster_words(names, rows.shape[1], "cluster_graph", LONGEST)
-        entries = [f"{number} {whole[k]}" for number, k in zip(numbers_only, used, strict=True)]
-        draw_key(ax, entries, palette, markers=["o"] * K, below=4.0, own=own)
-    return ax
 
 
 def _clusters(rows: Floats, labels: ArrayLike | None) -> Ints:

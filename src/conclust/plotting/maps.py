@@ -123,6 +123,8 @@ def _read(X: Any, labels: Any, confidence: Any) -> tuple[Ints, Floats]:
             f"{codes.shape} and type {codes.dtype}."
         )
     n = len(codes)
+    if not n:
+        raise InputError("embedding needs at least one object. Got none.")
     opaque = np.ones(n) if sure is None else np.nan_to_num(number_array(sure, "'confidence'"))
     if opaque.shape != (n,) or (opaque < 0).any() or (opaque > 1 + 1e-9).any():
         raise InputError(
@@ -258,13 +260,47 @@ def embedding(
         drawn = np.sort(generator(random_state, "embedding").permutation(n)[:most])
     places, shares = _places(_in_scale_of(labels, X), n, drawn)
     picture = Embedding(places, shares, codes[drawn], sure[drawn])
-    # Uncertain objects are drawn first, so that they do not cover others.
-    order = np.argsort(picture.confidence, kind="stable")
     K = int(picture.labels.max(initial=-1)) + 1
     words = cluster_words(names, K, "embedding")
     palette = np.vstack([cluster_colours(K), to_rgb(NO_CLUSTER)])
     own = ax is None
     ax = axes(ax, (COLUMN, 0.85 * COLUMN))
+
+    _scatter(ax, picture, K, palette)
+    shown = [k for k in range(K) if (picture.labels == k).any()]
+    middles = [np.median(picture.places[picture.labels == k], axis=0) for k in shown]
+    boxes = [
+        text_box(_points_of(ax, at), words[k], _NAME) for k, at in zip(shown, middles, strict=True)
+    ]
+    in_key = _crowded(ax, boxes) and any(len(words[k]) > 2 for k in shown)
+    written = [str(i + 1) for i in range(len(shown))] if in_key else [words[k] for k in shown]
+    steps = np.zeros((len(shown), 2))
+    if in_key:
+        numbers = [text_box(_points_of(ax, at), "00", _NAME + 2) for at in middles]
+        (x0, y0), (x1, y1) = ax.bbox.get_points() * 72.0 / ax.figure.dpi
+        room = Box((x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 2, (y1 - y0) / 2)
+        steps = _apart(numbers, room)
+    _write_names(ax, written, middles, steps, palette[shown])
+    some = f"{n:,}" if len(drawn) == n else f"{len(drawn):,} of {n:,}"
+    ax.set_title(f"{some} objects, uncertain ones faded")
+    if np.isnan(picture.shares).all():
+        ax.set(xlabel="first feature", ylabel="second feature")
+    else:
+        ax.set(
+            xlabel=f"first component ({picture.shares[0]:.0%} of the variance)",
+            ylabel=f"second component ({picture.shares[1]:.0%})",
+        )
+    if in_key:
+        whole = cluster_words(names, K, "embedding", LONGEST)
+        entries = [f"{number} {whole[k]}" for number, k in zip(written, shown, strict=True)]
+        shapes = [MARKERS[k % len(MARKERS)] for k in shown]
+        draw_key(ax, entries, palette[shown], markers=shapes, own=own)
+    return ax
+
+
+def _scatter(ax: Axes, picture: Embedding, K: int, palette: Floats) -> None:
+    """Draw the objects; uncertain ones first, so that they do not cover others."""
+    order = np.argsort(picture.confidence, kind="stable")
     size = float(np.clip(9000.0 / max(len(order), 1), 1.5, 16.0))
     for k in range(-1, K):
         rows = order[np.maximum(picture.labels[order], -1) == k]
@@ -280,24 +316,17 @@ def embedding(
             linewidths=0,
             rasterized=len(order) > 2000,
         )
-    shown = [k for k in range(K) if (picture.labels == k).any()]
-    middles = [np.median(picture.places[picture.labels == k], axis=0) for k in shown]
-    boxes = [
-        text_box(_points_of(ax, at), words[k], _NAME) for k, at in zip(shown, middles, strict=True)
-    ]
-    in_key = _crowded(ax, boxes) and any(len(words[k]) > 2 for k in shown)
-    written = [str(i + 1) for i in range(len(shown))] if in_key else [words[k] for k in shown]
-    steps = np.zeros((len(shown), 2))
-    if in_key:
-        numbers = [text_box(_points_of(ax, at), "00", _NAME + 2) for at in middles]
-        (x0, y0), (x1, y1) = ax.bbox.get_points() * 72.0 / ax.figure.dpi
-        room = Box((x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 2, (y1 - y0) / 2)
-        steps = _apart(numbers, room)
+
+
+def _write_names(
+    ax: Axes, texts: list[str], middles: list[Any], steps: Floats, colours: Floats
+) -> None:
+    """Write a name for each cluster, moved from the middle of its objects by a step in points."""
     line = {"arrowstyle": "-", "color": GREY, "linewidth": 0.6, "shrinkA": 0.0, "shrinkB": 0.0}
     for at, step in zip(middles, steps, strict=True):
         if np.hypot(*step) > 6.0:  # below all numbers
             ax.annotate("", at, xytext=tuple(step), textcoords="offset points", arrowprops=line)
-    for k, at, text, step in zip(shown, middles, written, steps, strict=True):
+    for text, at, step, colour in zip(texts, middles, steps, colours, strict=True):
         ax.annotate(
             text,
             at,
@@ -312,25 +341,10 @@ def embedding(
             bbox={
                 "boxstyle": "circle,pad=0.25" if len(text) < 3 else "round,pad=0.25",
                 "facecolor": (1, 1, 1, 0.85),
-                "edgecolor": palette[k],
+                "edgecolor": colour,
                 "linewidth": 1.0,
             },
         )
-    some = f"{n:,}" if len(order) == n else f"{len(order):,} of {n:,}"
-    ax.set_title(f"{some} objects, uncertain ones faded")
-    if np.isnan(picture.shares).all():
-        ax.set(xlabel="first feature", ylabel="second feature")
-    else:
-        ax.set(
-            xlabel=f"first component ({picture.shares[0]:.0%} of the variance)",
-            ylabel=f"second component ({picture.shares[1]:.0%})",
-        )
-    if in_key:
-        whole = cluster_words(names, K, "embedding", LONGEST)
-        entries = [f"{number} {whole[k]}" for number, k in zip(written, shown, strict=True)]
-        shapes = [MARKERS[k % len(MARKERS)] for k in shown]
-        draw_key(ax, entries, palette[shown], markers=shapes, own=own)
-    return ax
 
 
 def _points_of(ax: Axes, at: Floats) -> Floats:

@@ -175,7 +175,7 @@ def _read_null(null: ArrayLike | None, n_k: int) -> Floats:
     references = np.empty((0, n_k)) if null is None else number_array(null, "'null'")
     if references.ndim != 2 or references.shape[1] != n_k:
         raise InputError(
-            f"'null' must be of shape (n_references, {n_k}), a column for each number of clusters. "
+            f"'null' must be of shape (n_references, {n_k}), with one column per number of clusters. "
             f"Got shape {references.shape}."
         )
     return references
@@ -589,12 +589,12 @@ def _draw(ax: Axes, curve: Curve) -> None:
         # Space for the legend above all curves.
         low, high = ax.get_ylim()
         ax.set_ylim(low, low + 1.5 * (high - low))
-        ax.legend(loc="upper right", ncols=2, columnspacing=1.2, title=_said(curve) or None)
+        ax.legend(loc="upper right", ncols=2, columnspacing=1.2, title=_p_value_text(curve) or None)
     elif len(at):
         ax.legend(loc="best")
 
 
-def _said(curve: Curve) -> str:
+def _p_value_text(curve: Curve) -> str:
     """Return the p-value in words, never as 0."""
     if np.isnan(curve.p_value):
         return ""

@@ -118,7 +118,7 @@ class Borders:
         )
 
     def evidence_of_one_depth(self) -> float:
-        """Return the evidence for valleys at all borders that have one depth, of which four are equally probable.
+        """Return the evidence for valleys of the same depth at all borders, with four equally probable depths.
 
         It also finds many valleys that are too shallow to be seen one by one.
         """
@@ -176,7 +176,7 @@ def touching_pairs(labels: Ints, graph: NeighbourGraph) -> Ints:
     """Return the pairs of clusters with a tie between them, of shape (n_pairs, 2), the lower number first."""
     cluster_of = labels[graph.rows.first]
     first, second = cluster_of[graph.sources], cluster_of[graph.ends]
-    # Each tie is there in both directions.
+    # Each tie is stored in both directions.
     rising = first < second
     n_clusters = int(labels.max()) + 1
     codes = np.unique(first[rising] * n_clusters + second[rising])

@@ -15,7 +15,7 @@ def cuts_with_islands(borders: Borders, cuts: Mapping[int, Ints]) -> dict[int, t
     """Return for each number of clusters the cut with the largest evidence, with islands kept separate.
 
     A tree joins by mean similarity, so that two small islands may be joined before the halves of a large cluster
-    are. Beside the cut into K clusters, cuts into fewer are looked at, whose largest joined islands are
+    are. Beside the cut into K clusters, cuts into fewer are examined, whose largest joined islands are
     taken out as clusters until there are K. One of them is chosen where its evidence is clearly larger.
 
     Parameters

@@ -27,11 +27,11 @@ from conclust.points.paths import PathsOfPoints
 from conclust.points.rounding import spread_rounded_columns
 from conclust.points.unbroken import unbroken_graph
 
-# Below this number of objects the points are too few for a neighbour graph and counts: their separation decides.
+# Below this number of objects the points are too few for a neighbour graph and counts: their separation is tested.
 _FEWEST_OBJECTS = 50
 # Below this number of objects the partitions decide.
 _FEWEST_SEPARATED = 8
-# From this number of objects, clusters that are smaller than pieces are not looked for.
+# From this number of objects, clusters that are smaller than pieces are not searched for.
 _MANY_OBJECTS = 400
 _OBJECTS_A_PIECE = 25
 _MAX_PIECES = 60
@@ -101,7 +101,7 @@ def number_by_borders(
     of a valley and none) of its borders. The score of a number is its evidence, plus the logarithm of its lifetime
     in the tree, less 1.5 per cluster; of the numbers with clearly more evidence than one cluster, the one with the
     largest score is chosen. Where all pieces merge into one, or no number has clearly more evidence, whole clusters
-    are looked at: the number that the ensemble shows and those of the longest lifetimes. There a border also counts if
+    are examined: the number that the ensemble shows and those of the longest lifetimes. There a border also counts if
     less than half as many ties of the neighbour graph cross it as cross the middle of either cluster (`contact_ratio`).
     If no number is accepted, the largest one up to 8 is chosen at which all clusters have 25 points or more and every
     border has an empty margin: at most .12 times as many points as an equally wide band of either cluster
@@ -177,16 +177,14 @@ def number_by_borders(
 
 
 def _on_line(X: Floats, trees: GrownTrees, seed: int, least: int, most: int) -> BorderDecision:
-    """Choose the largest number of clusters of which no two neighbours have one mode together."""
+    """Choose the largest number of clusters at which no two neighbours have one mode together."""
     most_sizeable = min(most, len(X) // 5)
     found = clusters_on_line(X, trees, least, most_sizeable, np.random.default_rng(seed))
     why = f"at no number do all pairs of neighbours have more than one mode together (dip test at level {LEVEL:g})"
     if found is None and least > 1:
         return _by_ensemble(trees, least, most, why)
     if found is None:
-        indicated = trees.n_clusters_shown
-        lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
-        return BorderDecision(1, f"One cluster: {why}{lean}.")
+        return _one_cluster(trees, why)
     neighbours = "they have" if found.n_clusters == 2 else "each two neighbours have"
     reason = f"{count(found.n_clusters, 'cluster')}: {neighbours} more than one mode together (dip test at level {LEVEL:g})."
     return BorderDecision(found.n_clusters, reason, alternatives=found.others)
@@ -332,6 +330,11 @@ def _by_whole_clusters(
         why = "at no number of clusters does every border have a valley"
     if least > 1:
         return _by_ensemble(trees, least, most, why)
+    return _one_cluster(trees, why)
+
+
+def _one_cluster(trees: GrownTrees, why: str) -> BorderDecision:
+    """Return the decision for one cluster, with the number that the partitions alone favour."""
     indicated = trees.n_clusters_shown
     lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
     return BorderDecision(1, f"One cluster: {why}{lean}.")
@@ -432,12 +435,9 @@ def _by_separation(
                 1,
                 f"One cluster: each division leaves fewer than {SMALLEST} points in a cluster.",
             )
-        indicated = trees.n_clusters_shown
-        lean = f"; the partitions alone favour {indicated}" if indicated > 1 else ""
-        reason = (
-            f"One cluster: its parts are no farther apart than those of one cloud {clouds}{lean}."
+        return _one_cluster(
+            trees, f"its parts are no farther apart than those of one cloud {clouds}"
         )
-        return BorderDecision(1, reason)
     with one_library_thread():
         silhouette, labels = largest_silhouette(points, max(2, least), most)
     if labels is None:

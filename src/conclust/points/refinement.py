@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import shares_of_rows
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.borders import leading_components
-from conclust.consensus.auto import shares_of_votes
 from conclust.generation.labelling.labelling import scaled_blocks
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.neighbours import NeighbourGraph, neighbour_graph
@@ -96,7 +96,7 @@ class Refinement:
         ndarray of shape (n_samples, n_clusters)
             Rows sum to 1; the largest entry is that of the nearest centre.
         """
-        shares = shares_of_votes(indicator @ self.votes)
+        shares = shares_of_rows(indicator @ self.votes)
         rows = np.arange(len(shares))
         for_ = shares.argmax(axis=1)
         other = np.flatnonzero(shares[rows, for_] > shares[rows, labels])
@@ -206,13 +206,13 @@ def _mixture(points: Floats, labels: Ints, K: int, seed: int) -> Mixture | None:
 
 
 def _two_of_three(first: bool, second: Callable[[], bool], third: Callable[[], bool]) -> bool:
-    """Whether two of three conditions hold; the third is not computed if the others decide."""
+    """Return whether two of three conditions hold; the third is not computed if the others decide."""
     holds = second()
     return (first and holds) or ((first or holds) and third())
 
 
 def _not_clearly_worse(points: Floats, before: Ints, after: Ints, n_jobs: int | None) -> bool:
-    """Whether the neighbour graphs do not clearly prefer the consensus."""
+    """Return whether the neighbour graphs do not clearly prefer the consensus."""
     for n_neighbors, share in ((_WIDE, _CLEARLY_FEWER), (_NARROW, _CLEARLY_FEWER_NARROW)):
         graph = neighbour_graph(points, n_neighbors, n_jobs=n_jobs)
         if _cut_shares(graph, before)[0] < share * _cut_shares(graph, after)[0]:
@@ -223,7 +223,7 @@ def _not_clearly_worse(points: Floats, before: Ints, after: Ints, n_jobs: int | 
 def _has_more_valley(
     points: Floats, before: Ints, after: Ints, seed: int, n_jobs: int | None
 ) -> bool:
-    """Whether there is clearly more evidence for valleys at the borders after."""
+    """Return whether there is clearly more evidence for valleys at the borders after."""
     components = leading_components(points)
     graph = neighbour_graph(components, _AT_BORDERS, n_jobs=n_jobs)
     evidence = [

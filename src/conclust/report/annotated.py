@@ -91,7 +91,7 @@ def read_annotated(adata: Any, key: str | None, ensemble: Any = None) -> Reporte
 
 
 def _record_of(stored: Mapping[str, Any], key: str, columns: list[str], judged: Judged) -> Record:
-    """Return what ``adata.uns[key]`` says about the run; of cells placed by `predict` only where they are from."""
+    """Return the record of the run in ``adata.uns[key]``; for cells placed by `predict` only their source."""
     params = stored["params"]
     where = {"key": key, "keys": columns, "missing": str(params["missing"])}
     made = {**versions(), "conclust": str(params["conclust_version"])}

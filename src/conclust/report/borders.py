@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from conclust.report.pictures import Gallery
-from conclust.report.tables import column, numbers, table
+from conclust.report.tables import column, numbers, section, table, text_block
 from conclust.results.borders import Borders
 from conclust.results.result import Reported
 
@@ -60,13 +60,13 @@ def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | No
     if math.isfinite(borders.agreement):
         how += f" The clusterings of the parts agree with the clusters on {100 * borders.agreement:.0f} % of the points."
     blocks: list[dict[str, Any]] = [
-        {"kind": "text", "text": text},
-        {"kind": "text", "text": how},
+        text_block(text),
+        text_block(how),
         _table(borders),
     ]
     if borders.tree is not None:
         blocks.append(gallery.of_tree(borders.tree))
-    return {"id": "borders", "title": "Which borders hold", "blocks": blocks}
+    return section("borders", "Which borders hold", blocks)
 
 
 def _table(borders: Borders) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Numbers come from `conclust.selection`, `conclust.confidence` and `conclust.plot
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from conclust._validation import count
 from conclust.confidence import (
     ClusterConfidence,
+    ClusterGaps,
     ObjectConfidence,
     cluster_confidence,
     object_confidence,
@@ -27,8 +29,8 @@ from conclust.report.names import shown
 from conclust.report.overview import how_named, overview_section
 from conclust.report.pictures import Gallery
 from conclust.report.sample import drawn_text, sample_of
-from conclust.report.tables import column, numbers, table
-from conclust.report.words.citing import cited, listed, methods_text
+from conclust.report.tables import column, numbers, section, table, text_block
+from conclust.report.words.citing import cited, filled_cells, listed, methods_text
 from conclust.report.words.decision import decision_of, p_text
 from conclust.report.words.why import why_section
 from conclust.results.record import IMPUTED
@@ -118,7 +120,7 @@ def _facts(reported: Reported, clusters: ClusterConfidence | None) -> list[dict[
                 how += f" It counts for {record.category_weight:g} clusterings."
         facts.append(("Categories", f"{n_columns:,}", how))
     if record.filling is not None:
-        gaps = listed([f"{name} {number:,}" for name, number in record.filling.columns])
+        gaps = filled_cells(record.filling)
         how = f"Empty cells filled by the {IMPUTED[record.filling.how]} of the column: {gaps}."
         facts.append(("Filled cells", f"{record.filling.cells:,}", how))
     if judged is not None:
@@ -146,13 +148,13 @@ def _facts(reported: Reported, clusters: ClusterConfidence | None) -> list[dict[
 
 def _run(reported: Reported) -> dict[str, Any]:
     """Return the section on the run."""
-    record, blocks = reported.record, [_text(methods_text(reported))]
+    record, blocks = reported.record, [text_block(methods_text(reported))]
     unplaced = int(np.count_nonzero(reported.labels < 0))
     if unplaced:
-        blocks.append(_text(f"{count(unplaced, 'object')} without a clustering: label -1."))
+        blocks.append(text_block(f"{count(unplaced, 'object')} without a clustering: label -1."))
     if record.scores is not None:
         blocks.append(
-            _text(
+            text_block(
                 "Known classes were given to score the result only: accuracy H = "
                 f"{record.scores['consistency_index']:.3f} (share of objects in the cluster matched to "
                 f"their class), adjusted Rand index {record.scores['adjusted_rand_index']:.3f}."
@@ -160,7 +162,7 @@ def _run(reported: Reported) -> dict[str, Any]:
         )
     if record.warnings:
         blocks.append(_list("Warnings", [shown_text(text) for text in record.warnings]))
-    return _section("run", "What was run", blocks)
+    return section("run", "What was run", blocks)
 
 
 def _what_to_do(reported: Reported) -> dict[str, Any]:
@@ -181,7 +183,7 @@ def _what_to_do(reported: Reported) -> dict[str, Any]:
             "Test the points: 'conclust select points.csv' (conclust.selection.choose) compares them with "
             "clouds that have no clusters, and gives a p-value.",
         )
-    return _section("next", "What you can do", [_list("", tips)])
+    return section("next", "What you can do", [_list("", tips)])
 
 
 def _evidence(reported: Reported, gallery: Gallery) -> dict[str, Any]:
@@ -189,8 +191,8 @@ def _evidence(reported: Reported, gallery: Gallery) -> dict[str, Any]:
         "Each of the combined clusterings divides the objects, but in different ways. If there are "
         "clusters, the first picture has dark squares on its diagonal."
     )
-    return _section(
-        "evidence", "What the clusterings show", [_text(text), gallery.of_evidence(reported)]
+    return section(
+        "evidence", "What the clusterings show", [text_block(text), gallery.of_evidence(reported)]
     )
 
 
@@ -202,12 +204,40 @@ def _clusters(
     gallery: Gallery,
 ) -> dict[str, Any]:
     """Return the table of clusters, and the pictures of them."""
-    K, sizes, names = reported.n_clusters, clusters.sizes, reported.shown_clusters
+    K, sizes = reported.n_clusters, clusters.sizes
     others = clusters.overlap.copy()
     np.fill_diagonal(others, -1.0)
-    nearest = others.argmax(axis=1)
-    columns = [
-        column("cluster", "Cluster", how_named(reported), kind="cluster"),
+    measures, next_cluster = _columns_of_clusters(how_named(reported))
+    columns = measures
+    cells: list[Any] = [
+        list(range(K)),
+        sizes.tolist(),
+        numbers(sizes / sizes.sum()),
+        numbers(clusters.confidence),
+        numbers(clusters.consensus),
+        numbers(clusters.jaccard),
+    ]
+    stability = _stability(reported)
+    if stability is not None:
+        how = "SC3's stability: 1 for a cluster that exists at every other number of clusters that was tried."
+        columns.append(column("stability", "Over K", how, digits=3))
+        cells.append(stability)
+    columns += next_cluster
+    cells += [others.argmax(axis=1).tolist(), numbers(others.max(axis=1))]
+    if reported.gaps is not None:
+        columns.append(_column_of_gaps(reported.gaps.n_splits))
+        cells.append(_without_gap(reported.gaps, reported.shown_clusters))
+    blocks = [
+        table(f"The {count(K, 'cluster')}", columns, cells, first=_MANY_CLUSTERS),
+        gallery.of_clusters(drawn, sure),
+    ]
+    return section("clusters", "The clusters in numbers", blocks)
+
+
+def _columns_of_clusters(how: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the columns of the measures of clusters, and those of the next cluster; `how`: how clusters are named."""
+    measures = [
+        column("cluster", "Cluster", how, kind="cluster"),
         column("size", "Objects", "Number of objects."),
         column("share", "Share", "Share of the objects that are in a cluster.", digits=3),
         column(
@@ -232,27 +262,7 @@ def _clusters(
             digits=3,
         ),
     ]
-    cells: list[Any] = [
-        list(range(K)),
-        sizes.tolist(),
-        numbers(sizes / sizes.sum()),
-        numbers(clusters.confidence),
-        numbers(clusters.consensus),
-        numbers(clusters.jaccard),
-    ]
-    stability = _stability(reported)
-    if stability is not None:
-        columns.append(
-            column(
-                "stability",
-                "Over K",
-                "SC3's stability: 1 for a cluster that exists at every other number of clusters "
-                "that was tried.",
-                digits=3,
-            )
-        )
-        cells.append(stability)
-    columns += [
+    next_cluster = [
         column(
             "next",
             "Next",
@@ -267,35 +277,28 @@ def _clusters(
             digits=3,
         ),
     ]
-    cells += [nearest.tolist(), numbers(others.max(axis=1))]
-    if reported.gaps is not None:
-        gaps = reported.gaps.separated()
-        columns.append(
-            column(
-                "no_gap",
-                "No gap found to",
-                "Neighbouring clusters without a visible gap: the points of both, on the straight line between their "
-                "centres, may have one mode (held-out projection, Hartigan's dip, mean p over "
-                f"{reported.gaps.n_splits} halvings above 0.05). Few points, weak gaps and bent borders show none: see "
-                "the notes of conclust.confidence.cluster_gaps.",
-                kind="text",
-            )
-        )
-        cells.append(
-            [
-                ", ".join(
-                    names[b]
-                    for b in np.flatnonzero(reported.gaps.neighbours[a] & ~gaps[a]).tolist()
-                )
-                or "none"
-                for a in range(K)
-            ]
-        )
-    blocks = [
-        table(f"The {count(K, 'cluster')}", columns, cells, first=_MANY_CLUSTERS),
-        gallery.of_clusters(drawn, sure),
+    return measures, next_cluster
+
+
+def _column_of_gaps(n_splits: int) -> dict[str, Any]:
+    return column(
+        "no_gap",
+        "No gap found to",
+        "Neighbouring clusters without a visible gap: the points of both, on the straight line between their "
+        "centres, may have one mode (held-out projection, Hartigan's dip, mean p over "
+        f"{n_splits} halvings above 0.05). Few points, weak gaps and bent borders show none: see "
+        "the notes of conclust.confidence.cluster_gaps.",
+        kind="text",
+    )
+
+
+def _without_gap(gaps: ClusterGaps, names: Sequence[str]) -> list[str]:
+    """Return for each cluster the names of its neighbours to which no gap was found."""
+    lacking = gaps.neighbours & ~gaps.separated()
+    return [
+        ", ".join(names[other] for other in np.flatnonzero(row).tolist()) or "none"
+        for row in lacking
     ]
-    return _section("clusters", "The clusters in numbers", blocks)
 
 
 def _stability(reported: Reported) -> list[Any] | None:
@@ -330,7 +333,32 @@ def _objects(
             + ("labels.csv." if reported.record.command else "the result.")
         )
     text += drawn_text(reported, of)
-    columns = [
+    cells: list[Any] = [
+        [shown(name) for name in names],
+        reported.labels[listed].tolist(),
+        sure.second[listed].tolist(),
+        *(
+            numbers(values[listed], 4)
+            for values in (
+                sure.confidence,
+                sure.margin,
+                sure.item_consensus,
+                sure.silhouette,
+                sure.agreement,
+            )
+        ),
+        sure.seen[listed].tolist(),
+    ]
+    blocks = [
+        text_block(text),
+        table("The most uncertain objects", _columns_of_objects(), cells, search="Find an object"),
+        gallery.of_objects(reported, sure),
+    ]
+    return section("objects", "Which objects are uncertain", blocks)
+
+
+def _columns_of_objects() -> list[dict[str, Any]]:
+    return [
         column("object", "Object", "Its name in the input, or its row, from 0.", kind="name"),
         column("cluster", "Cluster", "The cluster that it is in.", kind="cluster"),
         column("second", "Next", "The next most probable cluster.", kind="cluster"),
@@ -367,28 +395,6 @@ def _objects(
         ),
         column("seen", "Seen", "Number of clusterings that observed it."),
     ]
-    cells: list[Any] = [
-        [shown(name) for name in names],
-        reported.labels[listed].tolist(),
-        sure.second[listed].tolist(),
-        *(
-            numbers(values[listed], 4)
-            for values in (
-                sure.confidence,
-                sure.margin,
-                sure.item_consensus,
-                sure.silhouette,
-                sure.agreement,
-            )
-        ),
-        sure.seen[listed].tolist(),
-    ]
-    blocks = [
-        _text(text),
-        table("The most uncertain objects", columns, cells, search="Find an object"),
-        gallery.of_objects(reported, sure),
-    ]
-    return _section("objects", "Which objects are uncertain", blocks)
 
 
 def _partitions(reported: Reported, gallery: Gallery, *, of: int) -> dict[str, Any]:
@@ -441,12 +447,12 @@ def _partitions(reported: Reported, gallery: Gallery, *, of: int) -> dict[str, A
     order = np.argsort(quality.ari if many else quality.diversity, kind="stable")[:1000]
     cells = [[values[i] for i in order.tolist()] for values in cells]
     blocks = [
-        _text(text),
+        text_block(text),
         *_ways(reported, gallery),
         table("Clusterings, least similar to the consensus first", columns, cells, first=10),
         gallery.of_partitions(reported),
     ]
-    return _section("partitions", "How good the clusterings are", blocks)
+    return section("partitions", "How good the clusterings are", blocks)
 
 
 def _ways(reported: Reported, gallery: Gallery) -> list[dict[str, Any]]:
@@ -460,7 +466,7 @@ def _ways(reported: Reported, gallery: Gallery) -> list[dict[str, Any]]:
         f"{several.sentence} Each way is an estimate from the clusterings that are nearest to it in the variation of "
         f"information. The dip test of a single way has p = {several.p_values[0]:.2g}."
     )
-    return [_text(text), gallery.of_ways(reported, several.assignments)]
+    return [text_block(text), gallery.of_ways(reported, several.assignments)]
 
 
 def _mean(values: Any) -> str:
@@ -471,30 +477,30 @@ def _timings(reported: Reported) -> dict[str, Any]:
     seconds = reported.record.seconds
     if not seconds:
         text = "Not recorded: only the commands conclust cluster, combine and select record times."
-        return _section("timings", "How long it took", [_text(text)])
+        return section("timings", "How long it took", [text_block(text)])
     columns = [
         column("step", "Step", "What was done.", kind="text"),
         column("seconds", "Seconds", "Wall-clock time on the machine that ran it.", digits=2),
     ]
     cells = [[shown(name) for name in seconds], numbers(list(seconds.values()), 3)]
-    return _section("timings", "How long it took", [table("Seconds", columns, cells)])
+    return section("timings", "How long it took", [table("Seconds", columns, cells)])
 
 
 def _citing(reported: Reported) -> dict[str, Any]:
     text = "A sentence for a methods section is at the top of 'What was run'. The result relies on these works:"
-    return _section("cite", "How to cite", [_text(text), _list("", cited(reported))])
+    return section("cite", "How to cite", [text_block(text), _list("", cited(reported))])
 
 
 def _repeating(reported: Reported) -> dict[str, Any]:
     record = reported.record
     same = "The same versions and the same seed give the same result, to the bit, with any number of threads."
-    blocks: list[dict[str, Any]] = [_text(same)]
+    blocks: list[dict[str, Any]] = [text_block(same)]
     if record.call:
         blocks.append({"kind": "code", "title": "To repeat it", "text": shown_text(record.call)})
     blocks.append(
         {"kind": "settings", "settings": plain(record.settings), "versions": record.versions}
     )
-    return _section("repeat", "How to repeat it", blocks)
+    return section("repeat", "How to repeat it", blocks)
 
 
 def _download(reported: Reported, decision: dict[str, Any]) -> dict[str, Any]:
@@ -528,14 +534,6 @@ def shown_text(text: str) -> str:
     """Return a sentence for display; a very long one is truncated."""
     words = [shown(word) for word in text[:2000].split(" ")]
     return " ".join(words) + ("…" if len(text) > 2000 else "")
-
-
-def _section(name: str, title: str, blocks: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"id": name, "title": title, "blocks": blocks}
-
-
-def _text(text: str) -> dict[str, Any]:
-    return {"kind": "text", "text": text}
 
 
 def _list(title: str, items: list[str]) -> dict[str, Any]:

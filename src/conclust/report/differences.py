@@ -10,8 +10,8 @@ import numpy as np
 
 from conclust._types import Floats
 from conclust.report.names import shown
-from conclust.report.tables import column, numbers, table
-from conclust.report.words.citing import listed
+from conclust.report.tables import column, numbers, section, table, text_block
+from conclust.report.words.citing import filled_cells
 from conclust.results.features import Features
 from conclust.results.record import IMPUTED
 from conclust.results.result import Reported
@@ -30,7 +30,7 @@ def features_section(reported: Reported) -> dict[str, Any]:
         why = "The result was made from clusterings: there are no points, and so no features to compare."
         if reported.record.command != "combine":
             why = "There are no points here: pass them as X (conclust.report.write(result, path, X=points))."
-        return _section([_text(why)])
+        return _section([text_block(why)])
     features = reported.features
     mixed = features.categories is not None
     what = "features and categories" if mixed else "features"
@@ -42,7 +42,7 @@ def features_section(reported: Reported) -> dict[str, Any]:
     )
     if reported.record.filling is not None:
         filling = reported.record.filling
-        gaps = listed([f"{name} {number:,}" for name, number in filling.columns])
+        gaps = filled_cells(filling)
         text += (
             f" Means are over the cells that had a value: {filling.cells:,} were empty and were filled by the "
             f"{IMPUTED[filling.how]} of the column for the clustering ({gaps})."
@@ -50,7 +50,7 @@ def features_section(reported: Reported) -> dict[str, Any]:
     rows = [_rows(features, k) for k in range(min(reported.n_clusters, _MANY_CLUSTERS))]
     of = {"of": len(features.names), "categories": len(features.category_names)}
     clusters = [{"cluster": k, "rows": part} for k, part in enumerate(rows)]
-    blocks = [_text(text), {"kind": "features", **of, "clusters": clusters}]
+    blocks = [text_block(text), {"kind": "features", **of, "clusters": clusters}]
     if reported.n_clusters <= _MOST_COLUMNS:
         blocks += _shares(features, reported.cluster_titles)
     return _section(blocks)
@@ -201,8 +201,4 @@ def _shares(features: Features, titles: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _section(blocks: list[dict[str, Any]]) -> dict[str, Any]:
-    return {"id": "features", "title": "How the clusters differ", "blocks": blocks}
-
-
-def _text(text: str) -> dict[str, Any]:
-    return {"kind": "text", "text": text}
+    return section("features", "How the clusters differ", blocks)

@@ -12,7 +12,7 @@ from conclust._validation import count
 from conclust.confidence import ClusterConfidence, ObjectConfidence
 from conclust.report.differences import heat_table, strongest
 from conclust.report.sample import drawn_text
-from conclust.report.tables import column, numbers, table
+from conclust.report.tables import column, numbers, section, table, text_block
 from conclust.results.result import Reported
 
 _CERTAIN = 0.9
@@ -24,7 +24,7 @@ _MANY_CLUSTERS = 60
 def overview_section(
     reported: Reported, sure: ObjectConfidence, clusters: ClusterConfidence, *, of: int
 ) -> dict[str, Any]:
-    """Return the section that names the clusters and says how well they are separated.
+    """Return the section with the names of the clusters and how well they are separated.
 
     Parameters
     ----------
@@ -63,15 +63,15 @@ def overview_section(
         separations(clusters.overlap, gaps, reported.shown_clusters),
     ]
     blocks = [
-        {"kind": "text", "text": _certainty(reported, sure) + drawn_text(reported, of)},
+        text_block(_certainty(reported, sure) + drawn_text(reported, of)),
         table(f"The {count(K, 'group')}", columns, cells, first=_MANY_CLUSTERS),
     ]
     note = _of_gaps_not_found(reported, sizes)
     if note:
-        blocks.append({"kind": "text", "text": note})
+        blocks.append(text_block(note))
     if reported.features is not None:
         blocks += heat_table(reported.features, reported.cluster_titles)
-    return {"id": "overview", "title": "The groups at a glance", "blocks": blocks}
+    return section("overview", "The groups at a glance", blocks)
 
 
 def _of_gaps_not_found(reported: Reported, sizes: Ints) -> str:
@@ -91,7 +91,7 @@ def _of_gaps_not_found(reported: Reported, sizes: Ints) -> str:
             "the valleys of the first line, which are counted between small pieces of the clusters"
         )
     return (
-        "Where the table finds no gap, there may be one: the dip test looks at half of the points of two clusters "
+        "Where the table finds no gap, there may be one: the dip test uses half of the points of two clusters "
         f"({int(seen.min()):,} for {names[a]} and {names[b]}) along the straight line between their centres, which shows neither "
         f"a gap in few points nor a bent one. The number of clusters does not come from this test, but from {what}."
     )

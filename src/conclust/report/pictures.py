@@ -53,27 +53,18 @@ class Gallery:
         """Return the pictures of the criteria over K."""
         selection, pictures = reported.selection, []
         if selection is not None:
-            if len(selection.null):
-                pictures += [
-                    self._one(
-                        "rcsi", lambda: plotting.rcsi_curve(selection), _curve(selection, "rcsi")
-                    ),
-                    self._one(
-                        "pac", lambda: plotting.pac_curve(selection), _curve(selection, "pac")
-                    ),
-                ]
-            else:
-                pictures += [
-                    self._one(
-                        "sharp",
-                        lambda: plotting.criterion_curve(selection, "sharp"),
-                        _curve(selection, "sharp"),
-                    ),
-                    self._one(
-                        "pac", lambda: plotting.pac_curve(selection), _curve(selection, "pac")
-                    ),
-                ]
+            main = "rcsi" if len(selection.null) else "sharp"
             pictures += [
+                self._one(
+                    main,
+                    lambda: (
+                        plotting.rcsi_curve(selection)
+                        if main == "rcsi"
+                        else plotting.criterion_curve(selection, main)
+                    ),
+                    _curve(selection, main),
+                ),
+                self._one("pac", lambda: plotting.pac_curve(selection), _curve(selection, "pac")),
                 self._one("cdf", lambda: plotting.cdf_curves(selection)),
                 self._one(
                     "delta", lambda: plotting.area_curve(selection), _curve(selection, "delta")

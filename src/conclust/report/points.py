@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.containers import is_missing
 from conclust._arrays.points import column_names
 from conclust._types import Floats
 from conclust._validation import shown
-from conclust.confidence.categories import is_empty
 from conclust.confidence.reading import read_features
 from conclust.exceptions import InputError
 
@@ -85,7 +85,7 @@ def _column(X: Any, j: int) -> NDArray[Any]:
         values = values.astype(object)
     if values.dtype.kind != "O":
         return values
-    empty = np.array([is_empty(value) for value in values.tolist()], dtype=bool)
+    empty = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
     if not empty.all() and all(isinstance(v, Real) for v in values[~empty].tolist()):
         # Nullable numbers: their empty cells are objects.
         return np.where(empty, np.nan, values).astype(np.float64)
@@ -94,7 +94,7 @@ def _column(X: Any, j: int) -> NDArray[Any]:
 
 def _names_objects(values: NDArray[np.object_]) -> bool:
     """Return whether nearly every object has a different value, or all are empty."""
-    texts = [str(value) for value in values.tolist() if not is_empty(value)]
+    texts = [str(value) for value in values.tolist() if not is_missing(value)]
     return not texts or len(set(texts)) >= _NAMING * len(texts)
 
 

@@ -134,10 +134,10 @@ def _of_selection(selection: Selection) -> Reported:
     return Reported(judged.labels, record, judged, selection, tree=tree if len(tree) else None)
 
 
-# Settings for which None is informative.
-_NONE_IS_SAID = ("null", "scale")
-# Settings shown as written if they are not plain values.
-_WRITTEN_OUT = ("clusterer", "random_state")
+# Settings that are also shown if they are None.
+_SHOWN_IF_NONE = ("null", "scale")
+# Settings that are stored as text where they are not plain values.
+_SHOWN_AS_STORED = ("clusterer", "random_state")
 
 
 def _call_of(selection: Selection) -> str:
@@ -150,9 +150,9 @@ def _call_of(selection: Selection) -> str:
     if not settings.get("reduced"):
         given_arguments.pop("n_components", None)
     arguments = [
-        f"{name}={value if name in _WRITTEN_OUT else repr(value)}"
+        f"{name}={value if name in _SHOWN_AS_STORED else repr(value)}"
         for name, value in given_arguments.items()
-        if value != default[name].default and (value is not None or name in _NONE_IS_SAID)
+        if value != default[name].default and (value is not None or name in _SHOWN_IF_NONE)
     ]
     what = f"X, {selection.k.tolist()}" if points else "ensembles"
     if settings.get("one_ensemble"):
@@ -250,12 +250,8 @@ def _borders_of(reported: Reported, tests: Any, tree: Any) -> Borders:
         raise InputError(
             f"'tree' must be of the {reported.n_samples} objects that are reported. Got one of {len(tree.leaves)}."
         )
-    return replace(borders_of(tests, tree), table=_numbered(tests))
-
-
-def _numbered(tests: BorderTests) -> dict[str, NDArray[Any]]:
-    """Return the table of borders with clusters by their numbers, whatever their names."""
-    return replace(tests, names=tuple(range(tests.n_clusters))).table
+    numbered = replace(tests, names=tuple(range(tests.n_clusters)))
+    return replace(borders_of(tests, tree), table=numbered.table)
 
 
 def _scaled(points: Floats, names: Sequence[str], reported: Reported, result: Any) -> Floats:

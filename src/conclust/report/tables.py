@@ -1,4 +1,4 @@
-"""Tables as plain data: columns with explanations of their numbers, and rows."""
+"""Parts of the account as plain data: sections, texts, and tables with an explanation of each column."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 Kind: TypeAlias = Literal["number", "share", "spread", "heat", "cluster", "name", "text"]
+
+
+def section(name: str, title: str, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return a section."""
+    return {"id": name, "title": title, "blocks": list(blocks)}
+
+
+def text_block(text: str) -> dict[str, Any]:
+    """Return a paragraph."""
+    return {"kind": "text", "text": text}
 
 
 def column(

@@ -29,7 +29,7 @@ def checked_entries(content: Any, path: Path) -> dict[str, Any]:
         It is not a JSON object, or an entry has another type.
     """
     if not isinstance(content, dict):
-        raise FileFormatError(f"{path} is damaged: it holds no JSON object. Make the result again.")
+        raise FileFormatError(f"{path} is damaged: it is not a JSON object. Make the result again.")
     for place, form in _FORMS.items():
         *outer, last = place.split("/")
         holder: Any = content

@@ -18,7 +18,7 @@ from conclust.confidence import ClusterCategories, ClusterFeatures, ClusterGaps
 from conclust.results.writing import write_numbers
 
 MOST_GAPS = 20
-"""Clusters of which all pairs are looked at for gaps."""
+"""Maximum number of clusters whose pairs are all tested for gaps."""
 
 _VALUES = ("inside", "outside", "deviation", "difference")
 _COLUMNS = ("feature", "cluster", *_VALUES, "category", "filled")

@@ -117,7 +117,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         if not path.is_dir():
-            what = "is a file" if path.exists() else "is not there"
+            what = "is a file" if path.exists() else "does not exist"
             raise InputError(
                 f"{path} {what}. A report needs a folder that 'conclust cluster', 'combine' or "
                 "'select' has written."

@@ -376,7 +376,7 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
     settings = dict(get("settings"))
     consensus = settings.get("consensus")
     requested = consensus.get("n_clusters") if isinstance(consensus, dict) else None
-    chosen = content.get("selection")
+    chosen, names = content.get("selection"), content.get("cluster_names")
     if chosen is not None:  # passed to the method by the selection
         requested, settings["selection"] = None, chosen["settings"]
     source = Source.of(get("input"))
@@ -394,7 +394,7 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
         ensemble=_facts(content.get("ensemble")),
         n_clusters=int(get("clusters")),
         cluster_sizes=tuple(content.get("cluster_sizes", ())),
-        cluster_names=_names_of(content.get("cluster_names")),
+        cluster_names=None if names is None else tuple(names),
         n_unplaced=int(content.get("objects_without_evidence", 0)),
         mean_confidence=content.get("mean_confidence"),
         by_chance=content.get("mean_confidence_by_chance"),
@@ -410,10 +410,6 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
         versions={str(k): str(v) for k, v in get("versions").items()},
         warnings=tuple(map(str, content.get("warnings", ()))),
     )
-
-
-def _names_of(entries: list[str] | None) -> tuple[str, ...] | None:
-    return None if entries is None else tuple(entries)
 
 
 def _facts(entries: dict[str, Any] | None) -> EnsembleFacts | None:

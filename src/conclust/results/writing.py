@@ -51,7 +51,7 @@ class OutputFolder:
     Parameters
     ----------
     path : Path
-        The folder; made, with its parents, if it is not there.
+        The folder; created, with its parents, if it does not exist.
     force : bool, default=False
         Whether a folder that is not empty may be used. Our own files in it are replaced (files of
         `names` that the new result lacks are removed); other files stay.

@@ -118,13 +118,13 @@ def chosen_keys(
 
 
 def _refuse_twins(columns: Sequence[str], names: Sequence[str], owner: str, parameter: str) -> None:
-    """Refuse a name that several columns have, of which pandas returns a frame instead of a column."""
+    """Refuse a name that several columns have, for which pandas returns a frame instead of a column."""
     times = Counter(columns)
     twins = sorted({name for name in names if times[name] > 1})
     if twins:
         raise InputError(
-            f"The {parameter!r} of {owner} must be of columns with different names. Got {twins}, of which adata.obs "
-            "has several: adata.obs.loc[:, ~adata.obs.columns.duplicated()] has the first of each."
+            f"The {parameter!r} of {owner} must be of columns with different names. Got {twins}, and adata.obs "
+            "has several of each: adata.obs.loc[:, ~adata.obs.columns.duplicated()] has the first of each."
         )
 
 

@@ -48,7 +48,7 @@ def ensemble(
     Raises
     ------
     InputError
-        If a column is not there, or holds numbers that are not labels.
+        If a column does not exist, or holds numbers that are not labels.
 
     Examples
     --------

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import number_array
+from conclust._arrays.ratios import ratio
 from conclust._types import Floats
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import InputError
@@ -68,7 +69,7 @@ def resolutions(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If a column is not there, or holds numbers that are not labels.
+        If a column does not exist, or holds numbers that are not labels.
 
     References
     ----------
@@ -172,8 +173,7 @@ def _stability(labels: NDArray[np.int32]) -> Floats:
                 table = np.zeros((len(total), int(labels[:, v].max(initial=-1)) + 1))
                 np.add.at(table, (labels[both, u], labels[both, v]), 1.0)
                 joint = table.sum(axis=1)[:, None] + table.sum(axis=0) - table
-                shares = np.divide(table, joint, out=np.zeros_like(table), where=joint > 0)
-                total += shares.max(axis=1, initial=0.0)
+                total += ratio(table, joint).max(axis=1, initial=0.0)
         held = labels[:, u] >= 0
         stability[u, held] = total[labels[held, u]] / max(1, m - 1)
     return stability
@@ -224,7 +224,7 @@ def membership(
     if rows is None:
         raise InputError(
             f"adata.obsm has no '{key}_membership': sc.tl.consensus writes it, by methods with memberships "
-            "(conclust.methods() says which)."
+            "(see conclust.methods())."
         )
     names = None
     if key in adata.obs.columns:
@@ -295,7 +295,7 @@ def coassociation(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If a column is not there, or holds numbers that are not labels.
+        If a column does not exist, or holds numbers that are not labels.
     ParameterError
         A parameter is out of its range.
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._types import Floats, Ints
-from conclust.confidence import company
+from conclust.confidence.items import company_of_new
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
-from conclust.placing import shared_clusterings
+from conclust.placing import labels_by_shares
 
 __all__ = ["Placed", "place"]
 
@@ -38,15 +38,9 @@ def place(model: Any, ensemble: Ensemble, labels: Ints, new: NDArray[Any], key: 
     """
     name = type(model).__name__
     if not hasattr(model, "predict_proba"):
-        shares = shared_clusterings(ensemble, labels, new)
-        placed = ~np.isnan(shares).all(axis=1)
-        placed_labels = np.where(placed, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
-        return Placed(
-            placed_labels,
-            _company(labels, ensemble, new, placed_labels),
-            None,
-            "shared clusterings",
-        )
+        placed_labels = labels_by_shares(ensemble, labels, new)
+        confidence = company_of_new(labels, ensemble, new, placed_labels)
+        return Placed(placed_labels, confidence, None, "shared clusterings")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # already warned when the consensus was computed
         model.fit(ensemble)
@@ -61,13 +55,3 @@ def place(model: Any, ensemble: Ensemble, labels: Ints, new: NDArray[Any], key: 
         membership = model.predict_proba(new)
     sure = np.where(placed_labels < 0, np.nan, membership.max(axis=1))
     return Placed(placed_labels, sure, membership, name)
-
-
-def _company(labels: Ints, ensemble: Ensemble, new: NDArray[Any], found: Ints) -> Floats:
-    """Return the equivalent of `conclust.confidence.confidences` for new cells: a share of the company."""
-    shares = np.nan_to_num(company(labels, ensemble, new=new))
-    own_shares = np.take_along_axis(shares, np.maximum(found, 0)[:, None], axis=1)[:, 0]
-    total = shares.sum(axis=1)
-    even = np.full(len(own_shares), 1.0 / shares.shape[1])
-    np.divide(own_shares, total, out=even, where=total > 0)
-    return np.where(found < 0, np.nan, even)

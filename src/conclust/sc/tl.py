@@ -109,15 +109,15 @@ def consensus(
         ``uns[key_added]`` : dict
             "params" (keys, method, its parameters as JSON, conclust_version), "n_clusters", where the method has them
             "objective", "reason" (of the number of clusters), "number_by", "evidence" and "supports", and two
-            DataFrames. "columns", a row for each column: "agreement" (normalized mutual
-            information with the consensus) and "weight" (share of the weights). "clusters", a row for each cluster:
+            DataFrames. "columns", one row per column: "agreement" (normalized mutual
+            information with the consensus) and "weight" (share of the weights). "clusters", one row per cluster:
             "cells", "confidence" (mean of its cells), "parts" and "split_by" (in how many parts how many columns
             split it: :func:`conclust.confidence.cluster_splits`).
 
     Raises
     ------
     InputError
-        If a column is not there, or holds numbers that are not labels.
+        If a column does not exist, or holds numbers that are not labels.
     ParameterError
         If there is no such method, or a parameter is out of its range.
     UnsupportedEnsembleError
@@ -214,7 +214,7 @@ def predict(
     ----------
     adata : AnnData or MuData
         The new cells, with the columns of labels that the consensus was found of: the same clusterings, made
-        for these cells by classifiers or label transfer. Labels that are not there in `reference` are noise.
+        for these cells by classifiers or label transfer. Labels that do not occur in `reference` are noise.
     reference : AnnData or MuData
         The cells of :func:`consensus`, as it left them; clusters may have been given other names since.
     key : str, default="consensus"
@@ -229,7 +229,7 @@ def predict(
     AnnData or None
         None; the copy if one was requested. ``obs[key]``, ``obs[f"{key}_confidence"]`` and, of methods with
         memberships that place new objects, ``obsm[f"{key}_membership"]`` are written as by
-        :func:`consensus`; colours are those of the reference. ``uns[key]["params"]`` says how cells were
+        :func:`consensus`; colours are those of the reference. ``uns[key]["params"]`` records how cells were
         placed.
 
     Raises
@@ -345,7 +345,7 @@ def stability(
     Raises
     ------
     InputError
-        If a column is not there, or holds numbers that are not labels.
+        If a column does not exist, or holds numbers that are not labels.
 
     Examples
     --------
@@ -554,7 +554,7 @@ def inconsistency(
     Raises
     ------
     InputError
-        If a column is not there, or holds numbers that are not labels.
+        If a column does not exist, or holds numbers that are not labels.
     ParameterError
         If a parameter is out of its range.
 

@@ -96,7 +96,7 @@ def cluster_table(
 
 
 def account_of(model: Any) -> dict[str, Any]:
-    """Return what a fitted method says about its result, where it says it, as numbers, words and a DataFrame."""
+    """Return the objective, the reason and the supports of a fitted method, as far as it has them."""
     import pandas as pd
 
     account: dict[str, Any] = {}

@@ -31,7 +31,7 @@ from conclust.selection.resampled.prediction_strength import prediction_strength
 from conclust.selection.resampled.reference_cache import open_reference_cache
 from conclust.selection.resampled.resampling import check_clusterer, drawn_size
 from conclust.selection.resampled.testing import OneClusterTest, by_silhouette, n_statistics
-from conclust.selection.second import GAUSSIAN, Clouds, Second, ask, clear_borders
+from conclust.selection.second import GAUSSIAN, Clouds, Second, clear_borders, second_test
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, Settings, read_numbers
 from conclust.selection.tabling import assemble
@@ -469,7 +469,7 @@ def _assemble(
     """
     call, requested, codes, design = data.call, data.settings, data.codes, data.design
 
-    def asked_again(labels: Ints, rejected: bool) -> Second:
+    def tested_again(labels: Ints, rejected: bool) -> Second:
         """Run the second test on the clusters of the best number, after the first one."""
         level, seed = float(call.alpha), data.seeds.borders
         if not rejected:
@@ -483,7 +483,9 @@ def _assemble(
             (data.seeds.references, data.seeds.shapes),
         )
         with one_library_thread():
-            return ask(data.scores, labels, requested, level, seed, clouds, borders=codes is None)
+            return second_test(
+                data.scores, labels, requested, level, seed, clouds, borders=codes is None
+            )
 
     categories = {}
     if codes is not None:
@@ -520,7 +522,7 @@ def _assemble(
         settings,
         verdict=verdict,
         why_no_p="no null was requested (null=None)",
-        ask=asked_again,
+        second_test=tested_again,
     )
 
 
@@ -545,7 +547,7 @@ def _resample(data: _Data, clock: _Clock) -> dict[int, Ensemble]:
     for number in settings.ks:
         labels = resamples.labels(scores, number, threads=settings.threads, real=True)
         ensembles[number] = Ensemble(labels)
-        clock.tell(f"resampled K = {number}")
+        clock.finished(f"resampled K = {number}")
     return ensembles
 
 
@@ -607,7 +609,7 @@ def _measure(data: _Data, ensembles: dict[int, Ensemble], clock: _Clock) -> dict
         if data.call.criteria == "all":
             result.values.update(costly_criteria(ensemble, number, fit_seed, settings.threads))
         measured[number] = result
-        clock.tell(f"measured K = {number}")
+        clock.finished(f"measured K = {number}")
     return measured
 
 
@@ -618,5 +620,5 @@ class _Clock:
         self.report = report
         self._start = time.perf_counter()
 
-    def tell(self, what: str) -> None:
-        self.report(f"{what}, {time.perf_counter() - self._start:.1f} s")
+    def finished(self, step: str) -> None:
+        self.report(f"{step}, {time.perf_counter() - self._start:.1f} s")

@@ -120,7 +120,7 @@ def decide(
     if nested and clean[at]:  # log PAC separates single objects: the other criteria decide
         within[:] = False
     alternatives = tuple(k for k, near in zip(ks, within, strict=True) if near and k != best)
-    test = f"p = {p_value:.3g}, {n_references} {REFERENCES.get(null or '', '')}"
+    test = _test(p_value, n_references, null)
     if tested and p_value > alpha:
         more = "farther apart than the parts of" if few else "more stable than in"
         reason = (
@@ -165,8 +165,12 @@ def decide(
 
 def more_than_gaussian(p_value: float, n_references: int, null: str | None) -> str:
     """Return "more structure than one Gaussian (p = 0.01, 99 rotations)"."""
-    test = f"p = {p_value:.3g}, {n_references} {REFERENCES.get(null or '', '')}"
-    return f"more structure than one Gaussian ({test})"
+    return f"more structure than one Gaussian ({_test(p_value, n_references, null)})"
+
+
+def _test(p_value: float, n_references: int, null: str | None) -> str:
+    """Return "p = 0.01, 99 rotations"."""
+    return f"p = {p_value:.3g}, {n_references} {REFERENCES.get(null or '', '')}"
 
 
 NO_CONTRAST = "at no number are objects of a cluster together more often than others"

@@ -108,7 +108,11 @@ def choose_from(
     report = reporter(verbose, _OWNER)
     root = seed_sequence(random_state, _OWNER)
     shared = not isinstance(ensembles, Mapping)
-    members = _of_one(ensembles, k) if shared else _of_several(ensembles, k)
+    if shared:
+        ensemble = _plain(ensembles)
+        members = dict.fromkeys(read_numbers(k, _OWNER, ensemble.n_samples), ensemble)
+    else:
+        members = _of_several(ensembles, k)
     ks = tuple(members)
     n = members[ks[0]].n_samples
     if ks[-1] > n:
@@ -141,11 +145,6 @@ def choose_from(
     return assemble(
         measured, members, settings, verdict=None, why_no_p=_WHY_NO_P, nested=not shared
     )
-
-
-def _of_one(labels: Any, k: Any) -> dict[int, Ensemble]:
-    ensemble = _plain(labels)
-    return dict.fromkeys(read_numbers(k, _OWNER, ensemble.n_samples), ensemble)
 
 
 def _of_several(ensembles: Mapping[Any, Any], k: Any) -> dict[int, Ensemble]:

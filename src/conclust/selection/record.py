@@ -18,7 +18,7 @@ class SelectionRecord:
     Attributes
     ----------
     n_clusters, p_value, n_references, reason, alternatives, doubts, k, table, null, labels, settings, p_value_clouds
-        As of `conclust.selection.Selection`.
+        See `conclust.selection.Selection`.
     """
 
     n_clusters: int

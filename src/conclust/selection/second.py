@@ -185,14 +185,14 @@ def clear_borders(
     settings : Settings
         Settings for resampling data sets.
     level : float
-        Level of the first question.
+        Level of the first test.
     seed : SeedSequence
         Seed of the splits of the points.
     """
     return _with_borders(Second(level=_CLEARLY * level), points, labels, settings, seed)
 
 
-def ask(
+def second_test(
     points: Floats,
     labels: Ints,
     settings: Settings,
@@ -213,7 +213,7 @@ def ask(
     settings : Settings
         Settings for resampling data sets.
     level : float
-        Level of the first question.
+        Level of the first test.
     seed : SeedSequence
         Seed of the splits of the points.
     clouds : Clouds

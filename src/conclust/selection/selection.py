@@ -173,7 +173,7 @@ class Selection(SelectionRecord):
         Returns
         -------
         pandas.DataFrame
-            A row for each number, a column for each criterion.
+            One row per number, one column per criterion.
 
         Raises
         ------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from conclust._random import spawn_seeds
-from conclust._validation import refuse
+from conclust._validation import is_whole, refuse
 from conclust.selection.resampled.null import Null
 from conclust.selection.resampled.resampling import ClustererResamples, KMeansResamples, Resamples
 
@@ -64,16 +63,12 @@ def read_numbers(k: Any, owner: str, most: int | None = None) -> tuple[int, ...]
     """Return the distinct numbers of clusters to try in increasing order; for None 2 to 10, at most `most`."""
     if k is None and most is not None:
         k = range(2, max(min(_MOST, most), 2) + 1)
-    values = (
-        [k] if _whole(k) else list(k) if isinstance(k, Iterable) and not isinstance(k, str) else []
-    )
-    if not values or not all(_whole(value) for value in values) or min(values) < 2:
-        one = len(values) > 0 and all(_whole(value) for value in values) and min(values) == 1
-        advice = "Leave 1 out: the p-value already tests for one cluster." if one else ""
+    values = [k]
+    if not is_whole(k):
+        values = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else []
+    least = min(values) if values and all(is_whole(value) for value in values) else 0
+    if least < 2:
+        advice = "Leave 1 out: the p-value already tests for one cluster." if least == 1 else ""
         expected = "an int from 2 on, or a non-empty range or list of such ints"
         refuse("k", owner, expected, k, advice)
     return tuple(sorted({int(value) for value in values}))
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)

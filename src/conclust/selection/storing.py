@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.storage import Expected, PathLike, json_numbers, read_npz, write_npz
+from conclust._files.storage import (
+    Expected,
+    PathLike,
+    json_numbers,
+    read_npz,
+    refuse_file,
+    write_npz,
+)
 from conclust._types import Floats, Ints
 from conclust.confidence import BorderTests
 from conclust.confidence.borders import Merge
 from conclust.ensemble import Ensemble, packed, unpacked
 from conclust.ensemble.file import EXPECTED as OF_ENSEMBLES
-from conclust.exceptions import FileFormatError
 from conclust.selection.judged.pairs import PairCounts
 from conclust.selection.record import facts_of
 
@@ -71,15 +77,15 @@ def load(path: PathLike) -> dict[str, Any]:
     """Read the fields of a selection (see ``Selection.load``), validating each."""
     arrays, meta = read_npz(path, expected=_EXPECTED)
     if meta.get("format") != _FORMAT:
-        _refuse(path, "holds no selection of conclust")
+        refuse_file(path, "does not hold a selection of conclust")
     if meta.get("version") != _VERSION:
         what = f"has format version {meta.get('version')!r}; this conclust reads version {_VERSION}"
-        _refuse(path, what)
+        refuse_file(path, what)
     fields = {name: array for name, array in arrays.items() if name not in OF_ENSEMBLES}
     rest = {name: array for name, array in arrays.items() if name in OF_ENSEMBLES}
     whole = unpacked(path, rest, meta.get("names"))
     if not _sound(fields, meta, whole):
-        _refuse(path, "is damaged: its entries for the numbers of clusters are inconsistent")
+        refuse_file(path, "is damaged: its entries for the numbers of clusters are inconsistent")
     ks = fields["k"].tolist()
     members = fields["members"].tolist()
     starts = np.concatenate([[0], np.cumsum(members)]).tolist()
@@ -89,7 +95,9 @@ def load(path: PathLike) -> dict[str, Any]:
     tables = np.split(fields["pairs"], np.cumsum([side**2 for side in sides])[:-1])
     for at, rows in enumerate(leaves):
         if not _is_tree(trees[at], rows, whole.n_samples) or not _are_pairs(tables[at], sides[at]):
-            _refuse(path, f"is damaged: its dendrogram or its pairs for K = {ks[at]} are invalid")
+            refuse_file(
+                path, f"is damaged: its dendrogram or its pairs for K = {ks[at]} are invalid"
+            )
     facts = facts_of(meta)
     settings = facts["settings"]
     if isinstance(settings.get("window"), list):
@@ -98,7 +106,7 @@ def load(path: PathLike) -> dict[str, Any]:
     try:
         borders = _unpacked_borders(meta.get("borders"), labels)
     except (ValueError, TypeError, KeyError, OverflowError):
-        _refuse(path, "is damaged: its tests of borders do not fit")
+        refuse_file(path, "is damaged: its tests of borders do not fit")
     return {
         **facts,
         "borders": borders,
@@ -176,10 +184,6 @@ def _are_pairs(table: Ints, side: int) -> bool:
     """Return whether the entries [N, c] are valid numbers of pairs, with c at most N, at least one of them known."""
     square = table.reshape(side, side)
     return bool(table.min() >= 0 and not np.triu(square, 1).any() and square[1:].any())
-
-
-def _refuse(path: PathLike, what: str) -> NoReturn:
-    raise FileFormatError(f"{path} {what}.")
 
 
 def _packed_borders(tests: BorderTests | None) -> dict[str, Any] | None:

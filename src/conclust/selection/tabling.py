@@ -27,7 +27,7 @@ def assemble(
     verdict: Verdict | None,
     why_no_p: str,
     nested: bool = True,
-    ask: Callable[[Ints, bool], Second] | None = None,
+    second_test: Callable[[Ints, bool], Second] | None = None,
 ) -> Selection:
     """Make the table, decide, and warn about doubts.
 
@@ -45,8 +45,8 @@ def assemble(
         Reason where there is none.
     nested : bool, default=True
         Whether each K has resamples of its own.
-    ask : callable, default=None
-        Returns the second test of the labels of the best number, given whether one Gaussian was rejected.
+    second_test : callable, default=None
+        Tests the labels of the best number, given whether one Gaussian was rejected.
     """
     ks = sorted(measured)
     table: dict[str, Floats] = {}
@@ -85,13 +85,13 @@ def assemble(
     n_clusters, alternatives = decision.n_clusters, decision.alternatives
     doubts, reason = decision.doubts, decision.reason
     second = Second()
-    if ask is not None and n_clusters == 1 and decision.best > 1:
-        despite = ask(measured[decision.best].labels, False)
+    if second_test is not None and n_clusters == 1 and decision.best > 1:
+        despite = second_test(measured[decision.best].labels, False)
         if despite.all_hold:
             n_clusters, second = decision.best, despite
             reason = f"{n_clusters} clusters: {despite.words}, although {reason.partition(': ')[2]}"
-    elif ask is not None and n_clusters > 1:
-        second = ask(measured[n_clusters].labels, True)
+    elif second_test is not None and n_clusters > 1:
+        second = second_test(measured[n_clusters].labels, True)
         if second.one_cluster:
             rejection = more_than_gaussian(p_value, n_references, settings.get("null"))
             reason = f"1 cluster: {rejection}, {second.against}."

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
 from conclust._validation import check_bool, check_real
 from conclust.ensemble import Ensemble, as_ensemble
@@ -15,7 +16,7 @@ from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import over_clusters
 from conclust.spectra.gram import gram_blocks
 
-# The values of the papers, references 1 and 2 of `cluster_certainty`.
+# Default of theta.
 _THETA = 0.4
 _THETA_NORMALIZED = 0.06
 
@@ -64,10 +65,7 @@ def cluster_uncertainty(ensemble: Derived | ArrayLike) -> Floats:
     for rows, observed, gram in _row_blocks(members):
         entropy = _entropies(observed, gram, partition_of, members.is_soft)
         entropy[np.arange(len(entropy)), partition_of[rows]] = 0.0
-        observed_weight = (observed > 0) @ weights
-        mean = np.zeros(len(entropy))
-        np.divide(entropy @ weights, observed_weight, out=mean, where=observed_weight > 0)
-        entropies[rows] = mean
+        entropies[rows] = ratio(entropy @ weights, (observed > 0) @ weights)
     return entropies
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from conclust._arrays.ratios import inverse_or_zero
 from conclust._threads import one_library_thread
 from conclust._types import Floats
 from conclust._validation import check_int, check_real
@@ -81,10 +82,8 @@ def simrank(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8, n_iter: int =
     mass = rows.counts.astype(np.float64)
     weighed = sp.csr_array(sp.diags_array(mass) @ B)
     across = sp.csr_array(V.T @ weighed)  # (T, T)
-    sizes = members.cluster_sizes
-    inverse = np.zeros(len(sizes))
-    np.divide(1.0, sizes, out=inverse, where=sizes > 0)
-    C = np.eye(len(sizes))
+    inverse = inverse_or_zero(members.cluster_sizes)
+    C = np.eye(len(inverse))
     if n_iter % 2:  # from S = I
         C = _mean_of_objects(members.gram.toarray(), decay, inverse)
     with one_library_thread():
@@ -161,9 +160,7 @@ def approximate_simrank(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -
     check_square(members, "The approximate SimRank of all clusters")
     J, weights = jaccard_of_others(members), relative_weights(members)
     joined = sp.csr_array((np.ones(J.nnz), J.indices, J.indptr), shape=J.shape)
-    neighbours = np.asarray(joined @ weights)
-    inverse = np.zeros(len(neighbours))
-    np.divide(1.0, neighbours, out=inverse, where=neighbours > 0)
+    inverse = inverse_or_zero(np.asarray(joined @ weights))
     CS = (J @ sp.diags_array(weights) @ J.T).toarray() * inverse[:, None] * inverse
     np.fill_diagonal(CS, 0.0)
     counted = weights > 0
@@ -179,9 +176,7 @@ def averaging_indicator(ensemble: Ensemble) -> sp.csr_array:
     partition, which makes its mean smaller.
     """
     B = ensemble.indicator
-    weights = ensemble.observed_weights
-    share = np.zeros(len(weights))
-    np.divide(1.0, weights, out=share, where=weights > 0)
+    share = inverse_or_zero(ensemble.observed_weights)
     return sp.csr_array(sp.diags_array(share) @ B @ sp.diags_array(ensemble.column_weights))
 
 

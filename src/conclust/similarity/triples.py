@@ -1,7 +1,7 @@
-"""Similarities of the clusters of a partition through the clusters of others that both resemble.
+"""Similarities of two clusters of a partition by the clusters of other partitions that overlap with both.
 
-Three clusters of which two resemble the third are a connected triple: its ends are the more alike the
-more such thirds they have.
+Three clusters form a connected triple if two of them, its ends, overlap with the third. Two clusters are the more
+similar, the more connected triples they are the ends of.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from conclust._arrays.ratios import ratio
 from conclust._threads import one_library_thread
 from conclust._types import Floats
 from conclust._validation import check_real
@@ -133,9 +134,7 @@ def triple_quality(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.
     check_real(decay, "decay", "triple_quality", high=1.0)
     members = as_ensemble(ensemble)
     J, weights = jaccard_of_others(members), relative_weights(members)
-    degrees = np.asarray(J @ weights)
-    quality = np.zeros(len(degrees))
-    np.divide(weights, degrees, out=quality, where=degrees > 0)
+    quality = ratio(weights, np.asarray(J @ weights))
 
     def shared(rows: sp.csr_array) -> Floats:
         joined = sp.csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)

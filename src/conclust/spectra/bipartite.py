@@ -19,7 +19,7 @@ from conclust._kernels import cluster_sums, indicator_rows, sparse_gram, weighte
 from conclust._threads import thread_count
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import indicator_of
+from conclust.ensemble.labels import indicator_of, one_hot
 from conclust.ensemble.products import DENSE
 
 # Number of objects in a block.
@@ -205,9 +205,7 @@ class MatrixEdges:
 
     def shares(self, parts: Ints, k: int) -> Floats:
         """Return the weight of the edges from each of k parts of the objects to each cluster, (T, k)."""
-        n = self.B.shape[0]
-        member = sp.csr_array((np.ones(n), parts, np.arange(n + 1)), shape=(n, k))
-        return np.asarray((self.B.T @ member).toarray())
+        return np.asarray((self.B.T @ one_hot(parts, k)).toarray())
 
     def matrix(self) -> sp.csr_array:
         """Return B."""

@@ -78,6 +78,11 @@ def leading_of_sparse(
                 return None
     except ArpackNoConvergence:
         return None
+    return _decreasing(values, vectors)
+
+
+def _decreasing(values: Floats, vectors: Floats) -> tuple[Floats, Floats]:
+    """Return eigenpairs in decreasing order of the values."""
     order = np.argsort(-values, kind="stable")
     return values[order], vectors[:, order]
 
@@ -108,5 +113,4 @@ def lanczos(operator: Any, n: int, k: int, start: Floats) -> tuple[Floats, Float
                 f"No eigenvector of a graph with {n:,} vertices converged, as its leading eigenvalues are too "
                 "close to each other. Use a method without a spectral embedding."
             ) from error
-    order = np.argsort(-values, kind="stable")
-    return values[order], vectors[:, order]
+    return _decreasing(values, vectors)

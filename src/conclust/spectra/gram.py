@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._types import Floats
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
 
@@ -57,12 +57,17 @@ def gram_blocks(ensemble: Derived, mass: Floats | None = None) -> Iterator[GramB
     other = B if mass is None else sp.csr_array(B.multiply(mass[:, np.newaxis]))
     transposed = sp.csr_array(B.T)
     room = total if is_held(ensemble) else max(1, _BLOCK // total)
-    first = 0
+    for partitions, rows in runs_of_partitions(offsets, room):
+        yield GramBlock(partitions, rows, sp.csr_array(transposed[rows] @ other))
+
+
+def runs_of_partitions(offsets: Ints, room: int) -> Iterator[tuple[slice, slice]]:
+    """Yield consecutive partitions with at most `room` clusters altogether, at least one, and their clusters."""
+    first, m = 0, len(offsets) - 1
     while first < m:
         last = int(np.searchsorted(offsets, offsets[first] + room, "right")) - 1
         last = min(m, max(first + 1, last))
-        rows = slice(int(offsets[first]), int(offsets[last]))
-        yield GramBlock(slice(first, last), rows, sp.csr_array(transposed[rows] @ other))
+        yield slice(first, last), slice(int(offsets[first]), int(offsets[last]))
         first = last
 
 

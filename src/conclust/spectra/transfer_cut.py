@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
+from conclust._arrays.ratios import inverse_or_zero
 from conclust._progress import rounds
 from conclust._types import Floats, Ints
 from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
@@ -340,7 +341,7 @@ def spectrum_of_products(
     x = _inverse_root(np.maximum(forth(np.ones((T, 1)))[:, 0], 0.0))
     y = _inverse_root(np.maximum(back((x > 0).astype(np.float64)[:, None])[:, 0], 0.0))
     # The first triplet is known: the roots of the degrees.
-    trivial = np.divide(1.0, y, out=np.zeros(T), where=y > 0)[:, None]
+    trivial = inverse_or_zero(y)[:, None]
     block = _orthonormal(np.hstack([trivial, start * (y > 0)[:, None]]), None)
     bases: list[Floats] = []
     images: list[Floats] = []
@@ -432,7 +433,7 @@ def embedding_by_products(
 
 
 def is_sparse(W: Any) -> bool:
-    """Whether a graph is sparse: a plain bool, so that types are not narrowed to less than it is."""
+    """Return whether a graph is sparse, as a plain bool, so that type checkers do not narrow its type."""
     return bool(sp.issparse(W))
 
 
@@ -536,6 +537,4 @@ def _mixing(mixing: sp.csr_array | None) -> Callable[[Floats], Floats]:
 
 
 def _inverse_root(degrees: NDArray[Any]) -> Floats:
-    root = np.zeros(len(degrees))
-    np.divide(1.0, np.sqrt(degrees), out=root, where=degrees > 0)
-    return root
+    return inverse_or_zero(np.sqrt(degrees))

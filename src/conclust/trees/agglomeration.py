@@ -215,9 +215,8 @@ def _dissimilarities(
     whole = not ensemble.has_missing and not ensemble.is_soft and ensemble.weights is None
     matrix = np.empty((n, n))
     unobserved = 0.0
-    alike = (
-        not ensemble.has_missing and not ensemble.is_soft
-    )  # partitions observed the same objects
+    # All partitions observed the same objects.
+    alike = not ensemble.has_missing and not ensemble.is_soft
     table = None
     counted = ensemble
     all_weights = 0.0

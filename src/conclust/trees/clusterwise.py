@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import ratio
 from conclust._kernels import AverageChain, RowPairs, SingleTree
 from conclust._progress import advance, stage, tracked
 from conclust._threads import one_library_thread
@@ -32,7 +33,7 @@ from conclust.trees.agglomeration import (
     starting_clusters,
     unobserved_pairs,
 )
-from conclust.trees.dendrogram import cut, lifetimes, number_by_lifetime
+from conclust.trees.dendrogram import cut, height_of, lifetimes, number_by_lifetime
 
 # The linkages that need only rows of similarities, and complete linkage.
 RowLinkage: TypeAlias = Literal["average", "single", "complete"]
@@ -85,7 +86,7 @@ class ClusterTree:
     def cut(self, n_clusters: int | None, ensemble: Ensemble, owner: str) -> Ints:
         """Cut into that number of clusters; None: into the number of `number_by_lifetime`."""
         if n_clusters is None:
-            top = float(self.matrix[-1, 2]) if len(self.matrix) else 0.0
+            top = height_of(self.matrix)
             n_clusters = number_by_lifetime(ensemble, self.lifetimes(), top, owner)
         return cut(self.matrix, n_clusters)
 
@@ -181,15 +182,12 @@ def pairs_of(ensemble: Ensemble, W: Any, *, mean: Mean = "partitions") -> Object
     if ensemble.has_noise:
         self_similarity += ensemble.noise[first] @ scale
     if present is not None:
-        observed = (present**2).sum(axis=1)
-        self_similarity = np.divide(
-            self_similarity, observed, out=np.zeros(len(self_similarity)), where=observed > 0
-        )
+        self_similarity = ratio(self_similarity, (present**2).sum(axis=1))
     return ObjectPairs(start, rows, weighed, present, self_similarity)
 
 
 def by_rows(pairs: ObjectPairs, linkage: Linkage, max_dense: int) -> bool:
-    """Whether the tree is grown from rows of similarities rather than from a matrix of all pairs.
+    """Return whether the tree is grown from rows of similarities rather than from a matrix of all pairs.
 
     Rows are used if necessary, or if they are cheaper: for clusters that are small relative to the objects. With
     missing labels average linkage means another thing by it: see `cluster_tree`.
@@ -230,8 +228,8 @@ def cluster_tree(
     owner : str
         Name of the estimator, used in errors.
     ties_as_matrix : bool, default=False
-        Whether average linkage takes the same of equally near clusters as on a matrix of all pairs: the
-        nearest-neighbour chain is not broken off where few clusters are left, of which a matrix is made else.
+        Whether average linkage breaks ties as on a matrix of all pairs: the nearest-neighbour chain is then
+        continued to the end. Otherwise the last few clusters are merged on a matrix.
 
     Raises
     ------
@@ -251,7 +249,7 @@ def cluster_tree(
 
 
 def warn_of_unobserved(ensemble: Ensemble, max_rows: int) -> None:
-    """Return the warning that pairs without a common partition count as dissimilarity 1, if there are any."""
+    """Warn that pairs without a common partition count as dissimilarity 1, if there are any."""
     if not ensemble.has_missing:
         return
     unobserved = unobserved_pairs(ensemble, max_rows=max_rows)
@@ -273,7 +271,7 @@ def _within_partitions(W: Floats, offsets: Ints) -> sp.csr_array:
 
 
 def is_diagonal(W: Any) -> bool:
-    """Whether W is sparse with exactly one entry per row, on the diagonal."""
+    """Return whether W is sparse with exactly one entry per row, on the diagonal."""
     return bool(
         is_sparse(W)
         and W.nnz == W.shape[0]

@@ -134,8 +134,12 @@ def longest_lifetime(linkage_matrix: Floats) -> int:
     >>> longest_lifetime(tree)
     2
     """
-    tallest = float(linkage_matrix[-1, 2]) if len(linkage_matrix) else 0.0
-    return longest_of(lifetimes(linkage_matrix), tallest)
+    return longest_of(lifetimes(linkage_matrix), height_of(linkage_matrix))
+
+
+def height_of(linkage_matrix: Floats) -> float:
+    """Return the height of the last merge; 0 for a single object."""
+    return float(linkage_matrix[-1, 2]) if len(linkage_matrix) else 0.0
 
 
 def longest_of(lives: Floats, tallest: float, most: int | None = None) -> int:
@@ -189,7 +193,7 @@ def number_by_lifetime(ensemble: Ensemble, lives: Floats, tallest: float, owner:
         return number
     warn(
         f"All partitions have {most} clusters, so they cannot show more: the longest lifetime is that of "
-        f"{number} clusters, and {owner} looks for the longest of at most {most}. Pass n_clusters={most} to "
+        f"{number} clusters, and {owner} takes the longest of at most {most}. Pass n_clusters={most} to "
         "choose their number.",
         EnsembleWarning,
     )
@@ -201,6 +205,6 @@ def cut_by_lifetime(
 ) -> Ints:
     """Cut a dendrogram into a number of clusters; None: into that of `number_by_lifetime`."""
     if n_clusters is None:
-        tallest = float(linkage_matrix[-1, 2]) if len(linkage_matrix) else 0.0
-        n_clusters = number_by_lifetime(ensemble, lifetimes(linkage_matrix), tallest, owner)
+        lives, tallest = lifetimes(linkage_matrix), height_of(linkage_matrix)
+        n_clusters = number_by_lifetime(ensemble, lives, tallest, owner)
     return cut(linkage_matrix, n_clusters)

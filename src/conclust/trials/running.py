@@ -161,7 +161,8 @@ def _tried(entry: Entry, members: Ensemble, classes: Ints | None) -> Trial:
         except ConclustError as error:
             return _without(entry, began, f"refused: {error}")
         except Exception as error:
-            if isinstance(entry.estimator, ConsensusClusterer) and _is_of_conclust(entry.estimator):
+            ours = type(entry.estimator).__module__.startswith("conclust.")
+            if ours and isinstance(entry.estimator, ConsensusClusterer):
                 raise
             return _without(entry, began, f"failed: {type(error).__name__}: {error}")
     seconds = time.process_time() - began
@@ -190,10 +191,6 @@ def _found(estimator: Any, members: Ensemble) -> Ints:
             f"fit_predict must return a label for each of the {members.n_samples} objects. Got {len(codes)}."
         )
     return canonical_labels(np.where(codes < 0, -1, codes))
-
-
-def _is_of_conclust(estimator: Any) -> bool:
-    return type(estimator).__module__.startswith("conclust.")
 
 
 def _without(entry: Entry, began: float, status: str) -> Trial:

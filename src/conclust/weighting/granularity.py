@@ -14,7 +14,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Ints
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import missing_code, noise_code
+from conclust.ensemble.labels import cluster_range, missing_code, noise_code
 from conclust.ensemble.reading import within_range
 from conclust.exceptions import InputError
 from conclust.similarity import information_bottleneck
@@ -28,7 +28,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     The clusters of a partition carry information on the clusters of the other partitions. Each step
     merges the two clusters that lose least of it; two clusters with the same mixture of the others'
     clusters lose nothing. PCC and Voting expect partitions with about the number of clusters that
-    they look for; much finer partitions give better results after coarsening.
+    they search for; much finer partitions give better results after coarsening.
 
     Parameters
     ----------
@@ -91,8 +91,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     if alone:
         raise InputError(
             f"The clusters of a partition are merged by the information in other partitions. Partition {alone[0]} "
-            "shares objects with no cluster of another partition of weight above 0: leave it out, or give others "
-            "weight."
+            "shares objects with no partition of positive weight: leave it out, or give others weight."
         )
     return _merged(members, into)
 
@@ -153,7 +152,7 @@ def _into(members: Ensemble, n_clusters: int) -> tuple[list[Ints], list[int]]:
     per_cluster = members.column_weights / members.partition_weights.max()
     with one_library_thread():
         for u, shared in _shared(members, fine):
-            columns = slice(int(members.offsets[u]), int(members.offsets[u + 1]))
+            columns = cluster_range(members.offsets, u)
             votes = per_cluster.copy()
             votes[columns] = 0.0
             voting = np.flatnonzero((votes > 0) & (np.diff(shared.indptr) > 0))
@@ -170,7 +169,7 @@ def _shared(ensemble: Ensemble, partitions: Ints) -> Iterator[tuple[int, sp.csr_
     B = ensemble.indicator.tocsc()
     transposed = sp.csr_array(B.T)
     for u in partitions.tolist():
-        block = B[:, int(ensemble.offsets[u]) : int(ensemble.offsets[u + 1])]
+        block = B[:, cluster_range(ensemble.offsets, u)]
         yield u, sp.csr_array(transposed @ block)
 
 
@@ -184,7 +183,7 @@ def _merged(ensemble: Ensemble, into: list[Ints]) -> Ensemble:
         return Ensemble(labels, weights=ensemble.weights)
     memberships = []
     for u, new in enumerate(into):
-        block = ensemble.indicator[:, int(ensemble.offsets[u]) : int(ensemble.offsets[u + 1])]
+        block = ensemble.indicator[:, cluster_range(ensemble.offsets, u)]
         sums = sp.csr_array((np.ones(len(new)), (np.arange(len(new)), new)))
         memberships.append((block @ sums).toarray())
     return Ensemble.from_memberships(memberships, weights=ensemble.weights)

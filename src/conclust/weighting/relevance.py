@@ -84,7 +84,7 @@ def index_table(values: ArrayLike, name: str) -> Floats:
     table = np.atleast_2d(number_array(values, repr(name)))
     if table.ndim != 2 or table.shape[1] == 0 or not np.isfinite(table).all():
         raise InputError(
-            f"{name!r} must hold finite numbers, a row for each index and a column for each "
+            f"{name!r} must hold finite numbers, with one row per index and one column per "
             f"partition. Got an array of shape {table.shape}."
         )
     return table

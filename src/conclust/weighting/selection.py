@@ -25,7 +25,7 @@ from conclust.weighting.similarity import (
     similarities,
 )
 
-# Number of resamples whose consensus is compared with a partition.
+# Resamples that judge a partition: those without it, or all.
 Judges: TypeAlias = Literal["apart", "all"]
 
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.ratios import ratio
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._sklearn import clone
@@ -49,9 +50,9 @@ def perturbed_stability(
         The points.
     generator : transformer
         With ``fit_transform``, from points to a label matrix, such as :class:`conclust.EnsembleGenerator`;
-        clones of it are fitted. Member u must be the same clusterer each time: give it its ``n_clusters``,
-        of which the default depends on the number of points, and an int as ``random_state`` where it draws
-        from several.
+        clones of it are fitted. Member u must be the same clusterer each time: set ``n_clusters``, as its
+        default depends on the number of points, and pass an int as ``random_state`` if the generator draws
+        one of several.
     measure : {"together", "jaccard"}, default="together"
         "together": the share of the pairs of a cluster's objects that are together again, over all
         resamples: evidence accumulated within the cluster. "jaccard": the mean over the resamples of the largest
@@ -126,7 +127,7 @@ def perturbed_stability(
                 f"Got {again.n_partitions} of {count} points instead: give it its n_clusters."
             )
         _compare(members.part(drawn), again, measure, reached, possible)
-    return np.divide(reached, possible, out=np.ones_like(reached), where=possible > 0)
+    return ratio(reached, possible, 1.0)
 
 
 def _check_generator(generator: Any) -> None:
@@ -166,7 +167,6 @@ def _compare(
             reached[first:end] += (shared * (shared - 1)).sum(axis=1) / 2
             possible[first:end] += sizes * (sizes - 1) / 2
             continue
-        joined = sizes[:, None] + others - shared
-        indices = np.divide(shared, joined, out=np.zeros_like(shared), where=joined > 0)
+        indices = ratio(shared, sizes[:, None] + others - shared)
         reached[first:end] += indices.max(axis=1, initial=0.0)
         possible[first:end] += sizes > 0

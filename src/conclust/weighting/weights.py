@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import number_array
 from conclust._arrays.points import refuse_gaps
+from conclust._arrays.ratios import ratio
 from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
@@ -145,7 +146,7 @@ def certainty_weights(ensemble: Ensemble | LabelStore | ArrayLike, theta: float 
         partition_of, weights=mass * certainty, minlength=members.n_partitions
     )
     # A part of an ensemble may have partitions that observed none of its objects.
-    return np.divide(sums, size, out=np.zeros_like(sums), where=size > 0)
+    return ratio(sums, size)
 
 
 def validity_weights(
@@ -176,9 +177,9 @@ def validity_weights(
     Returns
     -------
     ndarray of shape (n_partitions,)
-        Weights from 0 to 1; all 1 where no partition is better than another. Objects that a
-        partition did not observe, or took for noise, play no part in its indices; a partition of one
-        cluster or of single objects, which no index is defined for, counts as the worst.
+        Weights from 0 to 1; all 1 if no partition is better than another. Objects that are missing or noise
+        in a partition are not used for its indices; a partition of one cluster or of single objects, for
+        which no index is defined, counts as the worst.
 
     Raises
     ------
@@ -241,7 +242,7 @@ def points_of(members: Ensemble, X: ArrayLike) -> Floats:
     points = number_array(X, "'X'")
     if points.ndim != 2 or len(points) != n or points.shape[1] == 0:
         raise InputError(
-            f"X must be of shape ({n}, n_features), a row for each object of the ensemble. Got shape "
+            f"X must be of shape ({n}, n_features), with one row per object of the ensemble. Got shape "
             f"{points.shape} instead."
         )
     refuse_gaps(points, X)
@@ -249,7 +250,7 @@ def points_of(members: Ensemble, X: ArrayLike) -> Floats:
 
 
 def _index_of(name: str, points: Floats, codes: Ints) -> float:
-    """Return a validity index, of which higher values are better; NaN if it is undefined."""
+    """Return a validity index, with higher values for better partitions; NaN if it is undefined."""
     _, codes = np.unique(codes, return_inverse=True)
     if not 1 < (int(codes.max(initial=-1)) + 1) < len(codes):
         return float("nan")

@@ -140,7 +140,7 @@ def test_a_number_by_lifetime_is_no_larger_than_that_of_the_partitions(name):
     assert warning.filename == __file__
     assert str(warning.message) == (
         f"All partitions have {K} clusters, so they cannot show more: the longest lifetime is that of "
-        f"{2 + int(np.argmax(lives))} clusters, and {name.split(',')[0]} looks for the longest of at most {K}. Pass "
+        f"{2 + int(np.argmax(lives))} clusters, and {name.split(',')[0]} takes the longest of at most {K}. Pass "
         f"n_clusters={K} to choose their number."
     )
 

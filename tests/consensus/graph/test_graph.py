@@ -13,7 +13,7 @@ from tests.naive import graph as naive
 from conclust import CSPA, HBGF, HGPA, MCLA, Ensemble, best_by_anmi
 from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
 from conclust.consensus.graph.partition import (
-    connectivity,
+    connectivities,
     cut_weight,
     partition_graph,
 )
@@ -352,4 +352,6 @@ def test_the_best_of_several_has_the_highest_agreement():
 def test_connectivity_matches_its_definition():
     H = Ensemble(E1).indicator
     labels = np.array([0, 0, 1, 1])
-    assert connectivity(H, labels, np.ones(H.shape[1])) == naive.connectivity(E1, labels) == 1
+    assert (
+        connectivities(H, [labels], np.ones(H.shape[1]))[0] == naive.connectivity(E1, labels) == 1
+    )

@@ -14,7 +14,7 @@ from tests.naive import graph as naive
 
 from conclust import HGPA, Ensemble
 from conclust.consensus.graph.hgpa import level_sets
-from conclust.consensus.graph.partition import connectivity, part_capacity
+from conclust.consensus.graph.partition import connectivities, part_capacity
 
 
 def memberships(seed, n=40, m=6, k=3, missing=0.0, sharp=0.6):
@@ -74,7 +74,7 @@ def test_level_set_cuts_match_the_integral(levels, labels):
     labels = np.array(labels)
     expected = naive.fuzzy_connectivity([P], labels)
     assert naive.integrated_connectivity([P], labels) == pytest.approx(expected)
-    assert connectivity(members, labels, share) == pytest.approx(expected)
+    assert connectivities(members, [labels], share)[0] == pytest.approx(expected)
     # Each set once, and for each cluster all levels up to its highest.
     dense = members.toarray()
     for t in range(4):

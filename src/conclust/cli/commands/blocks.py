@@ -92,21 +92,21 @@ def _check(arguments: argparse.Namespace, method: Any) -> None:
     if not method.blocks:
         able = ", ".join(one.estimator.lower() for one in methods() if one.blocks)
         arguments.usage_error(
-            f"{_asked(arguments)}: {method.estimator} needs all labels at once. Give --method: {able}."
+            f"{_option(arguments)}: {method.estimator} needs all labels at once. Give --method: {able}."
         )
     if STREAM in (arguments.labels, arguments.out) or is_table_name(arguments.out):
         arguments.usage_error(
-            f"{_asked(arguments)} reads a file and writes a folder; it supports neither streams nor tables."
+            f"{_option(arguments)} reads a file and writes a folder; it supports neither streams nor tables."
         )
     for name in ("id_column", "label_column", "drop", "key"):
         if getattr(arguments, name):
             option = "--" + name.replace("_", "-")
             arguments.usage_error(
-                f"{_asked(arguments)}: {option} is for tables that are read at once."
+                f"{_option(arguments)}: {option} is for tables that are read at once."
             )
 
 
-def _asked(arguments: argparse.Namespace) -> str:
+def _option(arguments: argparse.Namespace) -> str:
     """Return the option that turns on blocks."""
     return "--blocks" if arguments.blocks else "--checkpoint"
 

@@ -433,7 +433,7 @@ def _write_points(
 
 
 def send(labels: Ints, table: LabelTable, arguments: argparse.Namespace) -> None:
-    """Write labels.csv on standard output, or to the file that ``--out`` names; labels as ``--labels-from`` says."""
+    """Write labels.csv on standard output, or to the file that ``--out`` names; labels count from ``--labels-from``."""
     path = arguments.out
     labels = np.where(labels < 0, labels, labels + arguments.labels_from)
     if path != STREAM:

@@ -57,7 +57,7 @@ _ALONE = "k-means alone"
 _MEMBERS = "mean member"
 _WEIGHTED = "PCC, weighted"
 _TWICE = "PCC l2, twice the clusters"
-_TOLD_NOTHING = "AutoConsensus, told nothing"
+_WITHOUT_NUMBER = "AutoConsensus, without a number"
 # Columns of the two tables: heading and method. All methods are in results.csv.
 _COLUMNS = {
     "kmeans": {
@@ -149,7 +149,7 @@ def run(arguments: argparse.Namespace) -> None:
         for name in names:
             begin = time.perf_counter()
             data, X, classes = sets[name]
-            results, models = _measure(name, X, classes, arguments, talk)
+            results, models = _measure(name, X, classes, arguments)
             rows.extend(results)
             if pictures and name in pictured:
                 pictures = _draw(models, _names_of(data, classes), folder, talk)
@@ -203,7 +203,7 @@ class _Shown:
 
 
 def _measure(
-    name: str, X: Floats, classes: NDArray[Any], arguments: argparse.Namespace, talk: Talk
+    name: str, X: Floats, classes: NDArray[Any], arguments: argparse.Namespace
 ) -> tuple[list[_Row], _Shown]:
     """Return the rows of one data set, and the models for its pictures."""
     n_classes = len(np.unique(classes))
@@ -289,7 +289,7 @@ def _models(
         _WEIGHTED: (k, weighted),
         "AutoConsensus": (k, lambda E: AutoConsensus(k, **running).fit(E)),
         _TWICE: (2 * k, lambda E: PCC(2 * k, divergence="l2", **running).fit(E)),
-        _TOLD_NOTHING: (None, lambda E: AutoConsensus(**running).fit(E)),
+        _WITHOUT_NUMBER: (None, lambda E: AutoConsensus(**running).fit(E)),
     }
 
 
@@ -311,7 +311,7 @@ def _names_of(data: Any, classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _draw(shown: _Shown, classes: NDArray[Any], folder: OutputFolder, talk: Talk) -> bool:
-    """Write the two pictures of a data set; return whether matplotlib is there."""
+    """Write the two pictures of a data set; return whether matplotlib is installed."""
     from conclust.plotting import coassociation_heatmap, membership_heatmap
 
     name, auto, soft = shown.name, shown.models["AutoConsensus"], shown.models["PCC"]
@@ -470,11 +470,11 @@ def _counts(rows: list[_Row]) -> str:
         " " * 20 + "".join(f"{title:^26}" for title in _ENSEMBLES.values()).rstrip(),
         f"{'':<20}" + f"{'Auto':>8}{'acc':>7}{'PCC':>9}  " * 2,
     ]
-    for name, group in _by_dataset(row for row in rows if row.method in (_TWICE, _TOLD_NOTHING)):
+    for name, group in _by_dataset(row for row in rows if row.method in (_TWICE, _WITHOUT_NUMBER)):
         cells = {(row.ensemble, row.method): row for row in group}
         line = f"{name:<17}{group[0].classes:>3}"
         for kind in _ENSEMBLES:
-            auto, twice = cells[kind, _TOLD_NOTHING], cells[kind, _TWICE]
+            auto, twice = cells[kind, _WITHOUT_NUMBER], cells[kind, _TWICE]
             used = f"{twice.clusters_used}/{twice.clusters_allowed}"
             line += f"{auto.labels:>8}{_rounded(auto.consistency_index):>7}{used:>9}  "
         lines.append(line)

@@ -41,7 +41,7 @@ def read_draws(
     weights : Path, default=None
         A file of one weight per draw, those that are left out included.
     burn, thin : int, default=0 and 1
-        As of `Ensemble.from_draws`.
+        See `Ensemble.from_draws`.
 
     Raises
     ------

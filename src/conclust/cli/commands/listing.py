@@ -1,6 +1,6 @@
 """``conclust methods``: lists the consensus methods, and the parameters of one of them.
 
-What it says is read from ``methods.json``, which ``make docs`` writes from the methods: they themselves take seconds
+The text is read from ``methods.json``, which ``make docs`` writes from the methods: they themselves take seconds
 to import.
 """
 
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
-    head = ("method", "clusters", "gives", "missing", "weights", "blocks", "what it is")
+    head = ("method", "clusters", "gives", "missing", "weights", "blocks", "description")
     rows = [
         (
             method["estimator"],

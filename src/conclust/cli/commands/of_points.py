@@ -19,7 +19,7 @@ from conclust.results.features import MOST_GAPS, Features, write_features
 
 
 def points_read(arguments: argparse.Namespace, talk: Talk, clock: Clock) -> tuple[Points, Filled]:
-    """Read the points of a command, and fill their empty cells as ``--impute`` says."""
+    """Read the points of a command, and fill their empty cells by the rule of ``--impute``."""
     points = read_points(arguments.points, reading(arguments))
     n_samples, n_columns = points.X.shape
     kinds = [count(n_samples, "object"), count(n_columns, "column")]

@@ -23,20 +23,21 @@ from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.columns import OBJECT, id_name, roles_of
 from conclust.cli.reading.csvfile import FILLING
-from conclust.cli.reading.inputs import classes_of, points_of, read_labelling
+from conclust.cli.reading.inputs import points_of, read_labelling, read_labels
 from conclust.cli.reading.sources import opened
 from conclust.cli.reading.tables import Reading, Table, listed, table_of
 from conclust.cli.record import Clock, words
 from conclust.cli.requested import jobs, reading
 from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
-from conclust.confidence import ChanceConfidence, company
+from conclust.confidence import ChanceConfidence
+from conclust.confidence.items import company_of_new
 from conclust.consensus.auto import AutoConsensus
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of
 from conclust.exceptions import FileFormatError, InputError, OutputExistsError
 from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
-from conclust.placing import shared_clusterings
+from conclust.placing import labels_by_shares
 from conclust.points import Refinement
 from conclust.results.folder import Folder
 from conclust.results.placing import Placing
@@ -107,11 +108,13 @@ def run(arguments: argparse.Namespace) -> None:
             placed = _place(arguments, talk, result, new)
         clock.lap("place")
         labels, membership = placed.labels, placed.membership
-        confidence = np.where(labels >= 0, placed.confidence, np.nan)
+        has_cluster = labels >= 0
+        n_unplaced = int(np.count_nonzero(~has_cluster))
+        confidence = np.where(has_cluster, placed.confidence, np.nan)
         n_clusters = int(result.labels.max()) + 1
         sizes = sizes_of(labels, n_clusters)
         by_chance, names = result.record.by_chance, result.record.cluster_names
-        mean = float(confidence[labels >= 0].mean()) if (labels >= 0).any() else None
+        mean = float(confidence[has_cluster].mean()) if has_cluster.any() else None
         scores = None if new.classes is None else score(new.classes, labels)
         label_table = LabelTable(new.ids, new.id_name, confidence, arguments.raw)
         if folder is None:
@@ -129,7 +132,7 @@ def run(arguments: argparse.Namespace) -> None:
                 n_clusters=n_clusters,
                 cluster_sizes=sizes.tolist(),
                 cluster_names=names,
-                n_unplaced=int(np.count_nonzero(labels < 0)),
+                n_unplaced=n_unplaced,
                 mean_confidence=mean,
                 by_chance=by_chance,
                 scores=scores,
@@ -142,13 +145,10 @@ def run(arguments: argparse.Namespace) -> None:
         f"{count(n_new, 'new object')} placed in {count(n_clusters, 'cluster')} ({placed.way}). "
         f"{sizes_line(sizes, names)}"
     ]
-    if (labels < 0).any():
-        lines.append(
-            f"{count(int(np.count_nonzero(labels < 0)), 'object')} without any known label: label -1."
-        )
+    if n_unplaced:
+        lines.append(f"{count(n_unplaced, 'object')} without any known label: label -1.")
     if by_chance is not None and mean is not None:
-        sure = ChanceConfidence(mean, np.array([by_chance]))
-        lines.append(confidence_line(sure))
+        lines.append(confidence_line(ChanceConfidence(mean, np.array([by_chance]))))
     talk.result("\n".join(lines + last_lines(scores, arguments.out)), lines[0])
 
 
@@ -258,14 +258,8 @@ def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -
     how = _by_name(reading(arguments), table, columns, result.id_name)
     roles = roles_of(table, how, labels=True)
     _check_width(table, len(roles.data), len(columns))
-    texts = [roles.classes] if roles.classes is not None else []
-    if roles.id_texts is None and roles.ids is not None:
-        texts.append(roles.ids)
     noise = result.record.settings.get("missing") == "noise"
-    labels, texts_read = table.labels(roles.data, texts, noise=noise)
-    read: dict[int | None, list[str]] = dict(zip(texts, texts_read, strict=True))
-    ids = read.get(roles.ids) if roles.id_texts is None else roles.id_texts
-    classes = classes_of(table, roles.classes, read)
+    labels, ids, classes = read_labels(table, roles, noise=noise)
     labels = _spelled_alike(labels, result.ensemble)
     return _New(labels, ids, id_name(table, roles.ids), classes)
 
@@ -321,11 +315,10 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
     assert method is not None  # of cluster and combine
     kind = getattr(conclust, method.estimator)
     if not hasattr(kind, "predict"):
-        shares = shared_clusterings(result.ensemble, result.labels, new)
-        placed = ~np.isnan(shares).all(axis=1)
-        labels = np.where(placed, np.nan_to_num(shares, nan=-1.0).argmax(axis=1), -1)
+        labels = labels_by_shares(result.ensemble, result.labels, new)
         way = f"by the clusterings they share with each cluster, because {method.estimator} cannot place new objects"
-        return _Placed(labels, None, _company(result, new, labels), way)
+        sure = company_of_new(result.labels, result.ensemble, new, labels)
+        return _Placed(labels, None, sure, way)
     if new.shape[1] != result.ensemble.n_partitions:
         raise InputError(
             f"{result.folder} lists {new.shape[1]} columns, and its ensemble has {result.ensemble.n_partitions} "
@@ -364,20 +357,11 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the same as that of predict
             membership = model.predict_proba(new)
-    sure = _company(result, new, labels) if membership is None else membership.max(axis=1)
+    if membership is None:
+        sure = company_of_new(result.labels, result.ensemble, new, labels)
+    else:
+        sure = membership.max(axis=1)
     return _Placed(labels, membership, sure, f"by {method.estimator}")
-
-
-def _company(result: _Result, new: NDArray[Any], labels: Ints) -> Floats:
-    """Return the confidence of labels without probabilities, as in `conclust.confidence`.
-
-    An object without known labels gets, as everywhere, equal shares of all clusters.
-    """
-    shares = np.nan_to_num(company(result.labels, result.ensemble, new=new))
-    own_shares = np.take_along_axis(shares, np.maximum(labels, 0)[:, None], axis=1)[:, 0]
-    total = shares.sum(axis=1)
-    has_share = (total > 0) & (labels >= 0)
-    return np.where(has_share, own_shares / np.where(has_share, total, 1.0), 1.0 / shares.shape[1])
 
 
 def _versions(result: _Result) -> str:

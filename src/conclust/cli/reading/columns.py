@@ -57,7 +57,7 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
     InputError
         A column does not exist, has two roles, or holds text although points are numbers; or no column is left.
     """
-    roles = _said(table, how)
+    roles = _requested(table, how)
     _take_unnamed(table, roles)
     nameless = any(table.names[j].startswith(_INDEX) for j in table.index)
     if not nameless:
@@ -89,7 +89,7 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
     return roles
 
 
-def _said(table: Table, how: Reading) -> Roles:
+def _requested(table: Table, how: Reading) -> Roles:
     ids = None if how.id_column is None else table.column(how.id_column, "--id-column")
     classes = None if how.label_column is None else table.column(how.label_column, "--label-column")
     every = range(len(table.names))
@@ -170,12 +170,12 @@ def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> No
             if not labels:
                 _refuse_repeated_names(table, j, text)
             continue
-        spoken = f"column {table.names[j]!r}" if table.named else f"column {j + 1}"
+        shown = f"column {table.names[j]!r}" if table.named else f"column {j + 1}"
         if roles.ids is None:
             roles.ids, roles.id_texts = j, text
-            roles.notes.append(f"its {spoken} read as names of the objects")
+            roles.notes.append(f"its {shown} read as names of the objects")
         elif j in roles.data:
-            roles.notes.append(f"its {spoken}, which has a different value in every row, left out")
+            roles.notes.append(f"its {shown}, which has a different value in every row, left out")
         roles.data = [k for k in roles.data if k != j]
 
 
@@ -186,13 +186,13 @@ def naming_columns(table: Table) -> list[int]:
 
 
 def _refuse_repeated_names(table: Table, j: int, texts: Sequence[str]) -> None:
-    """Refuse a column of numbers that is called "id" and repeats few of its values: it is no measurement."""
+    """Refuse a column of numbers that is called "id" and repeats few of its values, so it is not a measurement."""
     n_values = len(set(texts))
     whole = all(_WHOLE.fullmatch(text) for text in texts)
     if _is_called_number(table, j) and whole and names_objects(n_values, len(texts)):
         raise InputError(
             f"{table.name}: the column {table.names[j]!r} has {n_values:,} different values for {len(texts):,} objects. "
-            "It does not name them, as values are repeated, and is no measurement: leave it out with --drop, or give it as one of --columns."
+            "It does not name them, as values are repeated, and it is not a measurement: leave it out with --drop, or give it as one of --columns."
         )
 
 

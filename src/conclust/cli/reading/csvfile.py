@@ -308,7 +308,7 @@ class CsvRows:
         names = [name.strip() for name in first]
         numbers = [self.is_number(name) for name in names]
         if names == [str(k) for k in range(len(names))] and len(names) > 2:
-            self._ask("counts 0, 1, 2, ... as column names do")
+            self._refuse_ambiguous("counts 0, 1, 2, ... as column names do")
         if all(number or not name for number, name in zip(numbers, names, strict=True)):
             # A row of numbers is data, unless a nameless index column precedes it.
             return not self._labels and len(names) > 1 and not names[0] and all(numbers[1:])
@@ -324,10 +324,10 @@ class CsvRows:
             return len(text) == len(names) or (not names[0] and len(text) == len(names) - 1)
         again = [names[j] in {cell.strip() for cell in columns[j]} for j in text]
         if any(again) and not all(again):
-            self._ask("may name the columns or be the labels of the first object")
+            self._refuse_ambiguous("may name the columns or be the labels of the first object")
         return not any(again)
 
-    def _ask(self, what: str) -> NoReturn:
+    def _refuse_ambiguous(self, what: str) -> NoReturn:
         self._refuse(f"has a first line that {what}. Say which with --header yes or --header no")
 
     def _check_names(self, first: list[str]) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ class Filled:
 
 
 def fill(X: Floats, how: str | None, names: Sequence[str]) -> Filled:
-    """Fill NaN in X as ``--impute`` says.
+    """Fill NaN in X by the rule of ``--impute``.
 
     Raises
     ------

@@ -13,10 +13,18 @@ from numpy.typing import NDArray
 from conclust._files.formats import WEIGHTS
 from conclust._files.storage import read_npz
 from conclust._types import Bools, Floats
-from conclust.cli.reading.columns import OBJECT, id_name, names_objects, roles_of
+from conclust.cli.reading.columns import OBJECT, Roles, id_name, names_objects, roles_of
 from conclust.cli.reading.csvfile import CsvRows, is_missing, read_number_columns
 from conclust.cli.reading.sources import Source, opened
-from conclust.cli.reading.tables import Reading, Table, listed, read_array, refuse_columns, table_of
+from conclust.cli.reading.tables import (
+    Reading,
+    Table,
+    listed,
+    place_of,
+    read_array,
+    refuse_columns,
+    table_of,
+)
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.orientation import clusterings_as_rows
 from conclust.exceptions import InputError, OrientationWarning, warn
@@ -27,10 +35,10 @@ __all__ = [
     "Labels",
     "Points",
     "Reading",
-    "classes_of",
     "points_of",
     "read_ensemble",
     "read_labelling",
+    "read_labels",
     "read_points",
     "read_weights",
 ]
@@ -138,7 +146,7 @@ def points_of(table: Table, how: Reading) -> Points:
         tuple(table.names[j] for j in roles.categories),
         roles.id_texts if ids is None else read[ids],
         id_name(table, roles.ids),
-        classes_of(table, roles.classes, read),
+        _classes_of(table, roles.classes, read),
         (*table.notes, *roles.notes),
     )
 
@@ -154,7 +162,7 @@ def _check_categories(table: Table, j: int, texts: list[str]) -> None:
         )
 
 
-def classes_of(
+def _classes_of(
     table: Table, j: int | None, read: Mapping[int | None, list[str]]
 ) -> list[str] | None:
     """Return the known classes of the objects from the texts read; empty if there are none."""
@@ -204,11 +212,7 @@ def labels_of(
 ) -> Labels:
     """Read the label matrix of a table as an ensemble (see `read_ensemble`)."""
     roles = roles_of(table, how, labels=True)
-    texts = [roles.classes] if roles.classes is not None else []
-    if roles.id_texts is None and roles.ids is not None:
-        texts.append(roles.ids)
-    matrix, texts_read = table.labels(roles.data, texts, noise=missing == "noise")
-    read: dict[int | None, list[str]] = dict(zip(texts, texts_read, strict=True))
+    matrix, ids, classes = read_labels(table, roles, noise=missing == "noise")
     names = tuple(table.names[j] for j in roles.data)
     if clusterings_as_rows(matrix, *matrix.shape):
         n, m = matrix.shape
@@ -225,14 +229,21 @@ def labels_of(
         raise InputError(f"{table.name}: {error}") from error
     if not roles.chosen:
         _refuse_names(table, ensemble, roles.data)
-    return Labels(
-        ensemble,
-        names,
-        read.get(roles.ids) if roles.id_texts is None else roles.id_texts,
-        id_name(table, roles.ids),
-        classes_of(table, roles.classes, read),
-        (*table.notes, *roles.notes),
-    )
+    notes = (*table.notes, *roles.notes)
+    return Labels(ensemble, names, ids, id_name(table, roles.ids), classes, notes)
+
+
+def read_labels(
+    table: Table, roles: Roles, *, noise: bool
+) -> tuple[NDArray[Any], list[str] | None, list[str] | None]:
+    """Return the labels of a table, the names of its objects, and their known classes."""
+    texts = [roles.classes] if roles.classes is not None else []
+    if roles.id_texts is None and roles.ids is not None:
+        texts.append(roles.ids)
+    labels, texts_read = table.labels(roles.data, texts, noise=noise)
+    read: dict[int | None, list[str]] = dict(zip(texts, texts_read, strict=True))
+    ids = read.get(roles.ids) if roles.id_texts is None else roles.id_texts
+    return labels, ids, _classes_of(table, roles.classes, read)
 
 
 def _refuse_names(table: Table, ensemble: Ensemble, columns: list[int]) -> None:
@@ -305,13 +316,14 @@ def _array_labelling(source: Source, how: Reading, wanted: Sequence[str]) -> NDA
     if array.ndim == 2 and len(array) == 1:  # a row, which is how MATLAB writes vectors
         array = array.T
     if array.ndim == 2:
-        position = int(column) - 1 if column and column.isdigit() else 0
-        if (column is None and array.shape[1] != 1) or not 0 <= position < array.shape[1]:
+        n_columns = array.shape[1]
+        place = None if column is None else place_of(column, n_columns)
+        if place is None and (n_columns != 1 or (column is not None and column.isdigit())):
             raise InputError(
-                f"{source} holds {array.shape[1]} columns of labels. Say which to compare with "
-                f"--column, a number from 1 to {array.shape[1]}."
+                f"{source} holds {n_columns} columns of labels. Say which to compare with "
+                f"--column, a number from 1 to {n_columns}."
             )
-        array = array[:, position]
+        array = array[:, place or 0]
     if array.ndim != 1 or array.dtype.kind not in "biufUS":
         raise InputError(
             f"{source}: labels to compare are one column of whole numbers or names. Got shape "

@@ -150,8 +150,8 @@ def opened(path: Path) -> Iterator[Source]:
     else:
         if path.is_dir():
             raise InputError(f"{path} is a folder. Give a file in it.")
-        path.stat()  # a file that is not there has no format
-        yield Source(path, *_told_by_name(path))
+        path.stat()  # a missing file has no format
+        yield Source(path, *_by_suffix(path))
 
 
 def _piped(path: Path) -> bool:
@@ -179,7 +179,7 @@ def _copied(stream: BinaryIO | None, name: str) -> Iterator[Source]:
         yield Source(path, kind, name, packing)
 
 
-def _told_by_name(path: Path) -> tuple[str, str, str]:
+def _by_suffix(path: Path) -> tuple[str, str, str]:
     """Return the kind, the name and the compression."""
     suffix = path.suffix.lower()
     packing = _PACKINGS.get(suffix, "")

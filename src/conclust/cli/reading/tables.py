@@ -96,8 +96,9 @@ class Table(ABC):
         """Return the index of the column `wanted`, given by its name or counted from 1."""
         if wanted in self.names:
             return self.names.index(wanted)
-        if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted) <= len(self.names):
-            return int(wanted) - 1
+        place = place_of(wanted, len(self.names))
+        if place is not None:
+            return place
         raise InputError(
             f"{option}: {self.name} has no column {wanted!r}. Its columns are {listed(self.names)}."
         )
@@ -329,6 +330,13 @@ class _ArrayTable(Table):
 # --------------------------------------------------------------------------------------- formats
 
 
+def place_of(text: str, n_columns: int) -> int | None:
+    """Return the index of a column whose number, counted from 1, is given as text; None if it is not such a number."""
+    if not (text.isascii() and text.isdigit()) or len(text) > 9:
+        return None
+    return int(text) - 1 if 1 <= int(text) <= n_columns else None
+
+
 def refuse_columns(source: Source, how: Reading) -> None:
     """Refuse options for names and classes with an array, which holds numbers only."""
     if how.id_column is not None or how.label_column is not None:
@@ -346,7 +354,7 @@ def read_array(
     assert form.read is not None
     arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
     if not arrays:
-        raise InputError(f"{source} holds no array of numbers.")
+        raise InputError(f"{source} does not contain an array of numbers.")
     if {"codes", "cluster_counts"} <= arrays.keys():
         raise InputError(
             f"{source} is a saved ensemble, which is read by 'conclust combine' and 'compare-methods'. Here give a table of labels."

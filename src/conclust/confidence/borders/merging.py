@@ -9,12 +9,18 @@ import numpy as np
 
 from conclust._threads import one_library_thread, side_by_side
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import check_real
 from conclust.confidence.borders.parts import Part, PartTests
 
 # Merging continues down to this level, the smallest that can be requested.
 SUREST = 0.001
 
 Tester = Callable[[Ints, Ints], list[PartTests]]
+
+
+def level_of(alpha: float | None, default: float, owner: str) -> float:
+    """Return the level given, or else the default one."""
+    return default if alpha is None else check_real(alpha, "alpha", owner, low=SUREST, high=1.0)
 
 
 @dataclass(frozen=True)

@@ -158,8 +158,7 @@ def by_kmeans(n_clusters: int, threads: int) -> Clustering:
         points = np.ascontiguousarray(leading_components(points))
         drawn = np.tile(np.arange(len(points), dtype=np.int32), (_STARTS, 1))
         seeds = np.array(spawn_seeds(seed, _STARTS), dtype=np.uint64)
-        runs = run_kmeans(points, n_clusters, drawn, seeds, threads=threads)
-        return np.asarray(runs.labels[:, int(np.argmin(runs.inertia))], dtype=np.int64)
+        return run_kmeans(points, n_clusters, drawn, seeds, threads=threads).best_labels
 
     return cluster
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_real, pandas_for
+from conclust._validation import pandas_for
 from conclust.confidence.borders.headline import headline, held_of
-from conclust.confidence.borders.merging import SUREST, Merge
+from conclust.confidence.borders.merging import Merge, level_of
 from conclust.ensemble.labels import canonical_labels
 
 _OWNER = "BorderTests"
@@ -211,6 +211,4 @@ class BorderTests:
         return p[order], q[order]
 
     def _level(self, alpha: float | None) -> float:
-        if alpha is None:
-            return self.alpha
-        return check_real(alpha, "alpha", _OWNER, low=SUREST, high=1.0)
+        return level_of(alpha, self.alpha, _OWNER)

@@ -51,7 +51,7 @@ def border_tests(
 ) -> BorderTests:
     """Test whether there is a border between each two neighbouring clusters.
 
-    Clusters can be cut from anything: k-means halves a single Gaussian, and any test that looks at the same
+    Clusters can be cut from anything: k-means halves a single Gaussian, and any test that uses the same
     points again finds the halves different. Here a random third A of the points is clustered by itself. For
     two of its clusters, A fixes a line through their centres and a convex region around it that keeps
     the other clusters out; the points of the other two thirds that lie in the region are projected on the line,

@@ -9,7 +9,7 @@ import numpy as np
 
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, check_real, count, pandas_for, refuse
-from conclust.confidence.borders.merging import SUREST, holm
+from conclust.confidence.borders.merging import holm, level_of
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError, ParameterError
 
@@ -174,9 +174,7 @@ class ConsensusTree:
         return "\n".join(lines)
 
     def _level(self, alpha: float | None) -> float:
-        if alpha is None:
-            return self.alpha
-        return check_real(alpha, "alpha", _OWNER, low=SUREST, high=1.0)
+        return level_of(alpha, self.alpha, _OWNER)
 
     def _below(self, splits: set[int]) -> dict[int, int]:
         """Return the cluster of each node of the tree where these nodes are split."""
@@ -288,7 +286,7 @@ def with_support(
     Parameters
     ----------
     splits : list of (node, left, right)
-        As of `top_of`.
+        See `top_of`.
     sizes : ndarray of int64 of shape (n_nodes,)
         Objects of each node.
     heights : ndarray of shape (n_nodes,)

@@ -237,7 +237,7 @@ class _Search:
         if fresh and not self.has_missing:
             self._open(np.flatnonzero(first), label, cluster)
         elif self.has_missing:
-            self._look_again(np.flatnonzero(first | (self.active & fresh)))
+            self._read_again(np.flatnonzero(first | (self.active & fresh)))
 
     def _open(self, draws: Ints, label: Ints, cluster: int) -> None:
         """Count the objects together with the one that opens a cluster, in the draws that agree so far."""
@@ -247,11 +247,11 @@ class _Search:
         self.counts[:, 0] -= moved
         self.counts[:, cluster + 1] += moved
 
-    def _look_again(self, draws: Ints) -> None:
+    def _read_again(self, draws: Ints) -> None:
         """Read some draws again after more of their clusters have become known."""
         self._add(draws, -1.0)
         labels, clusters = self.labels[:, draws], self.known[draws]
-        # An object may be new, or belong to a cluster of which the draw observed no object.
+        # An object may be new, or belong to a cluster without an object that the draw observed.
         other = np.where((clusters == _NOTHING).any(axis=1), _NOTHING, _NEW)
         chosen = np.where(labels == MISSING, _NOTHING, other)
         for k in range(clusters.shape[1]):

@@ -2,7 +2,7 @@
 
 from conclust.consensus.auto.estimator import AutoConsensus, Refiner
 from conclust.consensus.auto.trees import ChosenNumber, GrownTrees, NumberChooser
-from conclust.consensus.auto.votes import evidence_for, shares_of_votes
+from conclust.consensus.auto.votes import evidence_for
 
 __all__ = [
     "AutoConsensus",
@@ -11,5 +11,4 @@ __all__ = [
     "NumberChooser",
     "Refiner",
     "evidence_for",
-    "shares_of_votes",
 ]

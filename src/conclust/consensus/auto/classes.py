@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 
-from conclust._progress import stage, unheard
+from conclust._progress import stage, without_reports
 from conclust._types import Floats
 from conclust._validation import count
 from conclust.consensus.auto.number import are_supported, most_considered
@@ -164,7 +164,7 @@ def latent_classes(
     def fit(K: int) -> None:
         starts = [cut(tree, K)]
         model = MixtureModel(K, n_jobs=n_jobs)
-        with unheard(), warnings.catch_warnings():
+        with without_reports(), warnings.catch_warnings():
             # AutoConsensus checks the partitions itself.
             warnings.simplefilter("ignore", UserWarning)
             if K > 1:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._arrays.ratios import shares_of_rows
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
@@ -33,7 +34,6 @@ from conclust.consensus.auto.votes import (
     certain_clusters,
     clusters_with_most_votes,
     part_of,
-    shares_of_votes,
     votes_for,
     with_relative_weights,
 )
@@ -272,7 +272,7 @@ class AutoConsensus(PlacingClusterer):
             )
             return self._constrained_rows(ensemble, before, objects, chosen.labels)
         if ensemble.is_soft:
-            return shares_of_votes(ensemble.indicator @ self._votes)
+            return shares_of_rows(ensemble.indicator @ self._votes)
         return self._place(ensemble.codes)
 
     def _before_constraints(self, ensemble: Ensemble, chosen: CutOfTree, observed: Bools) -> Ints:
@@ -608,7 +608,7 @@ class AutoConsensus(PlacingClusterer):
                 before = None if of_classes is None else of_classes.argmax(axis=1)
                 result[rows] = self._parts.rows(indicator, before)
                 continue
-            shares = shares_of_votes(indicator @ self._votes)
+            shares = shares_of_rows(indicator @ self._votes)
             if of_classes is not None:
                 exchange(shares, of_classes.argmax(axis=1))
             result[rows] = shares

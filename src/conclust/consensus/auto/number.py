@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.ratios import ratio
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import one_hot
 from conclust.trees.dendrogram import common_number, cut, lifetimes
 
 
@@ -92,7 +93,7 @@ class Straddling:
             size[nonempty],
         )
         weight = self._weights[nonempty] / total
-        of_own = np.divide(shared, observed, out=np.zeros_like(shared), where=observed > 0)
+        of_own = ratio(shared, observed)
         straddled = shared * np.minimum(1.0 - of_own, 1.0 - shared / size)
         expected = (
             observed * (size / total) * np.minimum(1.0 - size / total, 1.0 - observed / total)
@@ -104,9 +105,8 @@ class Straddling:
         """Return how many objects, or how much membership, each cluster shares with each column (K, n_columns)."""
         ensemble = self._ensemble
         if ensemble.is_soft:
-            return np.asarray((_members(labels, K) @ ensemble.indicator).toarray())[
-                :, self._columns
-            ]
+            shared = (one_hot(labels, K).T.tocsr() @ ensemble.indicator).toarray()
+            return np.asarray(shared)[:, self._columns]
         sums = np.empty((len(ensemble.column_partitions), K))
         cluster_sums(ensemble.label_view, None, labels, sums)
         return np.ascontiguousarray(sums[self._columns].T)
@@ -116,13 +116,7 @@ class Straddling:
         if self._present is None:
             sizes = np.bincount(labels, minlength=K)
             return np.repeat(sizes[:, np.newaxis], len(self._partition_of), axis=1)
-        return np.asarray(_members(labels, K) @ self._present)[:, self._partition_of]
-
-
-def _members(labels: Ints, K: int) -> sp.csr_array:
-    """Return which objects each cluster has, (K, n)."""
-    n = len(labels)
-    return sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(K, n))
+        return np.asarray(one_hot(labels, K).T.tocsr() @ self._present)[:, self._partition_of]
 
 
 # Settled by experiments/default/suite.py, on sets of the seeds named there.

@@ -1,4 +1,4 @@
-"""Places objects in clusters of which parts have moved from one to another."""
+"""Places objects in clusters after parts have moved from one cluster to another."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import shares_of_rows
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.auto.votes import shares_of_votes, votes_for
+from conclust.consensus.auto.votes import votes_for
 from conclust.consensus.constraints import Constraints
 from conclust.ensemble import Ensemble
 
@@ -67,7 +68,7 @@ class Parts:
         sums = indicator @ self.votes
         clusters = range(int(self.after[-1]) + 1)
         nearest = [sums[:, self.after == cluster].max(axis=1) for cluster in clusters]
-        shares = shares_of_votes(np.column_stack(nearest))
+        shares = shares_of_rows(np.column_stack(nearest))
         elsewhere = self.before != before[:, np.newaxis]
         elsewhere[elsewhere.all(axis=1)] = False  # a cluster without objects in the trees
         sums[elsewhere] = -1.0

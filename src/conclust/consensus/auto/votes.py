@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import shares_of_rows
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
@@ -20,7 +21,7 @@ _STEEPNESS = 2
 def certain_clusters(ensemble: Ensemble, objects: Ints | None = None) -> tuple[Ensemble, Floats]:
     """Return the ensemble, partitions weighted by their certainty, and the certainty of its clusters (T,).
 
-    objects: the objects that are looked at, and kept; None: all.
+    objects: the objects that are used, and kept; None: all.
     """
     weighted = weighted_by_certainty(ensemble, objects)
     return weighted, cluster_certainty(weighted)
@@ -87,12 +88,4 @@ def evidence_for(ensemble: Ensemble, objects: Ints, labels: Ints) -> Floats:
 def clusters_with_most_votes(ensemble: Ensemble, votes: Floats) -> Ints:
     """Return the cluster of the consensus with the largest mean similarity to each object (n,)."""
     sums = IndicatorProducts.of(ensemble).times(votes)
-    return np.asarray(shares_of_votes(sums).argmax(axis=1), dtype=np.int64)
-
-
-def shares_of_votes(sums: Floats) -> Floats:
-    """Return mean similarities with the clusters (n, K), rows scaled to sum to 1; uniform for objects without any."""
-    total = sums.sum(axis=1, keepdims=True)
-    shares = np.full_like(sums, 1.0 / sums.shape[1])
-    np.divide(sums, total, out=shares, where=total > 0)
-    return shares
+    return np.asarray(shares_of_rows(sums).argmax(axis=1), dtype=np.int64)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from conclust._arrays.ratios import inverse_or_zero, ratio
 from conclust._progress import stage
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
@@ -60,14 +61,12 @@ def evidence_cut(
     distinct = start.ensemble
     weights = distinct.column_weights
     # edges_of multiplies by the weights of the partitions once, but their root is needed.
-    root = np.sqrt(
-        np.divide(cluster_weights, weights, out=np.zeros(len(weights)), where=weights > 0)
-    )
+    root = np.sqrt(ratio(cluster_weights, weights))
     edges = edges_of(distinct, root)
     if not edges.sums().any():  # noise only: no two objects share a cluster
         return np.zeros(len(start.inverse), dtype=np.int64), np.ones(1)
     observed = np.sqrt(distinct.observed_weights)
-    scale = np.divide(1.0, observed, out=np.zeros(len(observed)), where=observed > 0)
+    scale = inverse_or_zero(observed)
     with one_library_thread():
         component = of_objects(edges, components_of(edges))
         count = int(component.max()) + 1

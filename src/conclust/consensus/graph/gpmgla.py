@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import inverse_or_zero
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
@@ -169,13 +170,9 @@ def _ties(ensemble: Ensemble) -> Floats:
 def _cut(edges: Edges, ties: Floats, k: int) -> ClusterSide:
     """Return the clusters' side of the graph whose rows are the objects, then the clusters."""
     stage("embedding of the graph")
-    inner = edges.inner(_inverse(edges.times(np.ones(edges.shape[1]))))
-    inner += ties.T @ (ties * _inverse(ties.sum(axis=1))[:, None])
+    inner = edges.inner(inverse_or_zero(edges.times(np.ones(edges.shape[1]))))
+    inner += ties.T @ (ties * inverse_or_zero(ties.sum(axis=1))[:, None])
     degrees = edges.sums() + ties.sum(axis=0)
     return transfer_cut_of_products(
         inner, degrees, k, lambda: numbered_components(sp.csr_array(ties), degrees)
     )
-
-
-def _inverse(degrees: Floats) -> Floats:
-    return np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)

@@ -127,14 +127,14 @@ def kmeans_labels(
 
 def _best(
     points: Points, k: int, seed: np.random.SeedSequence, n_init: int, max_iter: int
-) -> _Found:
+) -> _Clusters:
     if len(points) <= ON_A_PART:  # every start reads them
         points = points.held()
     return best_of_restarts(_Search(k, max_iter), points, n_init, seed, 1)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Clusters:
     """Centers, the nearest of each point, and the sum of the squared distances to them."""
 
     centers: Floats
@@ -149,16 +149,16 @@ class _Search:
     k: int
     max_iter: int
 
-    def begin(self, points: Points, start: int, seed: int) -> _Found:
+    def begin(self, points: Points, start: int, seed: int) -> _Clusters:
         """Iterate from centers drawn by k-means++."""
         centers = _seeds(points, self.k, generator(seed))
         return _lloyd(points, centers, self.max_iter)
 
-    def finish(self, result: _Found, points: Points, chosen: Ints) -> _Found:
+    def finish(self, result: _Clusters, points: Points, chosen: Ints) -> _Clusters:
         """Continue the iterations with all points."""
         return _lloyd(points, result.centers, self.max_iter)
 
-    def loss(self, result: _Found) -> float:
+    def loss(self, result: _Clusters) -> float:
         """Return the cost plus 1, so that costs that are 0 up to rounding are equal."""
         return 1.0 + result.cost
 
@@ -210,7 +210,7 @@ class _Round:
         return this_round
 
 
-def _lloyd(points: Points, centers: Floats, max_iter: int) -> _Found:
+def _lloyd(points: Points, centers: Floats, max_iter: int) -> _Clusters:
     last_round = _Round.over(points, centers)
     for done in range(max_iter):
         rounds("rounds of k-means", done, max_iter)
@@ -225,4 +225,4 @@ def _lloyd(points: Points, centers: Floats, max_iter: int) -> _Found:
         last_round = _Round.over(points, centers, last_round)
         if last_round.changed == 0:
             break
-    return _Found(centers, last_round.labels, float(last_round.distances @ points.mass))
+    return _Clusters(centers, last_round.labels, float(last_round.distances @ points.mass))

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.ratios import ratio, shares_of_rows
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust.blocks.facts import Part
@@ -222,12 +223,7 @@ def _associations(masses: Floats, present: Bools | None, meta: Floats, offsets: 
         could: Floats = clusters.sum(axis=0)[None, :]
     else:
         could = present.astype(np.float64) @ clusters
-    shares = np.zeros_like(masses)
-    np.divide(masses, could, out=shares, where=could > 0)
-    totals = shares.sum(axis=1, keepdims=True)
-    uniform = np.full_like(masses, 1.0 / masses.shape[1])
-    np.divide(shares, totals, out=uniform, where=totals > 0)
-    return uniform
+    return shares_of_rows(ratio(masses, could))
 
 
 def associations_in_block(part: Part, stored: None, meta: Floats) -> Floats:

@@ -182,7 +182,7 @@ def cut_graph(
     n = len(mass)
     graph_seed, *seeds = spawn_sequences(root, n_init + 1)
     capacity = part_capacity(mass, k, balance)
-    if not _has_edges(W):
+    if not (W.data if is_sparse(W) else W).any():  # no edges
         return GraphPartition(_by_first(_fill(np.zeros((n, k)), mass, capacity)), 0.0, capacity)
     stage("embedding of the graph")
     with one_library_thread():
@@ -314,7 +314,7 @@ def partition_hypergraph(
         for labels in tracked(starts, "starts"):
             refiner.hypergraph(*incidences, edge_weights, labels)
             partitions.append(labels)
-    cuts = _connectivities(H, partitions, edge_weights)
+    cuts = connectivities(H, partitions, edge_weights)
     labels, cut = _best(partitions, cuts, float(edge_weights.max()))
     return GraphPartition(labels, cut, capacity)
 
@@ -336,7 +336,7 @@ def part_capacity(mass: Floats, k: int, balance: float) -> float:
 
 
 def _unit_of(mass: Floats) -> float:
-    """Return the largest weight of which all weights are multiples, if they are whole or multiples of the smallest; else 0."""
+    """Return the largest common divisor of the weights, if they are whole or multiples of the smallest; else 0."""
     if (mass == np.floor(mass)).all() and mass.max(initial=0.0) < _LARGEST_WHOLE:
         return float(np.gcd.reduce(mass.astype(np.int64)))
     least = float(mass[mass > 0].min(initial=np.inf))
@@ -363,13 +363,8 @@ def _ties(W: Any, labels: Ints, k: int) -> Floats:
     return np.asarray(W @ np.eye(k)[labels])
 
 
-def connectivity(H: sp.csr_array, labels: Ints, edge_weights: Floats) -> float:
-    """Return the sum over hyperedges of weight times (parts that it meets - 1)."""
-    return _connectivities(H, [labels], edge_weights)[0]
-
-
-def _connectivities(H: sp.csr_array, partitions: list[Ints], edge_weights: Floats) -> list[float]:
-    """Return `connectivity` of several partitions."""
+def connectivities(H: sp.csr_array, partitions: list[Ints], edge_weights: Floats) -> list[float]:
+    """Return for each partition the sum over hyperedges of weight times (parts that it meets - 1)."""
     degrees = np.diff(H.indptr)
     edges = H.indices.astype(np.int64)
     sums = []
@@ -523,8 +518,8 @@ def read_graph(W: Any) -> Any:
     gap = _asymmetry(graph)
     if gap > 1e-9 * (float(values.max()) if values.size else 0.0):
         raise InputError(
-            "A graph to partition must be symmetric: the weight from i to j that from j to i. "
-            f"Got a difference of {gap:g}. Pass (W + W.T) / 2 if that is meant."
+            "A graph to partition must be symmetric: the weight from i to j must equal that from j to i. "
+            f"Got a difference of {gap:g}. Pass (W + W.T) / 2 if that is intended."
         )
     if is_sparse(W):
         graph.data[graph.indices == np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))] = 0
@@ -548,10 +543,6 @@ def _asymmetry(graph: Any) -> float:
     step = 512
     blocks = (slice(i, i + step) for i in range(0, len(graph), step))
     return max(float(np.abs(graph[rows] - graph[:, rows].T).max()) for rows in blocks)
-
-
-def _has_edges(W: Any) -> bool:
-    return bool((W.data if is_sparse(W) else W).any())
 
 
 def _read_mass(vertex_weights: ArrayLike | None, n: int) -> Floats:

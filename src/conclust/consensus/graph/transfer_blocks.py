@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.ratios import inverse_or_zero
 from conclust._kernels import lloyd_round
 from conclust._random import spawn_generators, spawn_sequences
 from conclust._threads import one_library_thread
@@ -367,8 +368,7 @@ def _inner(part: Part, weights: Floats) -> tuple[Floats]:
     """Return B' D_x^-1 B of a block."""
     edges = LabelEdges(part.ensemble, weights)
     degrees = edges.times(np.ones(len(weights)))
-    mass = np.divide(1.0, degrees, out=np.zeros_like(degrees), where=degrees > 0)
-    return (edges.inner(mass),)
+    return (edges.inner(inverse_or_zero(degrees)),)
 
 
 def _component_of(part: Part, weights: Floats, components: Ints) -> Any:

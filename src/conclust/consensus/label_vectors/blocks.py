@@ -18,6 +18,7 @@ from conclust._types import Floats, Ints
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.label_rows import Centroids, nearest
+from conclust.ensemble.labels import one_hot_rows
 
 
 @dataclass(frozen=True)
@@ -97,12 +98,10 @@ def iterate(
 def _sums(part: Part, cost: Floats, block: Floats) -> tuple[NDArray[Any], ...]:
     """Return the sums over the objects of a block, each in the cluster with the lowest cost."""
     ensemble = part.ensemble
-    k = cost.shape[1]
     present = ensemble.present.astype(np.float64)
     total = ensemble.indicator @ cost + present @ block
     chosen = total.argmin(axis=1)
-    member = np.zeros((len(chosen), k))
-    member[np.arange(len(chosen)), chosen] = 1.0
+    member = one_hot_rows(chosen, cost.shape[1])
     noise = ensemble.noise.astype(np.float64)
     return (
         np.asarray(ensemble.indicator.T @ member),

@@ -179,13 +179,13 @@ class KCC(LabelVectorKMeans):
     def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> Floats | None:
         if not self.normalized:
             return None
-        everybody = Centroids.of_sums(
+        whole = Centroids.of_sums(
             ensemble.cluster_sizes[:, None],
             ensemble.observed_counts[:, None],
             ensemble.noise_counts[:, None].astype(np.float64),
             ensemble.offsets,
         )
-        norms = np.abs(self._phi(everybody))[:, 0]
+        norms = np.abs(self._phi(whole))[:, 0]
         return np.asarray(ensemble.partition_weights / np.where(norms > 0, norms, 1.0))
 
     def _phi(self, centroids: Centroids) -> Floats:

@@ -1,9 +1,9 @@
-"""Starts that are compared on few rows, for searches of which many starts end at the same optimum.
+"""Starts that are compared on few rows, for searches in which many starts end at the same optimum.
 
-Most starts serve only to find out that they are not better. So, where there are many objects, they are run one after the
-other on a few drawn at random, until three of them have reached the lowest loss. The first of these is continued with
-all rows. If the starts do not agree, the few objects do not decide which one is best: then all are continued with up to
-5,000 objects, those with the lowest losses first, until two of them have reached the lowest loss, and the best goes on
+Most starts do not improve the result. If there are many objects, starts are therefore run one after the other on a few
+objects drawn at random, until three of them have reached the lowest loss. The first of these is continued with all rows.
+If the starts do not agree, the few objects do not show which one is best. Then all are continued with up to 5,000
+objects, those with the lowest losses first, until two of them have reached the lowest loss, and the best is continued
 with all rows.
 """
 

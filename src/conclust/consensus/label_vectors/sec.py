@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from conclust._arrays.ratios import ratio
 from conclust._random import RandomStateLike
 from conclust._types import Floats
 from conclust.blocks.facts import Part
@@ -188,6 +189,4 @@ def _own_shares(part: Part, of_clusters: Floats, weights: Floats) -> tuple[float
     degrees = ensemble.indicator @ of_clusters
     if ensemble.has_noise:
         degrees = degrees + ensemble.noise @ weights
-    shares = np.zeros(ensemble.n_samples)
-    np.divide(ensemble.observed_weights, degrees, out=shares, where=degrees > 0)
-    return (float(shares.sum()),)
+    return (float(ratio(ensemble.observed_weights, degrees).sum()),)

@@ -11,12 +11,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from conclust._arrays.ratios import ratio
 from conclust._progress import advance, stage
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble import DistinctRows, Ensemble, Missing, with_weight
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.evidence.stability import Determinacy, otsu_threshold, stability_of_rows, steps_of
 from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
@@ -145,9 +146,7 @@ class CEs2(ConsensusClusterer):
     verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
-        if ensemble.weights is not None and not ensemble.weights.all():
-            # Partitions without weight do not distinguish rows.
-            ensemble = ensemble.subset(partitions=np.flatnonzero(ensemble.weights))
+        ensemble = with_weight(ensemble)
         counted = ensemble.observed
         start = (ensemble if counted.all() else ensemble.observed_only()).distinct_rows(
             noise="apart"
@@ -329,8 +328,7 @@ def inconsistency(tree: Floats, depth: int = _DEPTH) -> Floats:
     mean = np.bincount(at, heights[of], n - 1) / np.maximum(count, 1)
     squares = np.bincount(at, (heights[of] - mean[at]) ** 2, n - 1)
     deviation = np.sqrt(squares / np.maximum(count - 1, 1))
-    coefficients = np.divide(heights - mean, deviation, out=np.zeros(n - 1), where=deviation > 0.0)
-    return coefficients[top]
+    return ratio(heights - mean, deviation)[top]
 
 
 def _upwards(link: int, upper: dict[int, int], count: int) -> list[int]:
@@ -378,6 +376,6 @@ def _merged(pairs: _Pairs, pieces: Ints, k: int) -> Ints:
         levels = pairs.levels[some].T
         sums += np.asarray((M.T @ np.maximum(levels, 0)) @ M[some])
         n_known += np.asarray((M.T @ (levels >= 0)) @ M[some])
-    D = 1.0 - np.divide(sums, n_known * pairs.steps, out=np.zeros_like(sums), where=n_known > 0)
+    D = 1.0 - ratio(sums, n_known * pairs.steps)
     np.fill_diagonal(D, 0.0)
     return cut(from_merges(*merges_of(D, np.ones(count), "single")), k)

@@ -17,11 +17,10 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.trees.agglomeration import Linkage, expand
-from conclust.trees.dendrogram import common_number, number_by_lifetime
+from conclust.trees.dendrogram import common_number, cut, height_of, lifetimes, number_by_lifetime
 
-_DIGITS = (
-    12  # grid of dissimilarities: values equal on paper are ties, whatever the order of summation
-)
+# Grid of dissimilarities: values that are equal on paper are ties, whatever the order of summation.
+_DIGITS = 12
 _STEPS = 256  # merges between two checks for an interrupt
 
 
@@ -44,8 +43,12 @@ class ConstrainedTree:
     largest: int
     born: float = 0.0
 
-    def number(self, n_clusters: int | None, ensemble: Ensemble, owner: str) -> int:
-        """Return the number of clusters of the cut; None: the possible one with the longest lifetime.
+    def lifetimes(self) -> Floats:
+        """Return the lifetimes of 2, 3, ... clusters."""
+        return lifetimes(self.matrix)
+
+    def cut(self, n_clusters: int | None, ensemble: Ensemble, owner: str) -> Ints:
+        """Cut into that number of clusters; None: the possible one with the longest lifetime.
 
         It is more than the number that all partitions have only if the constraints require it.
 
@@ -54,6 +57,10 @@ class ConstrainedTree:
         InputError
             If the tree cannot be cut into this number.
         """
+        return cut(self.matrix, self._number(n_clusters, ensemble, owner))
+
+    def _number(self, n_clusters: int | None, ensemble: Ensemble, owner: str) -> int:
+        """Return the number of clusters of the cut."""
         if n_clusters is None:
             if self.smallest >= self.largest:
                 return self.largest
@@ -63,8 +70,8 @@ class ConstrainedTree:
             lives = np.diff(np.concatenate([[self.born], heights]))[::-1].copy()
             lives[: max(0, self.smallest - 2)] = 0.0
             lives[self.largest - 1 :] = 0.0
-            top = float(self.matrix[-1, 2])
-            return max(self.smallest, number_by_lifetime(ensemble, lives, top, owner))
+            tallest = height_of(self.matrix)
+            return max(self.smallest, number_by_lifetime(ensemble, lives, tallest, owner))
         if not self.smallest <= n_clusters <= self.largest:
             why = "'cannot_link' keeps" if n_clusters < self.smallest else "'must_link' leaves"
             bound = self.smallest if n_clusters < self.smallest else self.largest

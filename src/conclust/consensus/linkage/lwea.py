@@ -12,6 +12,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
 from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.linkage.constrained import ConstrainedTree
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
@@ -25,7 +26,6 @@ from conclust.trees.clusterwise import (
     pairs_of,
     warn_of_unobserved,
 )
-from conclust.trees.dendrogram import cut, lifetimes
 
 
 @dataclass(eq=False, repr=False)
@@ -160,8 +160,9 @@ class LWEA(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
+        tree: ClusterTree | ConstrainedTree
         if self._constraints is not None:
-            constrained_tree = constrained_certain_tree(
+            tree = constrained_certain_tree(
                 ensemble,
                 self.certainty_,
                 self.linkage,
@@ -169,23 +170,16 @@ class LWEA(ConsensusClusterer):
                 normalized=self.normalized,
                 limit=DenseLimit(self.max_dense, "LWEA"),
             )
-            self.linkage_matrix_, self.lifetimes_ = (
-                constrained_tree.matrix,
-                lifetimes(constrained_tree.matrix),
+        else:
+            tree = certain_tree(
+                ensemble,
+                self.certainty_,
+                normalized=self.normalized,
+                linkage=self.linkage,
+                max_dense=self.max_dense,
+                owner="LWEA",
             )
-            return cut(
-                constrained_tree.matrix, constrained_tree.number(self.n_clusters, ensemble, "LWEA")
-            )
-        tree = certain_tree(
-            ensemble,
-            self.certainty_,
-            normalized=self.normalized,
-            linkage=self.linkage,
-            max_dense=self.max_dense,
-            owner="LWEA",
-        )
-        self.linkage_matrix_ = tree.matrix
-        self.lifetimes_ = tree.lifetimes()
+        self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
         return tree.cut(self.n_clusters, ensemble, "LWEA")
 
 

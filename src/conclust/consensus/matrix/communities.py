@@ -149,10 +149,9 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
         owner, k = "FuzzyCommunities", self.n_clusters
         labels = start_labels(ensemble, k, self.n_init, self.random_state, owner)
         rows = ensemble.distinct_rows()
-        first = np.empty(len(rows), dtype=np.int64)
-        first[rows.inverse] = labels
         with one_library_thread():
-            U = self._descend(_Evidence.of(ensemble, rows, k), trusted(first, k))
+            start = trusted(rows.one_of_each(labels), k)
+            U = self._descend(_Evidence.of(ensemble, rows, k), start)
         return U[rows.inverse]
 
     def _finish(self, observed: Bools) -> None:

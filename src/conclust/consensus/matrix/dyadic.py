@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.ratios import ratio
 from conclust._kernels import aspect_pairs
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
@@ -25,6 +26,7 @@ from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS
 from conclust.consensus.restarts import Iterated
 from conclust.divergences import kl
 from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.labels import one_hot_rows
 from conclust.evidence.dense import coassociation_blocks
 
 # Number of rows of the matrix of pairs between checks for interrupts.
@@ -164,8 +166,7 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
         seed = seed_sequence(self.random_state, "DyadicAspect")
         labels = start_labels(ensemble, k, self.n_init, seed, "DyadicAspect")
         rows = ensemble.distinct_rows()
-        first = np.empty(len(rows), dtype=np.int64)
-        first[rows.inverse] = labels
+        first = rows.one_of_each(labels)
         fitted, indices = rows, np.arange(len(rows))
         if len(rows) > self.max_dense:
             # The first children of the seed draw the starts.
@@ -188,8 +189,7 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
         self.aspects_ = mass / total if total else np.full(k, 1.0 / k)
         self._keep_course(0.0 - np.array(path.trace), path.converged)
         totals = joint.sum(axis=1, keepdims=True)
-        alone = np.zeros_like(joint)
-        alone[np.arange(len(alone)), first] = 1.0
+        alone = one_hot_rows(first, joint.shape[1])
         return np.asarray(np.divide(joint, totals, out=alone, where=totals > 0)[rows.inverse])
 
     def _keep_clusters(self, clusters: Ints) -> None:
@@ -239,9 +239,8 @@ class _Dyads:
 
     def step(self, joint: Floats) -> tuple[float, Floats]:
         """Return -L of a membership, and the membership after a step of EM."""
-        mass = self.counts @ joint
         x = padded(joint / self.total if self.total else joint)
-        beta = padded(np.divide(joint, mass, out=np.zeros_like(joint), where=mass > 0))
+        beta = padded(ratio(joint, self.counts @ joint))
         value, sums = 0.0, np.zeros_like(x)
         for begin in range(0, len(joint), _ROWS):
             end = min(len(joint), begin + _ROWS)
@@ -293,8 +292,7 @@ class _Landmarks:
         member = sp.csr_array((rows.masses[held], (held, pool)), shape=shape)
         sums = np.asarray(member.T @ joint)
         mean = sums / sums.sum(axis=1, keepdims=True)
-        mass = rows.masses @ joint
-        beta = np.divide(mean, mass, out=np.zeros_like(mean), where=mass > 0)
+        beta = ratio(mean, rows.masses @ joint)
         return cls(rows.ensemble, beta / beta.max(initial=1e-300), member)
 
     def joint_of(self, rows: DistinctRows, fitted: Ints, joint: Floats) -> Floats:
@@ -319,5 +317,4 @@ class _Landmarks:
             return np.asarray(rows @ (sums / ensemble.partition_weights.sum()))
         c = (rows @ self.ensemble.indicator.multiply(weights).T).toarray()
         N = (ensemble.present[some] * ensemble.partition_weights) @ self.ensemble.present.T
-        shares = np.divide(c, N, out=np.zeros_like(c), where=N > 0)
-        return np.asarray(shares @ self.member)
+        return np.asarray(ratio(c, N) @ self.member)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import ratio
 from conclust._progress import rounds
 from conclust._types import Bools, Floats, Ints
 from conclust.ensemble import DistinctRows, Ensemble
@@ -150,7 +151,7 @@ class Criterion:
                 step = (raises[k] - fitted) * (1.0 / own if own > 0 else 0.0)
             else:
                 own, fitted = of_rows[whole[k, k]], np.einsum("li,li->i", of_rows[whole[k]], W)
-                step = np.divide(raises[k] - fitted, own, out=np.zeros_like(column), where=own > 0)
+                step = ratio(raises[k] - fitted, own)
             np.maximum(column + step, 0.0, out=column)
         return np.ascontiguousarray((columns + _SHARE * (W - columns)).T)
 
@@ -284,7 +285,7 @@ class _Round:
         lowers = self.criterion.lowers(self.weights, now.H, now.grams)
         if lowers.min() > 0:
             return np.asarray(now.raises / lowers)
-        return np.divide(now.raises, lowers, out=np.zeros_like(now.raises), where=lowers > 0)
+        return ratio(now.raises, lowers)
 
 
 def _triangle(k: int) -> tuple[Ints, Ints, Ints]:

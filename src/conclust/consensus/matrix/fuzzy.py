@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import ratio
 from conclust._parameters import Parameters, Range
 from conclust._progress import rounds
 from conclust._random import RandomStateLike
@@ -20,6 +21,7 @@ from conclust.consensus.label_rows import normalized_rows, start_labels
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import Iterated
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.labels import one_hot_rows
 from conclust.spectra.gram import is_held
 
 Kind: TypeAlias = Literal["cmeans", "cmedoids", "weighted_medoids"]
@@ -177,8 +179,7 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
         k, power = self.n_clusters, self.fuzziness
         labels = start_labels(ensemble, k, self.n_init, self.random_state, "FuzzyRows")
         rows = _Rows.of(ensemble)
-        Y = np.zeros((ensemble.n_samples, k))
-        Y[np.arange(len(Y)), labels] = 1.0
+        Y = one_hot_rows(labels, k)
         empty = np.flatnonzero(~Y.any(axis=0))  # fewer distinct rows than clusters
         Y[:, empty] = 1.0 / k
         Y /= Y.sum(axis=1, keepdims=True)
@@ -278,9 +279,7 @@ class _Rows:
 
     def to_centroids(self, shares: Floats) -> Floats:
         """Return squared distances, over n, of the rows of AA' to their means with these shares."""
-        mass = shares.sum(axis=0)
-        sums = np.asarray(self.A.T @ shares)
-        centers = np.divide(sums, mass, out=np.zeros_like(sums), where=mass > 0)
+        centers = ratio(np.asarray(self.A.T @ shares), shares.sum(axis=0))
         turned = self.turned(centers)
         lengths = (centers * turned).sum(axis=0)
         return _cleaned(self.evidence[:, np.newaxis] - 2.0 * (self.A @ turned) + lengths)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import svds
 
+from conclust._arrays.ratios import ratio
 from conclust._kernels import project_rows
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, generator, seed_sequence
@@ -192,7 +193,7 @@ def _leading(A: sp.csr_array, ensemble: Ensemble, k: int) -> Floats:
         values, left = np.linalg.eigh((A @ A.T).toarray())
         values, left = values[::-1][:k], left[:, ::-1][:, :k]
         length = np.sqrt(np.maximum(values, 0.0))
-        vectors = np.divide(A.T @ left, length, out=np.zeros((T, k)), where=length > 0)
+        vectors = ratio(np.asarray(A.T @ left), length)
     else:
         start = np.full(min(A.shape), 1.0 / np.sqrt(min(A.shape)))
         _, singular, right = svds(A, k=k, v0=start)

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from conclust._arrays.ratios import shares_of_rows
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
@@ -182,18 +183,15 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
             factors = best_of_restarts(_Search(self, ensemble), rows, 1, seed, 1).solution
         self._keep_course(factors.trace, factors.converged, "updates", factors.n_iter)
         self.weights_ = factors.weights
-        self.factors_ = H = factors.H[rows.inverse]
-        sums = H.sum(axis=1, keepdims=True)
-        return np.asarray(
-            np.divide(H, sums, out=np.full_like(H, 1.0 / self.n_clusters), where=sums > 0)
-        )
+        self.factors_ = factors.H[rows.inverse]
+        return shares_of_rows(self.factors_)
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self.factors_ = np.ascontiguousarray(self.factors_[:, clusters])
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Factored:
     """The solution of a start, and its criterion."""
 
     criterion: Criterion
@@ -207,7 +205,7 @@ class _Search:
     model: WeightedNMF
     ensemble: Ensemble
 
-    def begin(self, rows: DistinctRows, start: int, seed: int) -> _Found:
+    def begin(self, rows: DistinctRows, start: int, seed: int) -> _Factored:
         """Descend from the partition of least squares, blurred."""
         model, draw = self.model, generator(seed)
         k, n_init = model.n_clusters, model.n_init
@@ -216,14 +214,14 @@ class _Search:
         H = criterion.scaled(_blurred(labels, k, draw))
         return self._descended(criterion, H, criterion.given)
 
-    def finish(self, result: _Found, rows: DistinctRows, chosen: Ints) -> _Found:
+    def finish(self, result: _Factored, rows: DistinctRows, chosen: Ints) -> _Factored:
         """Fit the factors of the other rows to the rows solved, and descend with all."""
         whole = None if self.ensemble.is_soft else self.ensemble
         criterion = Criterion.of(rows, self._price, whole)
         H = _extended(result.criterion, result.solution, criterion, chosen)
         return self._descended(criterion, H, result.solution.weights)
 
-    def loss(self, result: _Found) -> float:
+    def loss(self, result: _Factored) -> float:
         """Return the criterion."""
         return result.solution.trace[-1]
 
@@ -231,7 +229,7 @@ class _Search:
     def _price(self) -> float:
         return self.model.regularization if self.model.learn_weights else 0.0
 
-    def _descended(self, criterion: Criterion, H: Floats, weights: Floats) -> _Found:
+    def _descended(self, criterion: Criterion, H: Floats, weights: Floats) -> _Factored:
         model = self.model
         solution = solve(
             criterion,
@@ -241,7 +239,7 @@ class _Search:
             max_iter=model.max_iter,
             tol=model.tol,
         )
-        return _Found(criterion, solution)
+        return _Factored(criterion, solution)
 
 
 def _blurred(labels: Ints, k: int, draw: np.random.Generator) -> Floats:

@@ -71,7 +71,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """A partition of the units, its expected loss, and the course of the search."""
 
     labels: Ints
@@ -109,7 +109,7 @@ class _Draws:
 
 def least_expected_loss(
     ensemble: Ensemble, wanted: Wanted, root: np.random.SeedSequence, threads: int
-) -> tuple[Ints, Found, BestDraw]:
+) -> tuple[Ints, SearchResult, BestDraw]:
     """Return the labels of all objects, the result on the units, and the best draw."""
     distinct = _Draws.of(ensemble)
     draws = distinct.ensemble
@@ -117,7 +117,8 @@ def least_expected_loss(
     generator = spawn_generators(root, 1)[0]
     stage("the best draw")
     drawn = best_draw(draws, wanted.loss, wanted.split_cost, threads)
-    chosen = _chosen(units, draws.n_partitions, generator)
+    # Starts run on some of the units.
+    chosen = units.drawn(max(_PART, _CELLS // draws.n_partitions), generator)
     part = _Problem.of(units, chosen, wanted)
     starts = _starts(part, drawn, wanted, generator, threads)
     ends = _best_of_starts(part, starts, wanted, spawn_seeds(root, 2 * len(starts)), threads)
@@ -170,16 +171,6 @@ def tree_cuts(ensemble: Ensemble, most: int, threads: int) -> Ints:
     return np.array([cut(tree, k) for k in range(1, min(n, most) + 1)])
 
 
-def _chosen(units: DistinctRows, n_draws: int, generator: np.random.Generator) -> Ints:
-    """Return the units on which starts run: the units of random objects."""
-    size = max(_PART, _CELLS // n_draws)
-    if len(units) <= size:
-        return np.arange(len(units))
-    objects = generator.permutation(len(units.inverse))
-    drawn, first = np.unique(units.inverse[objects], return_index=True)
-    return np.sort(drawn[np.argsort(first)[:size]])
-
-
 @dataclass(frozen=True)
 class _Problem:
     """Some units of an ensemble, and searches on them."""
@@ -226,7 +217,7 @@ class _Problem:
         start[noise] = int(labels.max(initial=-1)) + 1 + np.arange(len(noise))
         return start
 
-    def descend(self, start: Ints, seed: int) -> Found:
+    def descend(self, start: Ints, seed: int) -> SearchResult:
         """Descend from a start; -1 marks units in no cluster yet."""
         return self.descended(self.wanted.loss, self.led(start, seed), seed)
 
@@ -235,14 +226,14 @@ class _Problem:
         lead = _LEADS.get(self.wanted.loss)
         return start if lead is None else self.descended(lead, start, seed).labels
 
-    def descended(self, loss: Loss, start: Ints, seed: int) -> Found:
+    def descended(self, loss: Loss, start: Ints, seed: int) -> SearchResult:
         """Descend by this loss."""
         with self.search(loss) as search:
             _set(search, start)
             n_iter, converged = search.descend(seed, self.wanted.max_iter, False)
             return _read(search, len(start), n_iter, converged)
 
-    def finish(self, result: Found, seed: int) -> Found:
+    def finish(self, result: SearchResult, seed: int) -> SearchResult:
         """Reassign clusters at random and rebuild them while the loss decreases, for at most `n_rebuilds` rounds."""
         with self.search(self.wanted.loss) as search:
             _set(search, result.labels)
@@ -273,10 +264,10 @@ def _set(search: LossSearch, labels: Ints) -> None:
     search.set(np.ascontiguousarray(labels, dtype=np.int64), int(labels.max(initial=-1)) + 1)
 
 
-def _read(search: LossSearch, n: int, n_iter: int, converged: bool) -> Found:
+def _read(search: LossSearch, n: int, n_iter: int, converged: bool) -> SearchResult:
     labels = np.empty(n, dtype=np.int64)
     search.read(labels)
-    return Found(canonical_labels(labels), search.loss(), n_iter, converged)
+    return SearchResult(canonical_labels(labels), search.loss(), n_iter, converged)
 
 
 def _starts(
@@ -305,7 +296,7 @@ def _starts(
 
 def _best_of_starts(
     part: _Problem, starts: list[Ints], wanted: Wanted, seeds: list[int], threads: int
-) -> list[Found]:
+) -> list[SearchResult]:
     """Descend from all starts, and continue the best ones; return these, best first."""
     if wanted.loss in _LEADS:
         stage("starts by the proxy loss")

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import over_partitions
+from conclust.ensemble.labels import one_hot, over_partitions
 
 Kernel: TypeAlias = Literal["pairs", "subsets"]
 
@@ -37,11 +37,10 @@ class Tables:
     @classmethod
     def of(cls, ensemble: Ensemble, labels: Ints) -> Tables:
         """Count the objects of a partition (labels 0 .. K - 1)."""
-        n, k = len(labels), int(labels.max()) + 1
-        one_hot = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))
-        common = (ensemble.indicator.T @ one_hot).toarray()
+        clusters = one_hot(labels, int(labels.max()) + 1)
+        common = (ensemble.indicator.T @ clusters).toarray()
         alone = sp.csr_array(ensemble.noise.astype(np.float64).T)
-        noise = sp.csr_array(alone @ one_hot).toarray()
+        noise = sp.csr_array(alone @ clusters).toarray()
         observed = over_partitions(common, ensemble.offsets) + noise
         return cls(common, noise, observed, common.sum(axis=1), noise.sum(axis=1), ensemble.offsets)
 

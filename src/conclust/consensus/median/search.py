@@ -89,7 +89,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Found:
+class SearchResult:
     """A partition of the units, its objective, and the course of the search."""
 
     labels: Ints
@@ -157,12 +157,7 @@ def sample(
     units: DistinctRows, generator: np.random.Generator, least: int = 0, among: Ints | None = None
 ) -> Ints:
     """Return the units of random objects: at most SUBSET units, or `least` if that is more, and those `among` them."""
-    size = max(SUBSET, least)
-    if len(units) <= size:
-        return np.arange(len(units))
-    objects = generator.permutation(len(units.inverse))
-    drawn, first = np.unique(units.inverse[objects], return_index=True)
-    chosen = np.sort(drawn[np.argsort(first)[:size]])
+    chosen = units.drawn(max(SUBSET, least), generator)
     return chosen if among is None else np.union1d(chosen, among)
 
 
@@ -196,7 +191,7 @@ def best_partition(
     wanted: Wanted,
     chosen: Ints,
     given: Ints | None = None,
-) -> Found:
+) -> SearchResult:
     """Return the best partition that the local search finds from all starts on the chosen units.
 
     The starts: single objects, fused; the `n_init` best partitions of the ensemble; `n_init`
@@ -226,7 +221,7 @@ def best_partition(
     m = len(chosen)
     k = None if n_clusters is None else min(n_clusters, m)
     most = k or max(1, min(m, int(ensemble.cluster_counts.max())))
-    best: Found | None = None
+    best: SearchResult | None = None
     starts = [np.arange(m), *member_starts(ensemble, units.first[chosen], search, n_init, k)]
     starts += [_random(m, most, generator) for _ in range(n_init)]
     if k is not None and len(part.apart):
@@ -305,7 +300,7 @@ def member_starts(
 
 def _descend(
     search: PartitionSearch, start: Ints, k: int | None, max_iter: int, order: Ints
-) -> Found | None:
+) -> SearchResult | None:
     """Transfer and fuse from a start until no move raises the objective; None if it has too few clusters."""
     search.set(np.ascontiguousarray(start, dtype=np.int64), int(start.max()) + 1)
     if k is not None:
@@ -331,7 +326,7 @@ def _descend(
     labels = canonical_labels(labels)
     # Recomputed to remove the rounding errors of many moves.
     search.set(labels, int(labels.max()) + 1)
-    return Found(labels, search.objective(), n_iter, converged)
+    return SearchResult(labels, search.objective(), n_iter, converged)
 
 
 def sweep(search: PartitionSearch | ResemblanceSearch, order: Ints) -> int:
@@ -353,7 +348,7 @@ def semi_average(ensemble: Ensemble, labels: NDArray[Any], together: Floats) -> 
     return float((inside / np.bincount(labels, minlength=k)).sum())
 
 
-def extended(evidence: Evidence, chosen: Ints, labels: Ints) -> Found:
+def extended(evidence: Evidence, chosen: Ints, labels: Ints) -> SearchResult:
     """Assign the remaining units to the cluster with the most similar objects.
 
     Only clusters of several chosen units are considered, unchanged; units similar to none stay single.
@@ -375,7 +370,7 @@ def extended(evidence: Evidence, chosen: Ints, labels: Ints) -> Found:
     whole = evidence.search("explained", None)
     start = canonical_labels(start)
     whole.set(start, int(start.max()) + 1)
-    return Found(start, whole.objective(), 1, True)
+    return SearchResult(start, whole.objective(), 1, True)
 
 
 def least_squares_labels(

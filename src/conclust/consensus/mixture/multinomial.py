@@ -31,7 +31,7 @@ from conclust.spectra.indicator import IndicatorProducts
 
 # Product of the indicator and a table (T, K).
 Times: TypeAlias = Callable[[Floats], Floats]
-# A start has _BRIEF iterations of EM, which show what it is worth.
+# A start has _BRIEF iterations of EM, which show how good it is.
 _BRIEF = 1
 # The hard clusters at which a start begins: maximum number of passes, and the share of the loss that ends them.
 _PASSES, _LITTLE = 100, 1e-6
@@ -204,7 +204,7 @@ class MixtureModel(Iterated, PlacingClusterer):
             n_init = fewer_starts(self.n_init, rows, self.n_clusters)
             best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
         else:
-            climbs = [search.begin_at(rows, _of_rows(rows, labels)) for labels in self._starts]
+            climbs = [search.begin_at(rows, rows.one_of_each(labels)) for labels in self._starts]
             best = min(climbs, key=search.loss)
         self._components = best.components
         self._report(ensemble, rows, best)
@@ -227,14 +227,14 @@ class MixtureModel(Iterated, PlacingClusterer):
         self._components = Components(
             labels.offsets, labels.column_weights, climb.mixing, climb.theta
         )
-        self._tell(labels, climb.log_likelihood, list(climb.trace), climb.done, climb.unsure)
+        self._store(labels, climb.log_likelihood, list(climb.trace), climb.done, climb.unsure)
         return Answer(_posterior_of, (self._components,))
 
     def _report(self, ensemble: Ensemble, rows: DistinctRows, best: _Fitted) -> None:
         unsure = float(rows.masses @ _entropies(best.membership))
-        self._tell(ensemble, best.log_likelihood, best.trace, best.converged, unsure)
+        self._store(ensemble, best.log_likelihood, best.trace, best.converged, unsure)
 
-    def _tell(
+    def _store(
         self,
         ensemble: Ensemble | LabelBlocks,
         log_likelihood: float,
@@ -381,13 +381,6 @@ class _Search:
             if trace[-1] - trace[-2] <= self.tol * max(abs(trace[-1]), total):
                 return _Fitted(components, z, log_likelihood, trace, True)
         return _Fitted(components, z, log_likelihood, trace, False)
-
-
-def _of_rows(rows: DistinctRows, labels: Ints) -> Ints:
-    """Return the cluster of each row, of those of its objects the last one's."""
-    of_rows = np.empty(len(rows), dtype=np.int64)
-    of_rows[rows.inverse] = labels
-    return of_rows
 
 
 def _entropies(z: Floats) -> Floats:

@@ -231,7 +231,7 @@ def posterior_coclustering(
     expected = "a NonparametricBayesianEnsemble or a BayesianEnsemble with solver='gibbs'"
     estimator: Any = model
     if not isinstance(estimator, NonparametricBayesianEnsemble | BayesianEnsemble):
-        advice = "Of draws of your own: coassociation(Ensemble.from_draws(draws)) / n_draws."
+        advice = "For other draws, use coassociation(Ensemble.from_draws(draws)) / n_draws."
         refuse("model", "posterior_coclustering", expected, estimator, advice)
     check_is_fitted(model)
     if not hasattr(model, "draws_"):

@@ -17,7 +17,7 @@ from conclust.consensus.mixture.chain import LEAST_ALPHA, MOST_ALPHA
 from conclust.ensemble import DistinctRows
 from conclust.ensemble.labels import indicator_of, label_view, over_clusters, over_partitions
 
-# A start has _BRIEF iterations, which show what it is worth. Alpha is fixed in the first _SETTLING: with a small alpha objects hardly leave their
+# A start has _BRIEF iterations, which show how good it is. Alpha is fixed in the first _SETTLING: with a small alpha objects hardly leave their
 # first cluster.
 _BRIEF, _SETTLING = 1, 10
 # The partition at which a start begins: k-means on the rows of labels by relative entropy, whose last pass lowers the loss by less than

@@ -9,6 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
+from conclust._arrays.ratios import ratio
 from conclust._kernels import grow_rows, own_rows
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, spawn_generators
@@ -268,7 +269,7 @@ class _Pairs(ABC):
             squared(ensemble, threads) if pairs else squared_of_clusters(ensemble)
         )
         if diagonal:
-            self.ceiling += float(np.divide(c**2, N, where=N > 0, out=np.zeros_like(c)).sum())
+            self.ceiling += float(ratio(c**2, N).sum())
         self.c, self.N = c, N  # pairs of each object with itself
 
     def step(self, Y: Floats) -> tuple[float, Floats]:

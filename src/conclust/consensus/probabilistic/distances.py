@@ -18,6 +18,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from conclust import divergences
+from conclust._arrays.ratios import ratio
 from conclust._kernels import FactoredSolver
 from conclust._types import Bools, Floats
 from conclust.consensus.probabilistic.descent import descend
@@ -122,8 +123,7 @@ class AllPairs:
         else:
             total = Y.sum(axis=0)
             explained = np.full(len(squares), float(total @ total) - float(norms.sum()))
-        share = np.zeros(len(squares))
-        np.divide(self._overlaps(), self._pairs, out=share, where=self._pairs > 0)
+        share = ratio(self._overlaps(), self._pairs)
         return np.asarray((squares - 2.0 * share * explained + self._together) * self.scale)
 
     def _overlaps(self) -> Floats:
@@ -207,9 +207,7 @@ class PairPattern:
             agreed += (x**2 * both).sum(axis=0)
             explained += a @ both
             squares += a**2 @ both
-        share = np.zeros(m)
-        np.divide(overlaps, n_pairs, out=share, where=n_pairs > 0)
-        return 2.0 * (squares - 2.0 * share * explained + agreed) * self.scale
+        return 2.0 * (squares - 2.0 * ratio(overlaps, n_pairs) * explained + agreed) * self.scale
 
     def descend(self, Y: Floats, weights: Floats, max_iter: int, tol: float) -> Floats:
         """Visit the objects with the pairwise solver."""

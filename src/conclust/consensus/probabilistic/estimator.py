@@ -120,7 +120,7 @@ class PairObjectiveClusterer(PlacingClusterer):
             )
         return narrow_evidence(ensemble, run.threads)
 
-    def _tell(self, solution: Solution) -> None:
+    def _store(self, solution: Solution) -> None:
         """Store the course of a solution; warn if ``max_iter`` ended the fit."""
         self.objective_, self.kkt_residual_ = solution.objective, solution.residual
         self.n_iter_, self.converged_ = solution.n_iter, solution.converged
@@ -135,21 +135,22 @@ class PairObjectiveClusterer(PlacingClusterer):
     @property
     def _placed_to(self) -> float:
         """Maximum gap with which new objects are placed."""
-        return 1e-9
+        return float(min(1e-9, getattr(self, "tol_kkt", 1e-9)))
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self._placement = self._placement.reordered(clusters)
 
     def _place(self, codes: NDArray[Any]) -> Floats:
-        threads = thread_count(self.n_jobs, type(self).__name__)
-        if self._recoded is not None:
-            codes = self._recoded(codes)
-        return self._placement.place(codes, self._placed_to, threads)
+        return self._placed_by(self._placement, codes)
 
     def _place_in_clusters(self, codes: NDArray[Any], Y: Floats) -> Ints:
+        clusters = self._placement.reordered(np.arange(self.n_clusters_))
+        labels: Ints = self._placed_by(clusters, codes).argmax(axis=1)
+        return labels
+
+    def _placed_by(self, placement: Placement, codes: NDArray[Any]) -> Floats:
         threads = thread_count(self.n_jobs, type(self).__name__)
         if self._recoded is not None:
             codes = self._recoded(codes)
-        clusters = self._placement.reordered(np.arange(self.n_clusters_))
-        labels: Ints = clusters.place(codes, self._placed_to, threads).argmax(axis=1)
-        return labels
+        memberships: Floats = placement.place(codes, self._placed_to, threads)
+        return memberships

@@ -140,11 +140,11 @@ class PCC(PairObjectiveClusterer):
         Whether a tolerance ended the iteration, not `max_iter`.
     solver_ : str
         Solver used, and the reason.
-    trace_ : ndarray of shape (n_looks,)
+    trace_ : ndarray of shape (n_values,)
         Objective at the start and where it was computed from there: after every sweep ("factored"),
         after every fourth and the last ("pairwise"), each time that all is computed from scratch
         ("greedy"). It never rises, and ends at ``objective_``.
-    residuals_ : ndarray of shape (n_looks,)
+    residuals_ : ndarray of shape (n_values,)
         Largest violation of the optimality conditions at the same points (as ``kkt_residual_``); NaN if unknown, as
         at the start of a descent.
 
@@ -236,7 +236,7 @@ class PCC(PairObjectiveClusterer):
         self.objective_constant_ = solution.constant
         Y = solution.membership
         self._placement = solution.placement or placement_of(problem, Y, run)
-        self._tell(solution)
+        self._store(solution)
         return Y
 
     def _takes_constraints(self) -> bool:
@@ -278,7 +278,7 @@ class PCC(PairObjectiveClusterer):
             solution, answer, _ = place_blocks(labels, k, divergence, stopping, run)
         assert solution.placement is not None
         self._placement = solution.placement
-        self._tell(solution)
+        self._store(solution)
         return answer
 
     def _solve(self, name: str, problem: Problem, run: Run) -> Solution:
@@ -288,7 +288,3 @@ class PCC(PairObjectiveClusterer):
         starts = starts_of(self.init, problem, run, "PCC", own=solver.draws_starts)
         solutions = (solver.solve(problem, start, stopping, run) for start in starts)
         return min(solutions, key=lambda solution: solution.objective)
-
-    @property
-    def _placed_to(self) -> float:
-        return min(1e-9, self.tol_kkt)

@@ -127,11 +127,11 @@ class PEACE(PairObjectiveClusterer):
         Number of sweeps of the selected run ("greedy": steps).
     converged_ : bool
         Whether a tolerance ended the selected run, not `max_iter`.
-    trace_ : ndarray of shape (n_looks,)
+    trace_ : ndarray of shape (n_values,)
         Objective of the selected run at its start, after every fourth sweep and after the last ("greedy":
-        each time that all is computed from scratch).
-    residuals_ : ndarray of shape (n_looks,)
-        Largest violation of the optimality conditions met beside it; NaN at the start.
+        each time that the objective is computed from scratch).
+    residuals_ : ndarray of shape (n_values,)
+        Largest violation of the optimality conditions at each entry of `trace_`; NaN at the start.
 
     Raises
     ------
@@ -221,7 +221,7 @@ class PEACE(PairObjectiveClusterer):
         self.log_likelihoods_ = best - losses
         self.log_likelihood_ = best - solution.objective
         self._placement = placement_of(problem, solution.membership, run)
-        self._tell(solution)
+        self._store(solution)
         return solution.membership
 
     def _by_landmarks(self, problem: Problem, run: Run) -> Floats:
@@ -238,7 +238,7 @@ class PEACE(PairObjectiveClusterer):
         solution = solver.with_others(problem, chosen, part, best, stopping, run)
         assert solution.placement is not None
         self._placement = solution.placement
-        self._tell(solution)
+        self._store(solution)
         return solution.membership
 
     def _review(self, ensemble: Ensemble, labels: Ints) -> None:
@@ -270,12 +270,8 @@ class PEACE(PairObjectiveClusterer):
         self.log_likelihoods_ = likelihoods
         self.log_likelihood_ = float(likelihoods.max())
         self._placement = solution.placement
-        self._tell(solution)
+        self._store(solution)
         return answer
-
-    @property
-    def _placed_to(self) -> float:
-        return min(1e-9, self.tol_kkt)
 
 
 def _among(

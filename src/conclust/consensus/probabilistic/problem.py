@@ -21,7 +21,6 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._random import spawn_sequences
 from conclust._types import Floats, Ints
 from conclust.divergences import Divergence, is_squared
 from conclust.ensemble import Ensemble
@@ -124,10 +123,6 @@ class Run:
     def silently(self) -> Run:
         """Return the same settings without a report."""
         return replace(self, report=silent)
-
-    def children(self, count: int) -> list[np.random.SeedSequence]:
-        """Return independent seeds."""
-        return spawn_sequences(self.seed, count)
 
 
 class Placement(Protocol):

@@ -18,7 +18,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble, Missing, with_weight
 from conclust.ensemble.labels import over_clusters
 from conclust.exceptions import DenseLimitError
 from conclust.spectra.transfer_cut import graph_embedding, unit_rows
@@ -131,9 +131,7 @@ class DREC(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "DREC"), 2)
-        if ensemble.weights is not None and not ensemble.weights.all():
-            # Partitions without weight do not distinguish rows.
-            ensemble = ensemble.subset(partitions=np.flatnonzero(ensemble.weights))
+        ensemble = with_weight(ensemble)
         start = ensemble.distinct_rows(noise="apart")
         n, k = len(start), int(self.n_clusters)
         if n <= k:

@@ -123,22 +123,27 @@ def _between(X: Floats, L: sp.csr_array, groups: list[Ints], penalty: float) -> 
 
 
 def _is_sparse(L: sp.csr_array, group: Ints) -> bool:
-    """Whether a component is large, and its Laplacian has factors with few entries."""
+    """Return whether a component is large, and its Laplacian has factors with few entries."""
     return len(group) >= _LARGE and _factors(L[group][:, group], 1.0) is not None
 
 
 def _factors(H: sp.csr_array, shift: float) -> Any:
     """Return sparse factors of H + shift; None where they would have too many entries."""
     n = H.shape[0]
-    factors = splu(
-        sp.csc_matrix(H + shift * sp.eye_array(n)),
+    factors = _decomposed(H, shift)
+    # The pivots are on the diagonal, which dominates: rows are taken in the order of the columns.
+    few = factors.L.nnz * _FEW_ENTRIES <= n * n
+    return factors if few and (factors.perm_r == factors.perm_c).all() else None
+
+
+def _decomposed(H: sp.csr_array, shift: float) -> Any:
+    """Return SciPy's sparse factors of the symmetric H + shift."""
+    return splu(
+        sp.csc_matrix(H + shift * sp.eye_array(H.shape[0])),
         permc_spec="MMD_AT_PLUS_A",
         diag_pivot_thresh=0.0,
         options={"SymmetricMode": True},
     )
-    # The pivots are on the diagonal, which dominates: rows are taken in the order of the columns.
-    few = factors.L.nnz * _FEW_ENTRIES <= n * n
-    return factors if few and (factors.perm_r == factors.perm_c).all() else None
 
 
 def _shifted_solutions(L: sp.csr_array, shifts: Floats, B: Floats) -> Floats:
@@ -152,12 +157,7 @@ def _shifted_solutions(L: sp.csr_array, shifts: Floats, B: Floats) -> Floats:
         mine = np.flatnonzero(at == place)
         # Without corrections if all shifts are equal.
         center = 0.5 * (float(shifts[mine].min()) + float(shifts[mine].max()))
-        factors = splu(
-            sp.csc_matrix(L + center * sp.eye_array(L.shape[0])),
-            permc_spec="MMD_AT_PLUS_A",
-            diag_pivot_thresh=0.0,
-            options={"SymmetricMode": True},
-        )
+        factors = _decomposed(L, center)
         b = np.ascontiguousarray(B[:, mine])
         x = factors.solve(b)
         enough = _ROUNDING * float(np.abs(b).max(initial=0.0))

@@ -9,6 +9,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from conclust._arrays.ratios import inverse_or_zero
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
@@ -16,7 +17,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble import DistinctRows, Ensemble, Missing, with_weight
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import over_partitions
 from conclust.evidence import evidence
@@ -130,9 +131,7 @@ class SPCE(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "SPCE"), 2)
-        if ensemble.weights is not None and not ensemble.weights.all():
-            # Partitions without weight do not distinguish rows.
-            ensemble = ensemble.subset(partitions=np.flatnonzero(ensemble.weights))
+        ensemble = with_weight(ensemble)
         start = ensemble.distinct_rows(noise="apart")
         n, k = len(start), int(self.n_clusters)
         if n <= k:
@@ -172,8 +171,7 @@ class _Pairs:
         self.present = self.rows.present.astype(np.float64) if self.rows.has_missing else None
         observed = self._observed(self.both) / (self.both.sum() or 1.0)
         # A partition that observed no pair disagrees with none.
-        self.shares = np.zeros(len(observed))
-        np.divide(1.0, np.sqrt(observed), out=self.shares, where=observed > 0)
+        self.shares = inverse_or_zero(np.sqrt(observed))
         counts, copresence = self.evidence(self.weights)
         self.apart = counts == 0.0
         self.together = (counts >= copresence * (1.0 - _ROUNDING)) & ~self.apart

@@ -11,7 +11,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.trajectories.walks import saying_something, too_few, walks_of
+from conclust.consensus.trajectories.walks import informative, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import DenseLimitError
 from conclust.trees.agglomeration import dense_tree, expand, merges_of, starting_clusters
@@ -140,7 +140,7 @@ class PTA(ConsensusClusterer):
     verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
-        ensemble = saying_something(ensemble)
+        ensemble = informative(ensemble)
         self.linkage_matrix_ = self._tree(ensemble)
         self.lifetimes_ = lifetimes(self.linkage_matrix_)
         return cut_by_lifetime(self.linkage_matrix_, self.n_clusters, ensemble, "PTA")

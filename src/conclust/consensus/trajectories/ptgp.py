@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import inverse_or_zero
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
@@ -14,7 +15,7 @@ from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import transfer_cut as cut_objects
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.trajectories.walks import Walks, saying_something, too_few, walks_of
+from conclust.consensus.trajectories.walks import Walks, informative, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import Edges, edges_of
 from conclust.spectra.transfer_cut import (
@@ -146,13 +147,13 @@ class PTGP(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         starts, signs = spawn_sequences(seed_sequence(self.random_state, "PTGP"), 2)
-        ensemble = saying_something(ensemble)
-        nobody = np.zeros(ensemble.n_samples, dtype=np.int64)
+        ensemble = informative(ensemble)
+        one_cluster = np.zeros(ensemble.n_samples, dtype=np.int64)
         parameters_given = self.n_neighbors is not None or self.n_steps is not None
         if too_few(ensemble, parameters_given, "PTGP", "HBGF(joint=False)"):
             edges = edges_of(ensemble)
             if not edges.sums().any():  # noise only: no two objects share a cluster
-                return nobody
+                return one_cluster
             return self._cut(edges, starts)
         walks = walks_of(
             ensemble,
@@ -163,7 +164,7 @@ class PTGP(ConsensusClusterer):
             unbounded=self.max_dense,
         )
         if walks.isolated.all():
-            return nobody
+            return one_cluster
         means = _means_of_clusters(walks)
         if len(walks) <= self.max_dense:
             labels = self._cut(_mean_similarities(walks, means), starts)
@@ -191,8 +192,7 @@ def _means_of_clusters(walks: Walks) -> sp.csr_array:
     rows = edges_of(walks.start.ensemble).matrix()
     rows = sp.csr_array(rows / rows.data.max())  # the unit of the weights does not matter
     held = np.bincount(rows.indices, minlength=rows.shape[1])
-    inverse = np.divide(1.0, held, out=np.zeros(len(held)), where=held > 0)
-    means = sp.csr_array(rows @ sp.diags_array(inverse))
+    means = sp.csr_array(rows @ sp.diags_array(inverse_or_zero(held)))
     # Isolated rows are similar to no other row.
     return sp.csr_array(sp.diags_array((~walks.isolated).astype(np.float64)) @ means)
 
@@ -207,8 +207,7 @@ def _spectrum_by_walking(
     walks: Walks, means: sp.csr_array, k: int, rng: np.random.Generator
 ) -> BipartiteSpectrum:
     """Find the leading singular vectors of R B C without R."""
-    lengths = np.sqrt(walks.norms(rng))
-    scale = np.divide(1.0, lengths, out=np.zeros(len(lengths)), where=lengths > 0)[:, None]
+    scale = inverse_or_zero(np.sqrt(walks.norms(rng)))[:, None]
     across = sp.csr_array(means.T)
     width = -(-(k + _MORE) // 8) * 8 - 1  # with the trivial vector a multiple of 8
 

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from conclust._arrays.ratios import inverse_or_zero
 from conclust._kernels import walk_gram, walk_step
 from conclust._progress import stage
 from conclust._threads import thread_count
@@ -101,7 +102,7 @@ class Walks:
     def similarity(self) -> Floats:
         """Return R of all pairs of rows: in [0, 1], 1 on the diagonal; isolated rows are like none."""
         R = self.gram()
-        scale = _inverse_roots(np.diag(R))
+        scale = inverse_or_zero(np.sqrt(np.maximum(np.diag(R), 0.0)))
         for row, row_scale in zip(R, scale, strict=True):
             row *= row_scale * scale
             np.minimum(row, 1.0, out=row)
@@ -138,7 +139,7 @@ class Walks:
 
     def _there_and_back(self, X: Floats) -> Floats:
         # P'^s = D P^s D^-1.
-        inverse = np.divide(1.0, self.degrees, out=np.zeros(len(self)), where=self.degrees > 0)
+        inverse = inverse_or_zero(self.degrees)
         forward = []
         reached = X * inverse[:, None]
         for _ in range(self.n_steps):
@@ -198,7 +199,7 @@ def walks_of(
     masses = start.masses
     A = sp.csr_array(sp.diags_array(masses) @ near @ sp.diags_array(masses))
     degrees = np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
-    inverse = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
+    inverse = inverse_or_zero(degrees)
     P = sp.csr_array(sp.diags_array(inverse) @ A)
     staying = (degrees > 0) if lazy else np.zeros(n, dtype=np.bool_)
     if lazy is None:
@@ -211,7 +212,7 @@ def walks_of(
     return Walks(start, P, degrees, n_steps or usual, n_jobs)
 
 
-def saying_something(ensemble: Ensemble) -> Ensemble:
+def informative(ensemble: Ensemble) -> Ensemble:
     """Return the ensemble of the partitions that have weight and separate objects.
 
     A partition with one cluster, of all objects, would make all pairs a little more alike.
@@ -233,7 +234,7 @@ def too_few(ensemble: Ensemble, requested: bool, owner: str, instead: str) -> bo
     if n > 2:
         warn(
             f"{n} distinct rows of labels are too few for trajectories, which need {_FEWEST_ROWS}: {owner} "
-            f"gives the result of {instead}. Set n_neighbors or n_steps to have walks all the same.",
+            f"gives the result of {instead}. Set n_neighbors or n_steps to use walks anyway.",
             EvidenceWarning,
         )
     return True
@@ -294,8 +295,3 @@ def _bipartite(P: sp.csr_array) -> Bools:
     odd_cycle_free = np.ones(len(first), dtype=np.bool_)
     odd_cycle_free[number[rows[alike]]] = False
     return odd_cycle_free[number]
-
-
-def _inverse_roots(values: Floats) -> Floats:
-    roots = np.sqrt(np.maximum(values, 0.0))
-    return np.divide(1.0, roots, out=np.zeros(len(roots)), where=roots > 0)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import inverse_or_zero, ratio
 from conclust._progress import tracked
 from conclust._types import Floats, Ints
 from conclust.blocks.facts import Part
@@ -26,6 +27,7 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.voting.ballots import tally
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
+from conclust.ensemble.labels import cluster_range, one_hot_rows
 from conclust.measures.matching import assign
 from conclust.spectra.gram import is_held
 
@@ -94,7 +96,7 @@ class _Table:
             self.gram = _dense(inverse_gram(ensemble))
 
     def block(self, u: int) -> slice:
-        return slice(int(self.offsets[u]), int(self.offsets[u + 1]))
+        return cluster_range(self.offsets, u)
 
     def shared(self, votes: Floats) -> Floats:
         """Return the overlap of each cluster with each cluster of the consensus (T, K)."""
@@ -146,8 +148,7 @@ class _Table:
 
 def inverse_weights(ensemble: Derived) -> Floats:
     """Return one over the weight that observed each object; 0 where there is none."""
-    weight = ensemble.observed_weights
-    return np.divide(1.0, weight, out=np.zeros_like(weight), where=weight > 0)
+    return inverse_or_zero(ensemble.observed_weights)
 
 
 def inverse_gram(ensemble: Ensemble) -> sp.csr_array:
@@ -225,7 +226,7 @@ def _start_from(table: _Table, u: int, m: int) -> Floats:
     for v in range(m):
         block = table.block(v)
         benefit = 2.0 * shared[block] - table.squares[block, None]
-        votes[block] = _matched(assign(benefit), table.k)
+        votes[block] = one_hot_rows(assign(benefit), table.k)
     votes[self_block] = reference
     return votes
 
@@ -234,16 +235,10 @@ def _random_votes(table: _Table, m: int, rng: np.random.Generator) -> Floats:
     votes = np.zeros((len(table.sizes), table.k))
     for v in range(m):
         block = table.block(v)
-        votes[block] = _matched(assign(rng.random((block.stop - block.start, table.k))), table.k)
+        votes[block] = one_hot_rows(
+            assign(rng.random((block.stop - block.start, table.k))), table.k
+        )
     return votes
-
-
-def _matched(columns: Ints, k: int) -> Floats:
-    """Return a matrix with a 1 for each cluster in the column of its match; -1: unmatched."""
-    chosen = np.zeros((len(columns), k))
-    rows = np.flatnonzero(columns >= 0)
-    chosen[rows, columns[rows]] = 1.0
-    return chosen
 
 
 def _descend(table: _Table, votes: Floats, m: int, max_iter: int, tol: float) -> Alignment:
@@ -260,7 +255,7 @@ def _descend(table: _Table, votes: Floats, m: int, max_iter: int, tol: float) ->
         moved = False
         for u, block in enumerate(blocks):
             benefit = _benefit(table, self_blocks[u], votes[block], shared[block], u)
-            change = _matched(assign(benefit), table.k) - votes[block]
+            change = one_hot_rows(assign(benefit), table.k) - votes[block]
             if float((benefit * change).sum()) > _ROUNDING * scale:
                 votes[block] += change
                 shared += table.effect(u, table.weights[u] * change)
@@ -316,8 +311,7 @@ def _descend_hard(table: _Objects, votes: Floats, max_iter: int) -> tuple[Alignm
         cast = table.weights * votes
         sums = table.B @ cast
         winners = sums.argmax(axis=1)
-        M = np.zeros(sums.shape)
-        M[rows, winners] = 1.0
+        M = one_hot_rows(winners, k)
         self_votes = float(table.squares @ cast.sum(axis=1))
         value = max(
             table.observed_weight - 2.0 * float(sums[rows, winners].sum()) + self_votes, 0.0
@@ -327,7 +321,7 @@ def _descend_hard(table: _Objects, votes: Floats, max_iter: int) -> tuple[Alignm
         if converged or len(trace) > max_iter:
             return Alignment(votes, value, converged, trace, start), M
         benefit = 2.0 * (table.clusters @ M) - table.squares[:, np.newaxis]
-        votes = np.concatenate([_matched(assign(benefit[u]), k) for u in table.blocks])
+        votes = np.concatenate([one_hot_rows(assign(benefit[u]), k) for u in table.blocks])
 
 
 def squared_distance(ensemble: Ensemble, votes: Floats, membership: Floats) -> float:
@@ -355,20 +349,15 @@ def one_pass(ensemble: Ensemble, n_clusters: int, order: Ints) -> Floats:
     sums = np.zeros((ensemble.n_samples, k))
     observed_weight = np.zeros(ensemble.n_samples)
     for position, u in enumerate(order):
-        block = slice(int(ensemble.offsets[u]), int(ensemble.offsets[u + 1]))
+        block = cluster_range(ensemble.offsets, u)
         part = B[:, block]
         if position == 0:
             votes[block, : part.shape[1]] = np.eye(part.shape[1])
         else:
             mean = sums
             if ensemble.has_missing:
-                mean = np.divide(
-                    sums,
-                    observed_weight[:, None],
-                    out=np.zeros_like(sums),
-                    where=observed_weight[:, None] > 0,
-                )
-            votes[block] = _matched(assign(np.asarray(part.T @ mean)), k)
+                mean = ratio(sums, observed_weight[:, None])
+            votes[block] = one_hot_rows(assign(np.asarray(part.T @ mean)), k)
         if weights[u] > 0:
             sums += weights[u] * np.asarray(part @ votes[block])
             observed_weight += weights[u] * ensemble.present[:, u]

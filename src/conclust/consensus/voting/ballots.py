@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.ratios import ratio
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble
@@ -31,8 +32,7 @@ def spread(sums: Floats, observed_weight: Floats) -> Floats:
     This is the point of the simplex nearest to the mean vote: the sums are at least 0, and a row
     of them is at most the weight that observed the object.
     """
-    shares = np.zeros_like(sums)
-    np.divide(sums, observed_weight[:, None], out=shares, where=observed_weight[:, None] > 0)
+    shares = ratio(sums, observed_weight[:, None])
     shares += np.maximum(1.0 - shares.sum(axis=1, keepdims=True), 0.0) / sums.shape[1]
     shares /= shares.sum(axis=1, keepdims=True)
     return shares

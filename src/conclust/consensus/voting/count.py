@@ -10,17 +10,12 @@ import scipy.sparse as sp
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
-from conclust.ensemble.labels import indicator_of, noise_code
+from conclust.ensemble.labels import cluster_range, indicator_of, noise_code, one_hot_rows
 from conclust.measures.matching import assign
 
 Scheme: TypeAlias = Literal["urcv", "rcv", "acv", "cvote", "bvote", "lwcv"]
 
 FIXED = ("urcv", "rcv")
-
-
-def cluster_range(ensemble: Derived, u: int) -> slice:
-    """Return the clusters of partition u among those of all."""
-    return slice(int(ensemble.offsets[u]), int(ensemble.offsets[u + 1]))
 
 
 def reference_clusters(ensemble: Derived, order: Ints, scheme: Scheme) -> int:
@@ -49,8 +44,7 @@ def votes_for(shared: Floats, observed: Floats, sizes: Floats, scheme: Scheme) -
         Voting scheme.
     """
     if scheme == "bvote":
-        votes = np.zeros_like(shared)
-        votes[np.arange(len(shared)), assign(shared)] = 1.0
+        votes = one_hot_rows(assign(shared), shared.shape[1])
         votes[observed == 0] = 0.0
         return votes
     if scheme == "rcv":
@@ -113,7 +107,7 @@ class Count:
 
     def members(self, u: int) -> sp.csr_array:
         """Return the indicator of the clusters of a partition, (n, T_u)."""
-        columns = cluster_range(self.ensemble, u)
+        columns = cluster_range(self.ensemble.offsets, u)
         if self._columns is not None:
             return sp.csr_array(self._columns[:, columns])
         offsets = np.array([0, columns.stop - columns.start])
@@ -123,9 +117,9 @@ class Count:
         """Return the arguments of `votes_for` for a partition: shared objects, known objects, all sizes."""
         target, weight = self.reference
         part, observed = self.members(u), weight > 0
-        everybody = observed.all()
-        shared = np.asarray(part.T @ (target if everybody else target * observed[:, None]))
-        sizes = (target if everybody else target[observed]).sum(axis=0)
+        whole = observed.all()
+        shared = np.asarray(part.T @ (target if whole else target * observed[:, None]))
+        sizes = (target if whole else target[observed]).sum(axis=0)
         return shared, np.asarray(part.T @ observed.astype(np.float64)), sizes
 
     def add(self, u: int, votes: Floats) -> None:
@@ -134,7 +128,7 @@ class Count:
         part = self.members(u)
         voters = (votes.sum(axis=1) > 0).astype(np.float64)
         if self.certainty is not None:
-            voters *= self.certainty[cluster_range(self.ensemble, u)]
+            voters *= self.certainty[cluster_range(self.ensemble.offsets, u)]
             votes = voters[:, None] * votes
         partition_votes = np.asarray(part @ votes)
         counted = np.asarray(part @ voters)

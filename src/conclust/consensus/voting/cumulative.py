@@ -21,7 +21,6 @@ from conclust.consensus.voting.count import (
     FIXED,
     Count,
     Scheme,
-    cluster_range,
     merge_columns,
     reference_clusters,
     votes_for,
@@ -30,6 +29,7 @@ from conclust.consensus.voting.count import (
 from conclust.consensus.voting.cumulative_blocks import How, vote_in_blocks
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.derived import Derived
+from conclust.ensemble.labels import cluster_range
 from conclust.similarity import cluster_certainty, information_bottleneck
 
 
@@ -239,7 +239,7 @@ def _vote(
     count = Count(ensemble, k, fixed=scheme in FIXED, certainty=certainty)
     stage("votes of the partitions")
     for u in tracked(order, "partitions"):
-        columns = cluster_range(ensemble, u)
+        columns = cluster_range(ensemble.offsets, u)
         if u == order[0]:
             votes[columns] = votes_of_reference(columns, k)
         else:
@@ -257,7 +257,7 @@ def _vote_again(count: Count, order: Ints, scheme: Scheme) -> tuple[Floats, Coun
     again = Count(ensemble, count.k, certainty=count.certainty)
     stage("votes of the partitions, again")
     for u in tracked(order, "partitions"):
-        columns = cluster_range(ensemble, u)
+        columns = cluster_range(ensemble.offsets, u)
         votes[columns] = votes_for(*count.shared(u), scheme)
         again.add(u, votes[columns])
     return votes, again

@@ -21,11 +21,11 @@ from conclust.consensus.voting.count import (
     FIXED,
     Count,
     Scheme,
-    cluster_range,
     merge_columns,
     votes_for,
     votes_of_reference,
 )
+from conclust.ensemble.labels import cluster_range
 from conclust.similarity.bottleneck import Merging, common_of_one, common_of_pairs
 
 _DOUBLE = 8  # bytes
@@ -102,7 +102,7 @@ def vote_in_blocks(
 
     def first() -> _Poll:
         votes = np.zeros((int(labels.offsets[-1]), how.k))
-        reference = cluster_range(labels, how.order[0])
+        reference = cluster_range(labels.offsets, how.order[0])
         votes[reference] = votes_of_reference(reference, how.k)
         return _Poll(votes, 1, 0)
 
@@ -139,12 +139,12 @@ def _complete(labels: LabelBlocks, votes: Floats, how: How) -> Floats:
     votes, order = votes.copy(), how.order
     weights, gram = labels.partition_weights, labels.gram
     sizes = labels.cluster_sizes
-    reference = cluster_range(labels, order[0])
+    reference = cluster_range(labels.offsets, order[0])
     so_far = gram[:, reference] @ votes[reference]
     counted, total = so_far * weights[order[0]], float(weights[order[0]])
     column_sums = votes[reference].T @ sizes[reference]
     for u in order[1:]:
-        columns = cluster_range(labels, u)
+        columns = cluster_range(labels.offsets, u)
         shared = so_far[columns] if how.scheme in FIXED else counted[columns] / total
         votes[columns] = votes_for(np.array(shared), sizes[columns], column_sums, how.scheme)
         counted += weights[u] * (gram[:, columns] @ votes[columns])
@@ -157,7 +157,7 @@ def _for_reference(labels: LabelBlocks, votes: Floats, how: How) -> Floats:
     votes = votes.copy()
     shared, observed, sizes = labels.total("votes", _shared_with_reference, votes, how)
     for u in how.order[1:]:
-        columns = cluster_range(labels, u)
+        columns = cluster_range(labels.offsets, u)
         votes[columns] = votes_for(shared[columns], observed[columns], sizes, how.scheme)
     return votes
 
@@ -174,7 +174,7 @@ def _next(labels: LabelBlocks, poll: _Poll, how: How, store: Kept) -> _Poll:
     )
     shared, observed, sizes = added(results)
     votes = poll.votes.copy()
-    votes[cluster_range(labels, u)] = votes_for(shared, observed, sizes, how.scheme)
+    votes[cluster_range(labels.offsets, u)] = votes_for(shared, observed, sizes, how.scheme)
     return _Poll(votes, poll.voted + 1, poll.step + 1)
 
 
@@ -218,11 +218,11 @@ def _merged(labels: LabelBlocks, store: Kept, step: int, n_clusters: int, how: H
 def _shared_with_reference(part: Part, votes: Floats, how: How) -> tuple[Floats, ...]:
     """Return the overlaps of all clusters with a fixed reference."""
     count = Count(part.ensemble, how.k, fixed=True)
-    count.add(how.order[0], votes[cluster_range(part.ensemble, how.order[0])])
+    count.add(how.order[0], votes[cluster_range(part.ensemble.offsets, how.order[0])])
     shared, observed = np.zeros_like(votes), np.zeros(len(votes))
     sizes = np.zeros(how.k)
     for u in how.order[1:]:
-        columns = cluster_range(part.ensemble, u)
+        columns = cluster_range(part.ensemble.offsets, u)
         shared[columns], observed[columns], sizes = count.shared(u)
     return shared, observed, sizes
 
@@ -243,7 +243,7 @@ def _shared_with_mean(
     count = _resumed(part, stored, votes, len(how.order), how)
     shared, observed, sizes = np.zeros_like(votes), np.zeros(len(votes)), np.zeros(how.k)
     for u in how.order:
-        own_clusters = cluster_range(part.ensemble, u)
+        own_clusters = cluster_range(part.ensemble.offsets, u)
         shared[own_clusters], observed[own_clusters], sizes = count.shared(u)
     return np.column_stack([count.means, count.weight]), (shared, observed, sizes)
 
@@ -259,7 +259,7 @@ def _resumed(part: Part, stored: Any, votes: Floats, voted: int, how: How) -> Co
         count.carry_on(np.array(stored[:, :-1]), np.array(stored[:, -1]))
         left = left[-1:]
     for u in left:
-        count.add(u, votes[cluster_range(part.ensemble, u)])
+        count.add(u, votes[cluster_range(part.ensemble.offsets, u)])
     return count
 
 

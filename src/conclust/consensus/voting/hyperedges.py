@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import ratio
 from conclust._parameters import Parameters, Range
 from conclust._progress import advance, rounds, stage, tracked
 from conclust._threads import one_library_thread
@@ -219,7 +220,7 @@ class _Election:
         self.B = rows.ensemble.indicator
         self.counted = sp.csr_array(self.B.T @ sp.diags_array(rows.masses))
         sizes = np.asarray(self.counted.sum(axis=1)).ravel()
-        self.shares = np.divide(weights, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+        self.shares = ratio(weights, sizes)
         self.sizes = sizes
 
     def held(self, chosen: Ints) -> tuple[Floats, int]:
@@ -238,11 +239,7 @@ class _Election:
             if not moved.any():
                 break
             labels[moved] = _first_best(scores[moved])
-        held = self._held(labels)
-        votes = np.divide(
-            held, self.sizes[:, None], out=np.zeros_like(held), where=self.sizes[:, None] > 0
-        )
-        return votes, done
+        return ratio(self._held(labels), self.sizes[:, None]), done
 
     def _seeds(self, chosen: Ints) -> Ints:
         """Return labels of the objects that belong to one medoid more than to all others; -1: none."""

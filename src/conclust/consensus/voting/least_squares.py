@@ -22,6 +22,7 @@ from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import Alignment, align, harden, one_pass, squared_distance
 from conclust.consensus.voting.ballots import VotingClusterer, spread, tally
 from conclust.ensemble import Ensemble, Missing, as_ensemble
+from conclust.ensemble.labels import one_hot_rows
 
 Algorithm: TypeAlias = Literal["least_squares", "one_pass"]
 
@@ -160,7 +161,7 @@ class Voting(VotingClusterer):
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         with one_library_thread():
             best, membership = self._solve(ensemble)
-        self._tell(ensemble, best)
+        self._store(ensemble, best)
         self.objective_ = squared_distance(ensemble, best.votes, membership)
         return membership
 
@@ -168,7 +169,7 @@ class Voting(VotingClusterer):
         warn_of_misfit(ensemble, self.n_clusters, "Voting")
         warn_of_merged(ensemble, labels, self.n_clusters, "Voting")
 
-    def _tell(self, ensemble: Ensemble | LabelBlocks, best: Alignment) -> None:
+    def _store(self, ensemble: Ensemble | LabelBlocks, best: Alignment) -> None:
         """Store the votes and the course of the descent."""
         self._keep(ensemble, best.votes)
         self.n_iter_ = max(1, len(best.trace) - 1)
@@ -194,7 +195,7 @@ class Voting(VotingClusterer):
                 tol=self.tol,
                 generators=spawn_generators(seed, self.n_init),
             )[0]
-        self._tell(labels, best)
+        self._store(labels, best)
         (self.objective_,) = map(float, labels.total("the distance", _distance, best.votes))
         return Answer(_mean_of, (best.votes,))
 
@@ -239,9 +240,7 @@ def _mean(ensemble: Ensemble, votes: Floats) -> Floats:
 
 def _winners(ensemble: Ensemble, votes: Floats) -> Floats:
     sums = tally(ensemble, votes)
-    membership = np.zeros_like(sums)
-    membership[np.arange(len(sums)), sums.argmax(axis=1)] = 1.0
-    return membership
+    return one_hot_rows(sums.argmax(axis=1), sums.shape[1])
 
 
 def _mean_of(part: Part, stored: None, votes: Floats) -> Floats:

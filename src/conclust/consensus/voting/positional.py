@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.ratios import shares_of_rows
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats
@@ -143,13 +144,13 @@ class PositionalVoting(VotingClusterer):
             # A vote ranks one cluster first and ties the other k - 1; a lost vote ties all k.
             lost = observed_weight - sums.sum(axis=1)
             rest = observed_weight[:, None] - lost[:, None] - sums
-            return _shares(k * sums + k / 2.0 * rest + (k + 1) / 2.0 * lost[:, None])
+            return shares_of_rows(k * sums + k / 2.0 * rest + (k + 1) / 2.0 * lost[:, None])
         scores = np.zeros_like(sums)
         for a in range(k):
             for b in range(k):
                 if a != b:
                     scores[:, a] += sums[:, a] - sums[:, b] > _ROUNDING * observed_weight
-        return _shares(scores)
+        return shares_of_rows(scores)
 
     def _count_ballots(self, ensemble: Ensemble, votes: Floats) -> Floats:
         m, k = ensemble.n_partitions, votes.shape[1]
@@ -187,17 +188,10 @@ class PositionalVoting(VotingClusterer):
                     points[:, a] += preferred
                 else:
                     points[:, a] += preferred - observed_weight / 2.0 > _ROUNDING * observed_weight
-        return _shares(points)
+        return shares_of_rows(points)
 
     def _read_votes(self, indicator: sp.csr_array, observed: Bools, noise: Bools) -> Floats:
         sums = np.asarray(indicator @ (self._column_weights[:, None] * self.votes_))
         observed_weight = np.asarray(observed @ self._partition_weights, dtype=np.float64)
         # Empty clusters are ranked too: they count among the clusters that another one beats.
-        return _shares(self._count_votes(sums, observed_weight)[:, : self._n_held])
-
-
-def _shares(points: Floats) -> Floats:
-    total = points.sum(axis=1, keepdims=True)
-    even = np.full_like(points, 1.0 / points.shape[1])
-    np.divide(points, total, out=even, where=total > 0)
-    return even
+        return shares_of_rows(self._count_votes(sums, observed_weight)[:, : self._n_held])

@@ -53,8 +53,8 @@ def bridges(points: Floats, parts: NDArray[Any]) -> tuple[Ints, Floats]:
     ends : ndarray of shape (n_components - 1, 2)
         The two points of each tie.
     squares : ndarray of shape (n_components - 1,)
-        Their squared distances, up to rounding errors. Of a component of more than 1,000 points as many are
-        looked at.
+        Their squared distances, up to rounding errors. At most 1,000 points of a component are
+        used.
     """
     points = points - points.mean(axis=0)
     lengths = np.einsum("ij,ij->i", points, points)

@@ -63,7 +63,7 @@ class MultimetricRecipe:
                 if not left:
                     raise InputError(
                         f"A member by method='multimetric' failed {_DRAWS} times. {error} method='graph' and "
-                        "method='density' have none."
+                        "method='density' make no embedding."
                     ) from error
                 warn(
                     f"The member by method='multimetric' with {neighbours} neighbours and the width {width:.2f} "

@@ -20,6 +20,8 @@ from typing import Any
 from conclust.exceptions import InputError, ParameterError
 
 Array = Any  # of any library
+# Maximum number of clusters for labels of one byte, whose largest two values mean missing and noise.
+_NARROW = 254
 
 
 def label_block(X: Array, centers: Array, offsets: Sequence[int]) -> Array:
@@ -126,11 +128,6 @@ def lloyd_step(X: Array, centers: Array) -> tuple[Array, Array, Array]:
     each = xp.arange(centers.shape[0], dtype=labels.dtype, device=X.device)
     belongs = _as_type(xp, labels[:, None] == each[None, :], X.dtype)
     return labels, xp.matmul(belongs.T, X), xp.sum(belongs, axis=0)
-
-
-_NARROW = (
-    254  # maximum number of clusters for labels of one byte; larger values mean missing and noise
-)
 
 
 def _scores(xp: Any, X: Array, centers: Array) -> Array:

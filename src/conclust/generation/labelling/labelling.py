@@ -98,31 +98,15 @@ class Labelling:
             )
         self._directed = [columns[u] for u in near if isinstance(models[u], Directions)]
         # Cuts of one graph together: their ties are found once.
-        self._graphs: list[tuple[list[int], list[LandmarkCut], Ints | None]] = []
-        self._votes: list[tuple[list[int], list[NeighbourVote], Ints | None]] = []
+        self._graphs: list[tuple[list[int], list[Any], Ints | None]] = []
+        self._votes: list[tuple[list[int], list[Any], Ints | None]] = []
         for u, model in enumerate(models):
             if isinstance(model, LandmarkCut):
-                self._add(u, model, columns[u])
+                _add(self._graphs, u, model, columns[u])
             elif isinstance(model, NeighbourVote):
-                self._add_vote(u, model, columns[u])
+                _add(self._votes, u, model, columns[u])
             elif not isinstance(model, Centers):
                 raise TypeError(f"Points cannot be labelled by a model of the kind {model.kind!r}.")
-
-    def _add(self, u: int, model: LandmarkCut, columns: Ints | None) -> None:
-        for members, cuts, _ in self._graphs:
-            if cuts[0].shares_ties(model):
-                members.append(u)
-                cuts.append(model)
-                return
-        self._graphs.append(([u], [model], columns))
-
-    def _add_vote(self, u: int, model: NeighbourVote, columns: Ints | None) -> None:
-        for members, models, other in self._votes:
-            if _same(columns, other) and models[0].shares_points(model):
-                members.append(u)
-                models.append(model)
-                return
-        self._votes.append(([u], [model], columns))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -179,6 +163,21 @@ class Labelling:
                 for part, members, columns in crew.run(partial(_label, points), work):
                     labels[part, members] = columns
         return labels
+
+
+def _add(
+    groups: list[tuple[list[int], list[Any], Ints | None]],
+    u: int,
+    model: LandmarkCut | NeighbourVote,
+    columns: Ints | None,
+) -> None:
+    """Add a member to the group whose search it shares, or to a new group."""
+    for members, models, other in groups:
+        if _same(columns, other) and models[0].shares_search(model):
+            members.append(u)
+            models.append(model)
+            return
+    groups.append(([u], [model], columns))
 
 
 def _same(columns: Ints | None, other: Ints | None) -> bool:

@@ -18,9 +18,9 @@ from conclust.exceptions import InputError
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.labelling.voting import NeighbourVote
 
-# Points of a call of a kernel, and their coordinates: an interrupt takes effect between two calls.
 # Squares of distances between points with larger numbers may be infinite.
 _HUGE = 1e152
+# Points of a call of a kernel, and their coordinates: an interrupt takes effect between two calls.
 _BLOCK = 1 << 17
 _COORDINATES = 1 << 20
 
@@ -110,7 +110,7 @@ def refuse_without_direction(points: Floats) -> None:
     if without:
         raise InputError(
             f"Members of method='spherical' compare directions, and {without} of {len(points)} points have "
-            "none: all the features that a member sees are 0. Leave these points out, or use method='kmeans'."
+            "none: all the features of a member are 0. Leave these points out, or use method='kmeans'."
         )
 
 
@@ -146,7 +146,7 @@ class Search:
     grouped : ndarray of int32 of shape (p,)
         The landmarks, group by group.
     around : ndarray of int32 of shape (p, c)
-        The landmarks nearest to each, itself among them: those that a point next to it looks at.
+        The landmarks nearest to each, itself among them: those that are compared with a point next to it.
     """
 
     points: Floats
@@ -273,7 +273,7 @@ class LandmarkCut:
                 labels[block, column] = cut.label_tied(indices, weights)
         return labels
 
-    def shares_ties(self, other: LandmarkCut) -> bool:
+    def shares_search(self, other: LandmarkCut) -> bool:
         """Return whether the other model ties points to the same landmarks with the same weights."""
         ties = (self.n_nearest, self.sigma) == (other.n_nearest, other.sigma)
         return ties and self.search.same_as(other.search)

@@ -84,7 +84,7 @@ class NeighbourVote:
         voters, squares = one.index.nearest(np.ascontiguousarray(points) + 0.0, VOTERS, threads)
         return vote(voters, squares, np.stack([model.labels for model in models], axis=1))
 
-    def shares_points(self, other: NeighbourVote) -> bool:
+    def shares_search(self, other: NeighbourVote) -> bool:
         """Return whether the other model has the same fitted points."""
         if self.cosine != other.cosine:
             return False

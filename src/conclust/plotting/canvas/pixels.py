@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from conclust._arrays.ratios import ratio
 from conclust._types import Floats
 from conclust.ensemble.labels import over_partitions
 
@@ -18,6 +19,4 @@ def averaged(values: Floats, rows: int, columns: int) -> Floats:
             edges = np.arange(most + 1) * n // most
             summed = over_partitions(summed, edges, axis=axis)
             weight = over_partitions(weight, edges, axis=axis)
-    picture = np.full(summed.shape, np.nan)
-    np.divide(summed, weight, out=picture, where=weight > 0)
-    return picture
+    return ratio(summed, weight, np.nan)

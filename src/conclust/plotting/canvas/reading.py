@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._arrays.containers import plain_array
+from conclust._arrays.ratios import ratio
 from conclust._kernels import cluster_sums
 from conclust._sklearn import check_is_fitted
 from conclust._types import Floats, Ints
@@ -69,7 +70,7 @@ def read_membership(given: Any, owner: str) -> Floats:
     if membership is None:
         raise InputError(
             f"{owner} shows probabilities, and {_name(given)} gives labels only. Take a method with "
-            "memberships (conclust.methods() says which), or coassociation_heatmap(ensemble, "
+            "memberships (see conclust.methods()), or coassociation_heatmap(ensemble, "
             "labels=model)."
         )
     return check_membership(membership)
@@ -156,9 +157,7 @@ def mean_shares(ensemble: Ensemble, order: Ints, pixels: int) -> Floats:
     else:
         sizes = np.diff(edges).astype(np.float64)
         both = np.outer(sizes, sizes) * weights.sum()
-    means = np.full(together.shape, np.nan)
-    np.divide(together, both, out=means, where=both > 0)
-    return np.asarray(np.minimum(means, 1.0))
+    return np.asarray(np.minimum(ratio(together, both, np.nan), 1.0))
 
 
 def _counts_in_blocks(ensemble: Ensemble, block: Ints, n_blocks: int) -> Callable[[slice], Floats]:

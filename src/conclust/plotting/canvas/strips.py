@@ -88,7 +88,7 @@ def _coloured(strip: Strip, colours: Mapping[str, Any], owner: str) -> Strip:
 
 def _renamed(strip: Strip, names: Sequence[str], owner: str) -> Strip:
     """Return a strip with the names of its clusters instead of their numbers."""
-    if not all(label.isdigit() for label in strip.names.values()):
+    if not all(label.isdecimal() for label in strip.names.values()):
         raise InputError(f"The 'names' of {owner} need 'labels' that are numbers from 0.")
     words = cluster_words(names, max(map(int, strip.names.values()), default=-1) + 1, owner)
     return replace(strip, names={at: words[int(label)] for at, label in strip.names.items()})

@@ -210,7 +210,7 @@ def expected_loss_of(
         Maximum numbers of clusters. None: from 1 to two more than the estimate without a bound has; of more than
         20 numbers 20, in steps that grow.
     loss, split_cost, n_init
-        As of :class:`conclust.BayesEstimate`.
+        See :class:`conclust.BayesEstimate`.
     random_state : int, Generator, SeedSequence or RandomState, default=0
         Seed of the estimates.
 

@@ -10,7 +10,7 @@ from conclust._validation import count
 from conclust.generation.kinds.registry import KINDS
 from conclust.report.names import shown
 from conclust.report.words.decision import p_text
-from conclust.results.record import IMPUTED
+from conclust.results.record import IMPUTED, Filling
 from conclust.results.result import Reported
 from conclust.selection.decision import numbers_tried
 
@@ -106,7 +106,7 @@ def _data(reported: Reported) -> str:
     filling = record.filling
     if filling is not None:
         cells = count(filling.cells, "empty cell")
-        gaps = listed([f"{name} {number:,}" for name, number in filling.columns])
+        gaps = filled_cells(filling)
         was = "was" if filling.cells == 1 else "were"
         text += f" {cells} {was} filled by the {IMPUTED[filling.how]} of the column ({gaps})."
     return text
@@ -116,6 +116,11 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     """Return names as a list; if there are many, the first ones and the number of the others."""
     first_names = ", ".join(map(shown, names[:most]))
     return first_names + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
+def filled_cells(filling: Filling) -> str:
+    """Return the columns with filled cells, and their numbers."""
+    return listed([f"{name} {number:,}" for name, number in filling.columns])
 
 
 def _combined(reported: Reported) -> str:

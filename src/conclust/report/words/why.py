@@ -9,7 +9,7 @@ import numpy as np
 
 from conclust._validation import count
 from conclust.report.pictures import Gallery
-from conclust.report.tables import column, numbers, table
+from conclust.report.tables import column, numbers, section, table, text_block
 from conclust.report.words.decision import by_borders_alone, p_text, references
 from conclust.results.result import Reported
 
@@ -117,14 +117,14 @@ def why_section(reported: Reported, gallery: Gallery) -> dict[str, Any]:
     elif reported.record.supports:
         blocks = _by_support(reported)
     else:
-        blocks = [{"kind": "text", "text": _by_none(reported)}]
+        blocks = [text_block(_by_none(reported))]
     pictures = gallery.of_number(reported)
-    return {"id": "why", "title": title, "blocks": [*blocks, pictures]}
+    return section("why", title, [*blocks, pictures])
 
 
 def _by_selection(reported: Reported) -> list[dict[str, Any]]:
     selection = reported.selection
-    blocks: list[dict[str, Any]] = [{"kind": "text", "text": selection.reason}]
+    blocks: list[dict[str, Any]] = [text_block(selection.reason)]
     if not math.isnan(selection.p_value):
         text = (
             f"The p-value ({p_text(selection)}) is the share of data sets, the points among them, with "
@@ -151,7 +151,7 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
                 "A small one means: more stable than one Gaussian cloud. A flat or a skewed cloud is also more stable, so a second test "
                 "follows: either a border between the clusters holds, or clouds as flat and as skewed as the points are less stable."
             )
-        blocks.append({"kind": "text", "text": text})
+        blocks.append(text_block(text))
     else:
         text = "There is no p-value: whether there is more than one cluster was not tested. "
         if reported.n_clusters > 1:
@@ -160,7 +160,7 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
             text += (
                 "One cluster is the answer because pairs do not differ at any number of clusters."
             )
-        blocks.append({"kind": "text", "text": text})
+        blocks.append(text_block(text))
     if selection.doubts:
         blocks.append(
             {"kind": "list", "title": "Arguments against it", "items": list(selection.doubts)}
@@ -168,7 +168,7 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
     if selection.alternatives:
         near = ", ".join(map(str, selection.alternatives))
         text = f"Within one standard error of the best: {near} clusters."
-        blocks.append({"kind": "text", "text": text})
+        blocks.append(text_block(text))
     deciding = _table(selection, _DECIDING, "Criteria that decide, for each number of clusters")
     others = _table(selection, _REPORTED, "Criteria that are reported only")
     blocks.append(deciding)
@@ -260,7 +260,7 @@ def _by_support(reported: Reported) -> list[dict[str, Any]]:
         numbers([s.evenness for s in supports]),
     ]
     found_table = table("Support of each number of clusters", columns, cells, first=12)
-    return [{"kind": "text", "text": text}, {**found_table, "stressed": K}]
+    return [text_block(text), {**found_table, "stressed": K}]
 
 
 def _by_none(reported: Reported) -> str:

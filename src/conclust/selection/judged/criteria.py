@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
 from conclust.confidence.objects import silhouettes
 from conclust.consensus.linkage import lifetimes
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import MISSING, indicator_of, over_partitions
+from conclust.ensemble.labels import MISSING, indicator_of, one_hot_rows, over_partitions
 from conclust.evidence import evidence, frequencies
 from conclust.measures.agreement import partition_similarities
 from conclust.measures.comparison import adjusted_rand_index, consistency_index
@@ -71,9 +72,7 @@ class SharpCounts:
 
 def sharp_counts(ensemble: Ensemble, labels: Ints) -> SharpCounts:
     """Count from contingency tables, without a matrix of pairs. Objects labelled -1 are ignored."""
-    placed = labels >= 0
-    within = np.zeros((len(labels), int(labels.max()) + 1))
-    within[placed, labels[placed]] = 1.0
+    within = one_hot_rows(labels, int(labels.max()) + 1)
     table = indicator_of(ensemble.codes, ensemble.offsets).T @ within
     observed = ensemble.present.T.astype(np.float64) @ within
 
@@ -200,8 +199,7 @@ def matrix_criteria(matrices: Matrices) -> dict[str, float]:
     M = frequencies(matrices.counts, matrices.copresence)
     labels = matrices.labels
     sums, n_observed = cluster_sums(M, labels)
-    means = np.full(sums.shape, np.nan)
-    np.divide(sums, n_observed, out=means, where=n_observed > 0)
+    means = ratio(sums, n_observed, np.nan)
     several = sums.shape[1] > 1
     return {
         "silhouette_consensus": float(silhouettes(means, labels).mean()) if several else np.nan,
@@ -215,8 +213,7 @@ def cluster_sums(M: Floats, labels: Ints) -> tuple[Floats, Floats]:
 
     M is NaN for pairs that no resample observed: they are left out.
     """
-    within = np.zeros((len(labels), int(labels.max()) + 1))
-    within[np.arange(len(labels)), labels] = 1.0
+    within = one_hot_rows(labels, int(labels.max()) + 1)
     finite = np.isfinite(M)
     if finite.all():
         diagonal = np.diag(M)[:, None] * within

@@ -229,9 +229,9 @@ def measure(
     m = ensemble.n_partitions
     sharp = sharp_counts(ensemble, labels)
     agreement = mean_ari(ensemble, labels if shared else None)
-    looked_at = tree.rows
-    whole = Matrices.of(_part_of(ensemble, looked_at), labels[looked_at], tree.tree, design.n_jobs)
-    if len(looked_at) == design.n_samples:
+    examined = tree.rows
+    whole = Matrices.of(_part_of(ensemble, examined), labels[examined], tree.tree, design.n_jobs)
+    if len(examined) == design.n_samples:
         counts = table_of(whole.counts, whole.copresence, m)
     else:
         counts = design.count(ensemble)
@@ -248,9 +248,9 @@ def measure(
     everything = np.arange(m)
     values = criteria(everything, counts, whole)
     # Standard errors of criteria over pairs, from the pairs of at most _SQUARE objects.
-    some = _spaced(len(looked_at), _SQUARE)
+    some = _spaced(len(examined), _SQUARE)
     square = whole.of_some(some)
-    some_labels = ensemble.labels[looked_at[some]]
+    some_labels = ensemble.labels[examined[some]]
     without = []
     for group in groups_of(m):
         left = square.without(some_labels[:, group])
@@ -265,7 +265,7 @@ def measure(
     errors = {name: jackknife(np.array([one[name] for one in without])) for name in values}
     agreed = concordance(ensemble, labels)
     values["concordance"], errors["concordance"] = mean_of(agreed), error_of_mean(agreed)
-    widths = _widths(points, labels, looked_at)
+    widths = _widths(points, labels, examined)
     values["silhouette_points"], errors["silhouette_points"] = (
         mean_of(widths),
         error_of_mean(widths),

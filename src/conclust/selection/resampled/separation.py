@@ -14,6 +14,7 @@ from scipy.cluster.hierarchy import ward
 from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import pdist, squareform
 
+from conclust._arrays.ratios import ratio
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.selection.resampled.null import flat, rotation, skewed
@@ -32,7 +33,7 @@ _LEVEL = 0.05
 _REFERENCES = 99
 # Statistics that differ by less are equal.
 _SAME = 1e-9
-# The kind that looks most separated comes first, so that few references are drawn of a cloud.
+# The kind of cloud with the largest silhouettes comes first, so that few references are drawn of a cloud.
 _CLOUDS: tuple[tuple[str, Callable[[Floats, np.random.Generator], Floats]], ...] = (
     ("flat", flat),
     ("skewed", skewed),
@@ -111,9 +112,7 @@ def largest_silhouette(
         means = sums / sizes
         means[objects, labels] = np.inf
         nearest = means.min(axis=1)
-        larger = np.maximum(within, nearest)
-        widths = np.divide(nearest - within, larger, out=np.zeros(n), where=larger > 0)
-        value = float(widths.mean())
+        value = float(ratio(nearest - within, np.maximum(within, nearest)).mean())
         if value > best + _SAME:
             best, partition = value, labels
     return best, partition

@@ -60,10 +60,9 @@ class FactoredModel:
 
     def kept(self, solver: FactoredSolver, n_clusters: int) -> FactoredModel:
         """Return the model with the sums of a solver."""
-        stride = factored_stride(n_clusters)
         return replace(
             self,
-            sums=solver.sums.reshape(-1, stride)[:, :n_clusters].copy(),
+            sums=whole_sums(solver, n_clusters),
             grams=whole_grams(solver, n_clusters),
             group_sizes=solver.group_sizes.copy(),
         )
@@ -77,17 +76,21 @@ class FactoredModel:
     def place(self, codes: NDArray[Any], tol: float, threads: int) -> Floats:
         """Return the memberships of objects from their codes, each to a gap of `tol`."""
         k = self.sums.shape[1]
-        stride = factored_stride(k)
         complete = not (codes >= noise_code(codes.dtype)).any()
         # Partitions that observed the same objects may not have observed the same new ones.
         model = self if complete else self._one_by_one()
         solver = model.solver(label_view(codes, self.offsets, complete=complete), k)
-        solver.sums.reshape(-1, stride)[:, :k] = model.sums
-        solver.write_grams(np.ascontiguousarray(model.grams).reshape(-1))
-        solver.group_sizes[:] = model.group_sizes
+        model.write_sums(solver)
         Y = uniform(len(codes), k)
         solver.assign(Y, tol, threads)
         return np.ascontiguousarray(Y[:, :k])
+
+    def write_sums(self, solver: FactoredSolver) -> None:
+        """Write the sums of the model into a solver."""
+        k = self.sums.shape[1]
+        solver.sums.reshape(-1, factored_stride(k))[:, :k] = self.sums
+        solver.write_grams(np.ascontiguousarray(self.grams).reshape(-1))
+        solver.group_sizes[:] = self.group_sizes
 
     def _one_by_one(self) -> FactoredModel:
         """Return the model with a group for each partition."""
@@ -99,6 +102,11 @@ class FactoredModel:
             grams=self.grams[self.group_of],
             group_sizes=self.group_sizes[self.group_of],
         )
+
+
+def whole_sums(solver: FactoredSolver, n_clusters: int) -> Floats:
+    """Return a copy of the solver's sums without padding, (T, n_clusters)."""
+    return solver.sums.reshape(-1, factored_stride(n_clusters))[:, :n_clusters].copy()
 
 
 def whole_grams(solver: FactoredSolver, n_clusters: int) -> Floats:

@@ -54,7 +54,7 @@ class Start:
     escapes: int = 0
 
     def hopeless(self, best: float) -> bool:
-        """Whether it is unlikely to fall below `best`."""
+        """Return whether the value is unlikely to fall below `best`."""
         return self.loss + HORIZON * self.change > best
 
 

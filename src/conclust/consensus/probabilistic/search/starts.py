@@ -28,9 +28,8 @@ _ALL_PAIRS = 8000
 _PAIRS_OF_EACH = 30
 # Up to this size all eigenvectors are computed.
 _FEW = 200
-_WHOLE_AT_LAST = (
-    3_000  # maximum number of objects for which a dense solver is used if Lanczos fails
-)
+# Maximum number of objects for which a dense solver is used if Lanczos fails.
+_WHOLE_AT_LAST = 3_000
 
 
 def random_membership(n: int, n_clusters: int, generator: np.random.Generator) -> Floats:

@@ -88,7 +88,7 @@ class _Tries:
         self.made = 0
 
     def affords(self, work: float, reserved: float = 0.0) -> bool:
-        """Whether this amount of work is left, apart from a reserved share."""
+        """Return whether this amount of work is left, apart from a reserved share."""
         return self.left - work >= reserved * self.budget
 
     def descend(self, Y: Floats, best: Solution) -> Solution:

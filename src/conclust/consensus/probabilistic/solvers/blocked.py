@@ -34,6 +34,7 @@ from conclust.consensus.probabilistic.placements.factored_model import (
     padded,
     uniform,
     whole_grams,
+    whole_sums,
 )
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.solvers.factored import VISIBLE, further, solved_sample
@@ -63,7 +64,7 @@ class State:
     sizes : ndarray of shape (n_groups,)
         Objects that each group observed.
     squares, fourths : float
-        The sums of ``l |y|^2`` and of ``p |y|^4``, of which c is made.
+        The sums of ``l |y|^2`` and of ``p |y|^4``, from which c is computed.
     f : float
         Approximate value of the paper's objective.
     relaxation, gain : float
@@ -222,8 +223,8 @@ class Descent:
 
     def _sums_of(self, state: State) -> FactoredSolver:
         """Return a solver without objects that has the sums of all: it computes F, and steps."""
-        nobody = self.labels.facts.ensemble(np.empty((0, self.labels.n_partitions), np.uint8))
-        solver = _with_sums(nobody, self.placing(state))
+        no_objects = self.labels.facts.ensemble(np.empty((0, self.labels.n_partitions), np.uint8))
+        solver = _with_sums(no_objects, self.placing(state))
         solver.squares, solver.fourths = state.squares, state.fourths
         return solver
 
@@ -286,7 +287,7 @@ class Descent:
         )
         return replace(
             after,
-            sums=_sums(solver, self.k),
+            sums=whole_sums(solver, self.k),
             grams=whole_grams(solver, self.k),
             squares=solver.squares,
             fourths=solver.fourths,
@@ -344,16 +345,9 @@ def _solver(ensemble: Ensemble, model: FactoredModel, k: int) -> FactoredSolver:
 
 def _with_sums(ensemble: Ensemble, model: FactoredModel) -> FactoredSolver:
     """Return the kernel's solver with the sums of all objects."""
-    k = model.sums.shape[1]
-    solver = _solver(ensemble, model, k)
-    solver.sums.reshape(-1, factored_stride(k))[:, :k] = model.sums
-    solver.write_grams(np.ascontiguousarray(model.grams).reshape(-1))
-    solver.group_sizes[:] = model.group_sizes
+    solver = _solver(ensemble, model, model.sums.shape[1])
+    model.write_sums(solver)
     return solver
-
-
-def _sums(solver: FactoredSolver, k: int) -> Floats:
-    return np.array(solver.sums.reshape(-1, factored_stride(k))[:, :k])
 
 
 def read_memberships(stored: Any) -> Floats:
@@ -388,7 +382,7 @@ def sums_of_block(
     solver = _solver(ensemble, model, k)
     solver.rebuild(Y, 1)
     sizes = solver.group_sizes.copy()
-    return _sums(solver, k), whole_grams(solver, k), sizes, solver.squares, solver.fourths
+    return whole_sums(solver, k), whole_grams(solver, k), sizes, solver.squares, solver.fourths
 
 
 def _sweep(
@@ -408,7 +402,7 @@ def _sweep(
     solver = _with_sums(part.ensemble, model)
     _, residual, _ = solver.sweep(Y, tol, negligible, 1, relaxation)
     columns = np.ascontiguousarray(Y[:, :k], dtype=dtype)
-    dS, dG = _sums(solver, k) - model.sums, whole_grams(solver, k) - model.grams
+    dS, dG = whole_sums(solver, k) - model.sums, whole_grams(solver, k) - model.grams
     return columns, (dS, dG, solver.squares, solver.fourths, residual)
 
 

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from conclust._kernels import FactoredSolver, factored_stride
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.constraints import Constraints, coloured
 from conclust.consensus.probabilistic.objective import together
@@ -27,6 +26,7 @@ from conclust.consensus.probabilistic.placements.factored_model import (
     FactoredModel,
     padded,
     whole_grams,
+    whole_sums,
 )
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.ensemble import Ensemble
@@ -226,7 +226,7 @@ class _Linked:
 
     def _rebuild(self) -> None:
         self.solver.rebuild(self.Y, self.threads)
-        self.S, self.G = _sums(self.solver, self.k), whole_grams(self.solver, self.k)
+        self.S, self.G = whole_sums(self.solver, self.k), whole_grams(self.solver, self.k)
 
     def loss(self) -> float:
         """Return F."""
@@ -242,7 +242,7 @@ class _Linked:
             self.part.take_sums(self.solver)
             _, residual, _ = self.part.sweep(rows, tol, 0.0, self.threads)
             self.Y[self.free] = rows
-            self.S, self.G = _sums(self.part, self.k), whole_grams(self.part, self.k)
+            self.S, self.G = whole_sums(self.part, self.k), whole_grams(self.part, self.k)
         for group, mine in zip(self.groups, self.open, strict=True):
             residual = max(residual, self._gap(group, mine))
             self._visit(group, mine, tol)
@@ -342,10 +342,6 @@ class _Linked:
         for h, y in state[1].items():
             self._move(self.groups[h], y)
         return False
-
-
-def _sums(solver: FactoredSolver, k: int) -> Floats:
-    return solver.sums.reshape(-1, factored_stride(k))[:, :k].copy()
 
 
 def _closed(y: Floats, mine: Bools) -> Floats:
