@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
+from conclust.ensemble.labels import canonical_labels
 from conclust.points.mixture import (
     Mixture,
     Shape,
@@ -139,7 +140,7 @@ def fit_mixtures(points: Floats, labels: Ints, most: int, seed: int) -> Mixtures
     with one_library_thread():
         for K in range(fewest, most + 1):
             starts = [kmeans_labels(part, K, seed)]
-            if 1 < K == fewest:
+            if 1 < K == fewest and not _is_same(starts[0], labels):
                 starts.append(labels)
             for start, shape in product(starts, _SHAPES):
                 n_needed = _POINTS_A_PARAMETER * n_parameters("full", K, part.shape[1])
@@ -154,6 +155,11 @@ def fit_mixtures(points: Floats, labels: Ints, most: int, seed: int) -> Mixtures
                 break
     lowest = min(best.values(), key=lambda mixture: mixture.bic)
     return Mixtures(part, best, seed) if len(lowest) > fewest else None
+
+
+def _is_same(labels: Ints, others: Ints) -> bool:
+    """Return whether two partitions differ in the numbers of their clusters at most."""
+    return np.array_equal(canonical_labels(labels), canonical_labels(others))
 
 
 def _modes(mixture: Mixture) -> Ints:
