@@ -419,6 +419,7 @@ POINTS = np.random.default_rng(9).normal(size=(30, 3))
         ({"k": "2:10"}, "an int from 2 on"),
         ({"k": [-3]}, "an int from 2 on"),
         ({"k": [2, 40]}, r"up to the 24 objects that a resample draws \(n_samples=30"),
+        ({"k": range(2, 10**12)}, "up to the 24 objects .* Got 999999999999 instead"),
         (
             {"n_resamples": 1},
             r"'n_resamples' parameter of choose must be an int in the range \[2, 1000000\]",

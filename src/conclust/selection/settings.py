@@ -63,6 +63,8 @@ def read_numbers(k: Any, owner: str, most: int | None = None) -> tuple[int, ...]
     """Return the distinct numbers of clusters to try in increasing order; for None 2 to 10, at most `most`."""
     if k is None and most is not None:
         k = range(2, max(min(_MOST, most), 2) + 1)
+    if isinstance(k, range) and most is not None and k and (k[-1] - k[0]) // k.step >= most:
+        k = [k[0], k[-1]]  # one of them is larger than `most`, which the caller refuses
     values = [k]
     if not is_whole(k):
         values = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else []
