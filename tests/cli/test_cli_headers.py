@@ -280,5 +280,5 @@ def test_names_that_are_dropped_are_not_written(tmp_path):
 def test_a_field_that_is_too_long_is_refused_by_its_line_with_decimal_commas(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text(f'name;a\n"{"x" * 200_000}";1,5\np;2,5\n')
-    with pytest.raises(FileFormatError, match="field of more than 131072 characters .* line 2"):
+    with pytest.raises(FileFormatError, match=r"field of more than 131072 characters .* line 2"):
         read_points(path, Reading(decimal="comma"))
