@@ -258,3 +258,27 @@ def test_labels_beyond_int64_in_a_parquet_file_are_refused_in_a_sentence(tmp_pat
     pd.DataFrame({"r": [0, 1] * 15, "s": numbers}).to_parquet(path)
     with pytest.raises(InputError, match="must fit in int64"):
         read_ensemble(path, Reading())
+
+
+def test_names_that_are_dropped_are_not_written(tmp_path):
+    names = [f"p{i}" for i in range(30)]
+    frame = FRAME.set_axis(pd.Index(names, name="patient"))
+    path = tmp_path / "points.csv"
+    frame.to_csv(path, index_label="")
+    assert read_points(path, Reading()).ids == names
+    assert read_points(path, Reading(drop=("1",))).ids is None
+    pytest.importorskip("pyarrow", reason="the extra 'parquet'")
+    path = tmp_path / "points.parquet"
+    for table, name in ((frame, "patient"), (frame.rename_axis(None), "__index_level_0__")):
+        table.to_parquet(path)
+        assert read_points(path, Reading()).ids == names
+        dropped = read_points(path, Reading(drop=(name,)))
+        assert dropped.ids is None
+        np.testing.assert_array_equal(dropped.X, FRAME.to_numpy())
+
+
+def test_a_field_that_is_too_long_is_refused_by_its_line_with_decimal_commas(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text(f'name;a\n"{"x" * 200_000}";1,5\np;2,5\n')
+    with pytest.raises(FileFormatError, match=r"field of more than 131072 characters .* line 2"):
+        read_points(path, Reading(decimal="comma"))

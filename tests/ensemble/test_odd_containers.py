@@ -189,6 +189,29 @@ def test_series_with_the_same_row_names_in_another_order_are_not_compared():
         cc.confidence.border_tests(X, other)
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([5, 6, 7, 8], pd.Index([5, 6, 7, 8], dtype="Int64")),  # equal, but not to pandas
+        ([0, 1, 2, 0], [0, 1, 0, 2]),  # of pieces of different lengths, concatenated
+        (list("abcd"), pd.CategoricalIndex(list("abcd"))),
+        (list("abcd"), pd.Index(list("abcd"), dtype="string")),
+        ([3, 1, 2, 0], [4, 1, 2, 0]),  # of rows that were filtered
+    ],
+)
+def test_rows_without_another_order_are_compared(first, second):
+    labels = [0, 0, 1, 1]
+    one, other = pd.Series(labels, index=first), pd.Series(labels, index=second)
+    assert cc.metrics.adjusted_rand_index(one, other) == 1.0
+    assert cc.metrics.adjusted_rand_index(other, one) == 1.0
+
+
+def test_repeated_text_in_another_order_is_refused():
+    one = pd.Series([0, 0, 1, 1], index=list("aabb"))
+    with pytest.raises(InputError, match="in another order"):
+        cc.metrics.adjusted_rand_index(one, one[::-1])
+
+
 def test_a_dict_of_columns_or_nodes_is_refused_with_the_way_to_read_it():
     labels = {"one": [0, 0, 1], "two": [1, 0, 0]}
     for call in (Ensemble, cc.EAC(2).fit):

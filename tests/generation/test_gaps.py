@@ -191,6 +191,26 @@ def test_columns_named_by_other_than_strings_keep_their_order(columns):
         fitted.predict(labels[labels.columns[::-1]])
 
 
+def test_frames_without_types_of_columns_are_read():
+    """Frames of narwhals have names of columns and no ``dtypes``."""
+
+    class Frame:
+        columns = ("a", "b")
+        shape = POINTS[:, :2].shape
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array(POINTS[:, :2], dtype=dtype)
+
+        def __len__(self):
+            return len(POINTS)
+
+    found, expected = (
+        EnsembleGenerator(n_partitions=3, random_state=0).fit_transform(X)
+        for X in (Frame(), POINTS[:, :2])
+    )
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_masked_values_are_gaps():
     X = np.random.default_rng(0).normal(size=(60, 2))
     masked = np.ma.array(X, mask=np.zeros(X.shape, dtype=bool))

@@ -268,3 +268,14 @@ def test_a_union_does_not_lose_a_view_of_huge_numbers(views):
     only_unions = MultiViewGenerator(KMEANS, n_partitions=6, union_share=1.0, random_state=0)
     expected = only_unions.fit(usual).ensemble_.labels
     np.testing.assert_array_equal(only_unions.fit(huge).ensemble_.labels, expected)
+
+
+def test_views_are_the_first_level_of_columns():
+    X = np.random.default_rng(0).normal(size=(40, 5))
+    levels = pd.MultiIndex.from_tuples([("u", 0), ("u", 1), ("v", 0), ("v", 1), ("v", 2)])
+    frame = pd.DataFrame(X, columns=levels)
+    found, expected = (
+        MultiViewGenerator(n_partitions=4, random_state=0).fit_transform(frame, columns=columns)
+        for columns in ({"u": "u", "v": ["v"]}, {"u": slice(2), "v": slice(2, 5)})
+    )
+    np.testing.assert_array_equal(found, expected)

@@ -366,3 +366,27 @@ def test_rows_of_an_ensemble_in_another_order_than_the_nodes_are_refused():
     np.testing.assert_array_equal(
         GraphConsensus(random_state=0).fit(G, ensemble=plain).labels_, own.labels_
     )
+
+
+def test_rows_of_a_matrix_have_no_names():
+    """Points in a random order, as ``frame.sample(frac=1)`` returns them, have rows of other numbers."""
+    A = nx.to_scipy_sparse_array(nx.les_miserables_graph())
+    own = GraphConsensus(random_state=0).fit(A)
+    shuffled = np.random.default_rng(0).permutation(A.shape[0])
+    frame = pd.DataFrame(own.ensemble_.labels, index=shuffled)
+    found = GraphConsensus(random_state=0).fit(A, ensemble=frame)
+    np.testing.assert_array_equal(found.labels_, own.labels_)
+
+
+def test_three_edges_between_tuples_are_edges():
+    """Nodes of a grid of networkx are tuples."""
+    G = nx.grid_2d_graph(2, 2)
+    G.remove_edge((0, 0), (0, 1))
+    edges = list(G.edges(data="weight", default=1.0))
+    assert len(edges) == 3
+    frame = pd.DataFrame(edges, columns=["source", "target", "weight"])
+    expected = GraphConsensus(random_state=0).fit(G)
+    for given in (edges, frame):
+        found = GraphConsensus(random_state=0).fit(given)
+        assert dict(zip(found.nodes_, found.labels_, strict=True)).keys() == set(expected.nodes_)
+        assert found.n_clusters_ == expected.n_clusters_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -131,9 +132,9 @@ def check_row_names(frames: Mapping[str, Any], *, named_only: bool = False) -> N
             continue
         if first is None:
             first_name, first = name, index
-        elif len(index) == len(first) and not index.equals(first):
+        elif len(index) == len(first) and not _are_equal(index, first):
             names, first_names = set(index), set(first)
-            if names == first_names:
+            if names == first_names and (len(names) == len(index) or not _are_numbers(names)):
                 raise InputError(
                     f"The rows of {name!r} have the names of those of {first_name!r}, in another order. Bring them to one "
                     f"order: {name}.loc[{first_name}.index], or reset_index(drop=True) of both if the rows are in one order."
@@ -148,6 +149,16 @@ def check_row_names(frames: Mapping[str, Any], *, named_only: bool = False) -> N
                     f"names, and {first_name!r} has no {other!r}. Choose the same rows of both, or reset_index(drop=True) of both "
                     "if they are in one order."
                 )
+
+
+def _are_equal(index: Any, other: Any) -> bool:
+    """Return whether two indices have the same names; those of different types are not equal to pandas."""
+    return bool(index.equals(other)) or list(index) == list(other)
+
+
+def _are_numbers(names: set[Any]) -> bool:
+    """Return whether all names are numbers: repeated ones are the rows of pieces that were concatenated."""
+    return all(isinstance(one, Real) for one in names)
 
 
 def _is_default(index: Any) -> bool:

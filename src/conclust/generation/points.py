@@ -175,8 +175,11 @@ def _refuse_dates(X: Any) -> None:
     """Refuse dates and durations, which NumPy converts to counts of their units, and missing ones to a large number."""
     columns: Iterable[tuple[Any, Any]] = [(0, getattr(X, "dtype", None))]
     if hasattr(X, "columns"):
-        types = X.schema.types if hasattr(type(X), "column_names") else list(X.dtypes)
-        columns = zip(column_names(X), types, strict=True)
+        is_arrow = hasattr(type(X), "column_names")
+        types = (
+            X.schema.types if is_arrow else getattr(X, "dtypes", ())
+        )  # frames of narwhals have none
+        columns = zip(column_names(X), types, strict=False)
     for name, kind in columns:
         if str(kind).lower().startswith(_DATES):
             raise InputError(

@@ -237,7 +237,8 @@ def _of_columns(X: Any, columns: Any) -> dict[Any, Any]:
     own = column_names(X) if has_names else []
     if names and not has_names:
         raise InputError(f"'columns' names the column {names[0]!r}, and X has no names.")
-    lacking = [name for name in names if name not in own]
+    known = X.columns if hasattr(X, "iloc") else own  # of a MultiIndex also the first level
+    lacking = [name for name in names if name not in known]
     if lacking:
         raise InputError(f"X has no column {lacking[0]!r}. It has {shown(own)}.")
     if hasattr(X, "iloc"):

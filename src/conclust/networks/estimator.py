@@ -302,14 +302,15 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 def _check_order(ensemble: Any, network: Network) -> None:
     """Refuse a frame whose rows have the names of the nodes, in another order."""
     index: Any = getattr(ensemble, "index", None)
-    if not hasattr(index, "equals") or type(index).__name__ == "RangeIndex":
+    has_names = hasattr(index, "equals") and type(index).__name__ != "RangeIndex"
+    if not has_names or not network.named:
         return
     rows, nodes = list(index), list(network.nodes)
     if rows != nodes and set(rows) == set(nodes):
         raise InputError(
             "The rows of 'ensemble' have the names of the nodes, in another order. Bring them to one order: "
             "ensemble.loc[nodes], with the nodes of the graph as list(G) has them, or those of a list of edges by first "
-            "appearance."
+            "appearance; or ensemble.reset_index(drop=True) if the rows are in this order."
         )
 
 

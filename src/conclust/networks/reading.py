@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import identifiers, is_missing, plain_array
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
-from conclust.ensemble.labels import unmasked
+from conclust.ensemble.columns import unmasked
 from conclust.exceptions import InputError
 
 _EXPECTED = (
@@ -49,12 +49,15 @@ class Network:
         The weights of the ties, above 0.
     nodes : list, or ndarray of shape (n_nodes,)
         The nodes as the user names them.
+    named : bool, default=True
+        Whether the nodes have names; those of a matrix are its rows, whatever the names of other rows.
     """
 
     starts: Ints
     ends: NDArray[np.int32]
     weights: Floats
     nodes: Sequence[Any] | NDArray[Any]
+    named: bool = True
 
     @property
     def n_nodes(self) -> int:
@@ -99,7 +102,7 @@ def read_network(graph: Any) -> Network:
         If it is not one of these, is directed, has fewer than two nodes, or a weight is negative or not finite.
     """
     if sp.issparse(graph):
-        return _of_matrix(graph)
+        return replace(_of_matrix(graph), named=False)
     if hasattr(graph, "is_directed") and hasattr(graph, "edges"):
         if graph.is_directed():
             raise InputError(_DIRECTED.format(_SUMMED) + _KEPT_ONE)
@@ -254,11 +257,13 @@ def _refuse_adjacency(edges: Any) -> None:
     if hasattr(index, "equals"):
         # Numbered rows and columns are those of a frame without names.
         is_matrix = type(index).__name__ != "RangeIndex" and index.equals(edges.columns)
-    elif len(edges) == _TRIPLE and all(np.shape(edge) == (_TRIPLE,) for edge in edges):
-        rows = np.asarray(edges)
-        is_matrix = (
-            rows.dtype.kind in "biuf" and not rows.diagonal().any() and bool((rows == rows.T).all())
-        )
+    elif len(edges) == _TRIPLE:
+        try:
+            rows = np.asarray(edges)
+        except ValueError:  # nodes may be tuples
+            return
+        is_numbers = rows.shape == (_TRIPLE, _TRIPLE) and rows.dtype.kind in "biuf"
+        is_matrix = is_numbers and not rows.diagonal().any() and bool((rows == rows.T).all())
     else:
         return
     if is_matrix:

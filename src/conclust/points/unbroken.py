@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from conclust._types import Bools, Floats, Ints
+from conclust._types import Floats, Ints
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 
 _NEIGHBOURS = 10
@@ -43,15 +43,7 @@ def unbroken_graph(points: Floats, n_jobs: int | None = None) -> NeighbourGraph:
     if n_parts == 1:
         return graph
     wider = neighbour_graph(points, 2 * _NEIGHBOURS, n_jobs=n_jobs)
-    codes = part_of[wider.sources].astype(np.int64) * n_parts + part_of[wider.ends]
-    apart = part_of[wider.sources] != part_of[wider.ends]
-    at_end = {
-        divmod(int(code), n_parts)
-        for code in np.unique(codes[apart])
-        if _stays_whole(ties, part_of == code // n_parts, wider.sources[codes == code])
-    }
-    # Each tie is there in both directions, so that both parts of a pair are looked at.
-    joined = np.array([pair for pair in at_end if pair[::-1] in at_end], dtype=np.int64)
+    joined = _tied_at_ends(ties, part_of.astype(np.int64), wider)
     if not len(joined):
         return graph
     links = sp.coo_array((np.ones(len(joined)), joined.T), shape=(n_parts, n_parts))
@@ -59,11 +51,41 @@ def unbroken_graph(points: Floats, n_jobs: int | None = None) -> NeighbourGraph:
     return _within(wider, group_of)
 
 
-def _stays_whole(ties: sp.csr_array, inside: Bools, left_out: Ints) -> bool:
+def _tied_at_ends(ties: sp.csr_array, part_of: Ints, wider: NeighbourGraph) -> Ints:
+    """Return the pairs of parts that a wider graph ties at the ends of both, in both directions, of shape (n_pairs, 2)."""
+    first, second = part_of[wider.sources], part_of[wider.ends]
+    crossing = np.flatnonzero(first != second)
+    if not len(crossing):
+        return np.empty((0, 2), dtype=np.int64)
+    order = np.argsort(part_of, kind="stable")
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    # Part by part, because there may be thousands.
+    ties = ties[order][:, order]
+    starts = np.concatenate([[0], np.cumsum(np.bincount(part_of))])
+    by_pair = crossing[np.lexsort((second[crossing], first[crossing]))]
+    pairs, begins = np.unique(
+        np.stack([first[by_pair], second[by_pair]], axis=1), axis=0, return_index=True
+    )
+    at_end: set[tuple[int, int]] = set()
+    for (part, other), left_out in zip(
+        pairs.tolist(), np.split(place[wider.sources[by_pair]], begins[1:]), strict=True
+    ):
+        inside = slice(starts[part], starts[part + 1])
+        if _stays_whole(ties[inside, inside], left_out - starts[part]):
+            at_end.add((part, other))
+    # Each tie is stored in both directions, so that both parts of a pair are tested.
+    return np.array([pair for pair in at_end if pair[::-1] in at_end], dtype=np.int64)
+
+
+def _stays_whole(ties: sp.csr_array, left_out: Ints) -> bool:
     """Return whether a part of a graph has one sizeable piece at most without some points and their neighbours."""
-    near = np.zeros(len(inside))
+    n = ties.shape[0]
+    if n < 2 * _FEWEST_IN_HALF:
+        return True
+    near = np.zeros(n)
     near[left_out] = 1.0
-    kept = np.flatnonzero(inside & (near == 0) & (ties @ near == 0))
+    kept = np.flatnonzero((near == 0) & (ties @ near == 0))
     if not len(kept):
         return True
     piece_of = connected_components(ties[kept][:, kept], directed=False)[1]

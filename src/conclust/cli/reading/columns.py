@@ -58,13 +58,14 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
         A column does not exist, has two roles, or holds text although points are numbers; or no column is left.
     """
     roles = _requested(table, how)
-    _take_unnamed(table, roles)
+    dropped = {table.column(name, "--drop") for name in how.drop}
+    _take_unnamed(table, dropped, roles)
     nameless = any(table.names[j].startswith(_INDEX) for j in table.index)
     if not nameless:
-        _take_index(table, roles)
-    _find_names(table, how, roles, labels=labels)
+        _take_index(table, dropped, roles)
+    _find_names(table, dropped, roles, labels=labels)
     if nameless:  # a column that is called like names comes first
-        _take_index(table, roles)
+        _take_index(table, dropped, roles)
     if not labels:
         words = [j for j in roles.data if table.is_text(j)]
         if how.categories == ("all",):
@@ -119,9 +120,10 @@ def _requested(table: Table, how: Reading) -> Roles:
     return Roles(ids, classes, data, categories, chosen)
 
 
-def _take_unnamed(table: Table, roles: Roles) -> None:
+def _take_unnamed(table: Table, dropped: set[int], roles: Roles) -> None:
     """Take a first column without a name, the index of a data frame, as names of the objects; it is never data by itself."""
-    if table.names[0] or 0 in (roles.ids, roles.classes, *(roles.data if roles.chosen else ())):
+    chosen = roles.data if roles.chosen else ()
+    if table.names[0] or 0 in (roles.ids, roles.classes, *dropped, *chosen):
         return
     if roles.ids is None:
         roles.ids = 0
@@ -131,10 +133,10 @@ def _take_unnamed(table: Table, roles: Roles) -> None:
     roles.data = [j for j in roles.data if j != 0]
 
 
-def _take_index(table: Table, roles: Roles) -> None:
+def _take_index(table: Table, dropped: set[int], roles: Roles) -> None:
     """Take the index of a data frame as names of the objects if each has another value; it is never data by itself."""
-    said = (roles.ids, roles.classes, *roles.categories, *(roles.data if roles.chosen else ()))
-    index = [j for j in table.index if j not in said]
+    said = {roles.ids, roles.classes, *roles.categories, *(roles.data if roles.chosen else ())}
+    index = [j for j in table.index if j not in said | dropped]
     if roles.ids is None and len(index) == len(table.index) == 1:
         (texts,) = table.texts(index)
         if len(set(texts)) == len(texts):
@@ -146,13 +148,13 @@ def _take_index(table: Table, roles: Roles) -> None:
     roles.data = [j for j in roles.data if j not in (*index, roles.ids)]
 
 
-def _find_names(table: Table, how: Reading, roles: Roles, *, labels: bool) -> None:
+def _find_names(table: Table, dropped: set[int], roles: Roles, *, labels: bool) -> None:
     """Use a column as names of the objects only if nothing else is possible.
 
     If the names are known, columns of numbers that may be names are left out; text is refused where it does not belong.
     """
     left = {roles.ids, roles.classes, *roles.categories, *(roles.data if roles.chosen else ())}
-    left |= {table.column(name, "--drop") for name in how.drop} | set(table.index)
+    left |= dropped | set(table.index)
     guesses = [
         j
         for j in range(len(table.names))

@@ -601,7 +601,10 @@ def _sniff(sample: list[str], *, comma_in_numbers: bool) -> str:
 
 def _has_quoted_comma(sample: list[str]) -> bool:
     """Return whether a field in quotation marks has a comma."""
-    return any("," in field for row in csv.reader(sample) for field in row)
+    try:
+        return any("," in field for row in csv.reader(sample) for field in row)
+    except csv.Error:  # refused with its line when rows are read
+        return False
 
 
 def _open(path: Source | PathLike) -> BinaryIO:
