@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from conclust._files.formats import FORMATS, IN_BLOCKS
 from conclust._files.parquetfile import index_columns
-from conclust.ensemble.labels import arrow_column
+from conclust.ensemble.columns import arrow_column
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 
 _LONGEST = 300  # characters of another library's message

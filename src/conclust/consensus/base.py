@@ -37,9 +37,9 @@ from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.consensus.method import Method, NumberNeeded
 from conclust.consensus.registry import methods
 from conclust.ensemble import Ensemble, Missing, as_ensemble
+from conclust.ensemble.columns import collected
 from conclust.ensemble.labels import (
     canonical_labels,
-    collected,
     encode_labels,
     missing_code,
     read_new_labels,

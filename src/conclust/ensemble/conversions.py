@@ -8,9 +8,10 @@ from typing import Any, cast
 from numpy.typing import NDArray
 
 from conclust.ensemble import file
+from conclust.ensemble.columns import collected
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.ensemble import Ensemble, made_of
-from conclust.ensemble.labels import Missing, collected
+from conclust.ensemble.labels import Missing
 from conclust.ensemble.orientation import clusterings_as_rows, draws_in_rows, runs_in_a_list
 from conclust.exceptions import OrientationWarning, warn
 

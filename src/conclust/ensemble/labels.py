@@ -22,6 +22,14 @@ from conclust._arrays.containers import is_missing, refuse_communities, refuse_c
 from conclust._kernels import LabelView, Relabeller, continues_canonical, count_reserved
 from conclust._types import Floats, Ints
 from conclust._validation import shown
+from conclust.ensemble.columns import (
+    CodedColumn,
+    arrow_column,
+    collected,
+    frame_column,
+    is_exact_as_float,
+    unmasked,
+)
 from conclust.exceptions import InputError
 
 Missing: TypeAlias = Literal["unobserved", "noise"]
@@ -37,8 +45,6 @@ _BLOCK_CELLS = 1 << 22
 NAN = "nan"
 _RESERVED = {str(MISSING): MISSING, str(NOISE): NOISE, NAN: math.nan}
 _LARGEST = np.iinfo(np.int64).max
-# All integers up to this one are floats.
-_LARGEST_EXACT = 1 << 53
 _NUMBERS: tuple[Any, ...] = (Real, Decimal)
 
 Names = tuple[tuple[Any, ...], ...]
@@ -337,35 +343,6 @@ def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[A
     )
 
 
-def collected(labels: Any) -> Any:
-    """Return the rows of a lazy frame of polars; anything else as it is."""
-    lazy = type(labels).__name__ == "LazyFrame" and hasattr(labels, "collect")
-    return labels.collect() if lazy else labels
-
-
-def arrow_column(column: Any) -> NDArray[Any]:
-    """Return a column of an Arrow table as a NumPy array; absent labels are NaN or None."""
-    whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
-    if hasattr(whole, "dictionary_decode"):
-        whole = whole.dictionary_decode()
-    if whole.null_count and str(whole.type).startswith(("int", "uint")):
-        objects = np.empty(len(whole), dtype=object)
-        objects[:] = whole.to_pylist()
-        return objects
-    return np.asarray(whole.to_numpy(zero_copy_only=False))
-
-
-def unmasked(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a masked array as a plain one, with None (a missing label) for masked cells."""
-    plain = np.asarray(np.ma.getdata(array))
-    mask = np.ma.getmaskarray(array)
-    if plain.dtype.kind not in "biufOUST" or not mask.any():
-        return plain
-    objects = plain.astype(object)
-    objects[mask] = None
-    return objects
-
-
 def _from_sequence(labels: Any) -> NDArray[Any]:
     try:
         array = np.asarray(labels)
@@ -380,75 +357,31 @@ def _from_sequence(labels: Any) -> NDArray[Any]:
 
 def _from_frame(frame: Any, missing: Missing) -> tuple[NDArray[Any], list[list[Any]] | None]:
     n, m = frame.shape
-    return _from_columns([_frame_column(frame, u) for u in range(m)], n, missing)
+    return _from_columns([frame_column(frame, u) for u in range(m)], n, missing)
 
 
 def _from_columns(
-    columns: Sequence[NDArray[Any] | _Coded], n: int, missing: Missing
+    columns: Sequence[NDArray[Any] | CodedColumn], n: int, missing: Missing
 ) -> tuple[NDArray[Any], list[list[Any]] | None]:
     m = len(columns)
-    arrays = [column for column in columns if not isinstance(column, _Coded)]
+    arrays = [column for column in columns if not isinstance(column, CodedColumn)]
     if len(arrays) == m and all(column.dtype.kind in "biuf" for column in arrays):
         if not m:
             return np.empty((n, 0)), None
-        if np.result_type(*arrays).kind != "f" or all(map(_is_exact_as_float, arrays)):
+        if np.result_type(*arrays).kind != "f" or all(map(is_exact_as_float, arrays)):
             return np.column_stack(arrays), None
     if any(column.dtype.kind == "c" for column in arrays):
         raise InputError("Complex data not supported: labels are whole numbers or names.")
     return _number_objects(columns, n, missing)
 
 
-def _is_exact_as_float(column: NDArray[Any]) -> bool:
-    """Return whether a column of floats holds the same numbers: larger integers would become one label."""
-    if column.dtype.kind not in "iu" or column.dtype.itemsize < 8 or not len(column):
-        return True
-    return int(column.min()) >= -_LARGEST_EXACT and int(column.max()) <= _LARGEST_EXACT
-
-
-@dataclass(frozen=True)
-class _Coded:
-    """A categorical column of pandas: indices into a list of values, -1 for none."""
-
-    codes: NDArray[np.integer[Any]]
-    values: list[Any]
-
-
-def _frame_column(frame: Any, u: int) -> NDArray[Any] | _Coded:
-    column = frame.iloc[:, u] if hasattr(frame, "iloc") else frame[:, u]
-    if hasattr(column, "cat") and hasattr(column.cat, "codes"):
-        categories = column.cat.categories
-        if categories.dtype.kind == "O":
-            return _Coded(np.asarray(column.cat.codes), [*categories, None])
-    array = exact_column(column)
-    return array if array.dtype.kind in "biufcO" else np.asarray(column, dtype=object)
-
-
-def exact_column(column: Any) -> NDArray[Any]:
-    """Return a column as an array; as one of objects if it has empty cells and integers that are no floats."""
-    array = np.asarray(column)
-    if array.dtype.kind != "f":
-        return array
-    own = getattr(column, "dtype", getattr(column, "type", ""))
-    categories: Any = getattr(own, "categories", None)
-    kind = str(own if categories is None else categories.dtype).lower()
-    if not kind.startswith(("int", "uint")) or not (np.abs(array) >= _LARGEST_EXACT).any():
-        return array
-    objects = np.empty(len(array), dtype=object)
-    if categories is not None:
-        codes = np.asarray(column.cat.codes if hasattr(column, "cat") else column.codes)
-        objects[:] = [None if code < 0 else int(categories[code]) for code in codes.tolist()]
-    else:
-        objects[:] = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
-    return objects
-
-
 def _number_objects(
-    columns: Sequence[NDArray[Any] | _Coded], n: int, missing: Missing
+    columns: Sequence[NDArray[Any] | CodedColumn], n: int, missing: Missing
 ) -> tuple[Ints, list[list[Any]]]:
     matrix = np.empty((n, len(columns)), dtype=np.int64)
     names: list[list[Any]] = []
     for u, column in enumerate(columns):
-        if isinstance(column, _Coded):
+        if isinstance(column, CodedColumn):
             codes, first = np.unique(column.codes, return_index=True)
             codes = codes[np.argsort(first)]
             values = [column.values[code] for code in codes]

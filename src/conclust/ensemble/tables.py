@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import identifiers, is_missing
 from conclust._types import Ints
 from conclust._validation import check_option, refuse, shown
-from conclust.ensemble.labels import MISSING, NOISE, Missing, arrow_column, collected, exact_column
+from conclust.ensemble.columns import arrow_column, collected, exact_column
+from conclust.ensemble.labels import MISSING, NOISE, Missing
 from conclust.exceptions import EvidenceWarning, InputError, warn
 
 

@@ -15,8 +15,9 @@ from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import check_row_names, refuse_container
 from conclust._types import Ints
+from conclust.ensemble.columns import exact_column, unmasked
 from conclust.ensemble.derived import labels_of
-from conclust.ensemble.labels import MISSING, NOISE, code_labels, exact_column, unmasked
+from conclust.ensemble.labels import MISSING, NOISE, code_labels
 from conclust.exceptions import DenseLimitError, InputError
 
 MAX_CELLS = 2**27  # of a dense table: 1 GiB of int64

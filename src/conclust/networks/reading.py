@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import identifiers, is_missing, plain_array
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
-from conclust.ensemble.labels import unmasked
+from conclust.ensemble.columns import unmasked
 from conclust.exceptions import InputError
 
 _EXPECTED = (

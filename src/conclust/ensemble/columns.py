@@ -1,0 +1,86 @@
+"""Reads columns of frames of pandas and polars, of Arrow tables and of masked arrays as plain arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# All integers up to this one are floats.
+_LARGEST_EXACT = 1 << 53
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """A categorical column of pandas: indices into a list of values, -1 for none."""
+
+    codes: NDArray[np.integer[Any]]
+    values: list[Any]
+
+
+def frame_column(frame: Any, u: int) -> NDArray[Any] | CodedColumn:
+    """Return a column of a frame of pandas or polars; one of categories of pandas that are names with its codes."""
+    column = frame.iloc[:, u] if hasattr(frame, "iloc") else frame[:, u]
+    if hasattr(column, "cat") and hasattr(column.cat, "codes"):
+        categories = column.cat.categories
+        if categories.dtype.kind == "O":
+            return CodedColumn(np.asarray(column.cat.codes), [*categories, None])
+    array = exact_column(column)
+    return array if array.dtype.kind in "biufcO" else np.asarray(column, dtype=object)
+
+
+def exact_column(column: Any) -> NDArray[Any]:
+    """Return a column as an array; as one of objects if it has empty cells and integers that are no floats."""
+    array = np.asarray(column)
+    if array.dtype.kind != "f":
+        return array
+    own = getattr(column, "dtype", getattr(column, "type", ""))
+    categories: Any = getattr(own, "categories", None)
+    kind = str(own if categories is None else categories.dtype).lower()
+    if not kind.startswith(("int", "uint")) or not (np.abs(array) >= _LARGEST_EXACT).any():
+        return array
+    objects = np.empty(len(array), dtype=object)
+    if categories is not None:
+        codes = np.asarray(column.cat.codes if hasattr(column, "cat") else column.codes)
+        objects[:] = [None if code < 0 else int(categories[code]) for code in codes.tolist()]
+    else:
+        objects[:] = column.to_pylist() if hasattr(column, "to_pylist") else column.to_list()
+    return objects
+
+
+def collected(labels: Any) -> Any:
+    """Return the rows of a lazy frame of polars; anything else as it is."""
+    lazy = type(labels).__name__ == "LazyFrame" and hasattr(labels, "collect")
+    return labels.collect() if lazy else labels
+
+
+def arrow_column(column: Any) -> NDArray[Any]:
+    """Return a column of an Arrow table as a NumPy array; absent labels are NaN or None."""
+    whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    if hasattr(whole, "dictionary_decode"):
+        whole = whole.dictionary_decode()
+    if whole.null_count and str(whole.type).startswith(("int", "uint")):
+        objects = np.empty(len(whole), dtype=object)
+        objects[:] = whole.to_pylist()
+        return objects
+    return np.asarray(whole.to_numpy(zero_copy_only=False))
+
+
+def unmasked(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a masked array as a plain one, with None (a missing label) for masked cells."""
+    plain = np.asarray(np.ma.getdata(array))
+    mask = np.ma.getmaskarray(array)
+    if plain.dtype.kind not in "biufOUST" or not mask.any():
+        return plain
+    objects = plain.astype(object)
+    objects[mask] = None
+    return objects
+
+
+def is_exact_as_float(column: NDArray[Any]) -> bool:
+    """Return whether a column of floats holds the same numbers: larger integers would become one label."""
+    if column.dtype.kind not in "iu" or column.dtype.itemsize < 8 or not len(column):
+        return True
+    return int(column.min()) >= -_LARGEST_EXACT and int(column.max()) <= _LARGEST_EXACT
