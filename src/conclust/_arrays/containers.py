@@ -13,6 +13,7 @@ from conclust._types import Floats
 from conclust._validation import shown
 from conclust.exceptions import InputError
 
+_FLOATS, _TIMES = (float, np.floating), (np.datetime64, np.timedelta64)
 Of = Literal["labels", "numbers"]
 _WAYS: dict[Of, str] = {
     "labels": "pass a column of its labels, adata.obs[key]; conclust.sc.tl.consensus(adata, columns) combines "
@@ -109,9 +110,9 @@ def is_missing(value: Any) -> bool:
     """Return whether a cell is missing: None, NaN, NaT or pandas.NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        return bool(np.isnat(value))
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+    if isinstance(value, _FLOATS):
+        return bool(value != value)
+    return isinstance(value, _TIMES) and bool(np.isnat(value))
 
 
 def check_row_names(frames: Mapping[str, Any], *, named_only: bool = False) -> None:
