@@ -109,12 +109,12 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    The runs use the weights of edges, and at the end a share is multiplied by the weight of its edge. An edge whose ends
-    no run observed together has the share 0. A run takes O(m) time for m edges; memory is that of the graph for each
-    thread, and of the labels of the runs.
+    The runs use the weights of edges, and at the end a share is multiplied by the weight of its edge. If no run observed
+    both ends of an edge, its share is 0. A run takes O(m) time for m edges. Each thread needs as much memory as the graph,
+    and the labels of all runs are kept.
 
     Modularity does not see communities with fewer than about ``sqrt(m)`` edges: it merges those that a single edge ties
-    (the resolution limit). With `split`, runs on the edges inside of each community, which know its own degrees only,
+    (the resolution limit). With `split`, runs on the edges inside each community, with degrees counted inside it,
     propose parts. They are accepted if the description length of the degree-corrected block model is shorter [3]_, and
     if few edges are between them: an even cloud of points is several groups by this model too, tied by many edges.
 

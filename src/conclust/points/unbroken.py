@@ -18,11 +18,13 @@ _FEWEST_IN_HALF = 25
 
 
 def unbroken_graph(points: Floats, n_jobs: int | None = None) -> NeighbourGraph:
-    """Return the graph of the ten nearest neighbours, or of twenty where that of ten breaks at random gaps.
+    """Return the graph of the ten nearest neighbours, widened to twenty if random gaps break a curve.
 
-    With 2,000 points or more, parts of the graph of ten are joined if that of twenty ties them at their ends: without the
-    points that have a tie to the other part, and their neighbours, each of the two stays in one piece. Curves that run
-    side by side break in two there. If parts are joined, the graph is that of twenty without the ties between other parts.
+    With 2,000 points or more, the connected parts of the ten-neighbour graph are compared with the ties of the
+    twenty-neighbour graph. Two parts are joined if these ties connect their ends: when the tied points and their
+    neighbours are left out, each part stays in one piece. Where two curves run side by side, this would break them in two,
+    so they are not joined. If any parts are joined, the twenty-neighbour graph is returned, without its ties between parts
+    that are not joined.
 
     Parameters
     ----------

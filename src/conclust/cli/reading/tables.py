@@ -160,7 +160,7 @@ def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
 
 
 def table_of_frame(frame: Any, name: str) -> Table:
-    """Return a table of Arrow as a table; `name` is that of its file in messages."""
+    """Wrap an Arrow table; messages call its file `name`."""
     return _FrameTable(frame, name)
 
 
