@@ -14,6 +14,7 @@ __all__ = [
     "ConclustError",
     "DatasetNotFoundError",
     "DenseLimitError",
+    "DistancesWarning",
     "EnsembleWarning",
     "EvidenceWarning",
     "FileFormatError",
@@ -79,6 +80,10 @@ class EvidenceWarning(UserWarning):
 
 class ScaleWarning(UserWarning):
     """Columns of points differ so much in spread that the widest dominate; the message names ``scale``."""
+
+
+class DistancesWarning(UserWarning):
+    """Points look like distances or similarities of all pairs; the message gives the way to points."""
 
 
 class SelectionWarning(UserWarning):

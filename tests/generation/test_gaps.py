@@ -1,9 +1,13 @@
-"""NaN and infinite values in points are refused with their columns."""
+"""NaN and infinite values in points are refused with their columns, and distances in place of points warned of."""
+
+import warnings
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.decomposition import KernelPCA
 
 from conclust import (
     PCC,
@@ -15,7 +19,7 @@ from conclust import (
     selection,
     weighting,
 )
-from conclust.exceptions import InputError
+from conclust.exceptions import DistancesWarning, InputError, SelectionWarning
 
 POINTS = np.arange(60.0).reshape(10, 6)
 
@@ -229,3 +233,50 @@ def test_an_ensemble_in_place_of_points_is_refused():
             InputError, match=r"whose numbers are names of clusters: AutoConsensus\(\)"
         ):
             call(ensemble)
+
+
+@pytest.fixture
+def distances():
+    points = np.random.default_rng(0).normal(size=(30, 3)) + 6 * np.eye(3)[np.arange(30) % 3]
+    return np.linalg.norm(points[:, None] - points, axis=2)
+
+
+@pytest.mark.parametrize(
+    "make", [np.asarray, lambda D: np.exp(-D), lambda D: pd.DataFrame(D), lambda D: -(D**2)]
+)
+def test_distances_and_similarities_in_place_of_points_are_warned_of(distances, make):
+    for call in (
+        EnsembleGenerator("kmeans", 2, random_state=0).fit,
+        ConsensusClustering(random_state=0).fit,
+        lambda X: selection.choose(X, [2], n_resamples=5, n_references=19, random_state=0),
+    ):
+        with pytest.warns(DistancesWarning, match="between 30 objects"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", SelectionWarning)
+            call(make(distances))
+
+
+@pytest.mark.filterwarnings("error")
+def test_other_square_matrices_are_points(distances):
+    uneven = distances + np.arange(30)
+    for X in (np.eye(30), uneven, uneven + uneven.T, distances[:, ::-1]):
+        EnsembleGenerator("kmeans", 2, n_clusters=2, random_state=0).fit(X)
+
+
+@pytest.mark.filterwarnings("error")
+def test_clusterers_of_distances_are_given_them(distances):
+    clusterer = AgglomerativeClustering(metric="precomputed", linkage="average")
+    made = EnsembleGenerator(clusterer, 1, n_clusters=3, random_state=0)
+    labels = made.fit_transform(distances)
+    assert len(np.unique(labels[:, 0])) == 3
+    assert (labels[:, 0] == labels[np.arange(30) % 3, 0]).all()
+
+
+def test_the_points_of_the_message_have_the_distances(distances):
+    with pytest.warns(DistancesWarning) as caught:
+        EnsembleGenerator("kmeans", 2, random_state=0).fit(distances)
+    message = str(caught[0].message)
+    expression = message.split("first, ")[1].split(" with ")[0]
+    points = eval(expression, {"KernelPCA": KernelPCA, "X": distances})
+    np.testing.assert_allclose(
+        np.linalg.norm(points[:, None] - points, axis=2), distances, atol=1e-6
+    )

@@ -41,7 +41,7 @@ from conclust.generation.labelling.rows import Rows, as_whole, comes_in_chunks, 
 from conclust.generation.labelling.sampled import Shares, in_order_of_appearance, label_all
 from conclust.generation.members import Init, Labelled, Member, Task
 from conclust.generation.plan import Plan, check_method, check_numbers, fitted_on, make_plan
-from conclust.generation.points import read_points
+from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.running import Progress, run_tasks, warn_of_fewer
 from conclust.generation.scaling import Scale, scaling_of
 from conclust.generation.sizes import type_for
@@ -500,6 +500,8 @@ class EnsembleGenerator(StoredGenerator):
             if in_blocks
             else rows.block(0, rows.n)
         )
+        if is_named(self.method):
+            warn_of_distances(raw)
         self._keep_scaling([raw])
         points = scaled(raw, self.scaler_)
         if along_line(points) is not None:

@@ -15,7 +15,7 @@ from conclust._sklearn import check_array, check_order, record_features, record_
 from conclust._types import Floats
 from conclust._validation import check_column_names, shown
 from conclust.ensemble import Ensemble
-from conclust.exceptions import InputError
+from conclust.exceptions import DistancesWarning, InputError, warn
 
 _NAMED = 4
 
@@ -32,9 +32,9 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
     owner = type(estimator).__name__
     if sp.issparse(X):
         raise TypeError(
-            f"Sparse data was passed, but {owner} needs dense points. Reduce them on the way, "
-            f"make_pipeline(TruncatedSVD(50), {owner}(...)) with scikit-learn's TruncatedSVD, or pass "
-            "X.toarray() if enough memory is available."
+            f"Sparse data was passed, but {owner} needs dense points. Reduce them first, "
+            "TruncatedSVD(50).fit_transform(X) with scikit-learn's TruncatedSVD, or pass X.toarray() if enough memory "
+            "is available."
         )
     if hasattr(X, "obs") and hasattr(X, "obsm"):
         raise InputError(
@@ -70,6 +70,22 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
         ) from error
     (record_order if checks.get("reset", True) else check_order)(estimator, X)
     return points
+
+
+def warn_of_distances(points: Floats) -> None:
+    """Warn of points that are a symmetric matrix with one value on its diagonal, as of distances or similarities."""
+    n = len(points)
+    if points.shape != (n, n) or n < 4 or (points.diagonal() != points[0, 0]).any():
+        return
+    if not np.array_equal(points, points.T) or np.ptp(points[~np.eye(n, dtype=bool)]) == 0:
+        return
+    warn(
+        f"X looks like a matrix of distances or similarities between {n} objects: it is symmetric, with one value on its "
+        "diagonal. Its rows are clustered as points. To cluster by the distances, make points from them first, "
+        "KernelPCA(10, kernel='precomputed').fit_transform(-(X**2) / 2) with scikit-learn's KernelPCA, and for "
+        "similarities X in place of -(X**2) / 2.",
+        DistancesWarning,
+    )
 
 
 def refuse_views(X: Any) -> None:

@@ -14,7 +14,7 @@ from conclust._types import Floats
 from conclust._validation import check_column_names, check_int
 from conclust.exceptions import InputError
 from conclust.generation.labelling.labelling import scaled
-from conclust.generation.points import read_points
+from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.scaling import Scale, Scaling, fitted_scaling
 
 # Directions with less than this share of the largest variation are rounding errors.
@@ -34,6 +34,7 @@ def read(X: ArrayLike, scale: Scale, owner: str) -> tuple[Floats, Scaling]:
             f"{owner} needs at least two objects. Got {len(points)}: a row of X is an object."
         )
     refuse_gaps(points, X, "Input X")
+    warn_of_distances(points)
     scaling = fitted_scaling(scale, [points], getattr(reader, "feature_names_in_", None))
     return scaled(points, scaling.scaler), scaling
 
