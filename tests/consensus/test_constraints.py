@@ -163,6 +163,59 @@ def test_eac_with_constraints_merges_greedily(soft, lost):
         assert sets_of(found) == {frozenset(c) for c in steps[-1]}
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        cc.EAC(linkage="average"),
+        cc.EAC(linkage="single"),
+        cc.EAC(linkage="complete"),
+        cc.LWEA(linkage="average"),
+        cc.LWEA(linkage="single"),
+        cc.AutoConsensus(),
+    ],
+    ids=str,
+)
+def test_a_number_is_refused_only_if_no_partition_keeps_the_constraints(model):
+    """Checked against all assignments of seven objects."""
+    refused = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        labels = rng.integers(0, int(rng.integers(2, 5)), (7, 6))
+        K = int(rng.integers(2, 5))
+        pairs = np.array(list(combinations(range(7), 2)))
+        must = pairs[rng.random(len(pairs)) < 0.04]
+        cannot = pairs[rng.random(len(pairs)) < rng.uniform(0.2, 0.7)]
+        possible = [
+            z for z in product(range(K), repeat=7) if len(set(z)) == K and kept(z, must, cannot)
+        ]
+        if any(naive.shortest_chain(must.tolist(), a, b) for a, b in cannot.tolist()):
+            continue  # a contradiction, whatever the number
+        model = type(model)(**{**model.get_params(), "n_clusters": K})
+        if possible:
+            found = model.fit(labels, must_link=must, cannot_link=cannot).labels_
+            assert kept(found, must, cannot)
+            assert found.max() + 1 == K
+        else:
+            refused += 1
+            with pytest.raises(InputError, match=r"keeps at least|leaves at most"):
+                model.fit(labels, must_link=must, cannot_link=cannot)
+    assert refused > 3
+
+
+@pytest.mark.parametrize("model", [cc.EAC(3), cc.LWEA(3), cc.EAC(3, linkage="single")], ids=str)
+def test_dense_constraints_of_known_classes_lead_to_them(model):
+    """The merges of the nearest clusters end with more than three; similar objects still stay together."""
+    z, labels = members(5, n=90, K=3, wrong=0.3)
+    rng = np.random.default_rng(5)
+    pairs = rng.integers(0, 90, (220, 2))
+    cannot = pairs[z[pairs[:, 0]] != z[pairs[:, 1]]]
+    found = model.fit(labels, cannot_link=cannot)
+    assert kept(found.labels_, [], cannot)
+    assert adjusted_rand_index(z, found.labels_) > 0.85
+    assert (np.diff(found.linkage_matrix_[:, 2]) >= 0).all()
+    assert found.linkage_matrix_[-1, 2] <= 1.0
+
+
 METHODS = [
     cc.EAC(4),
     cc.EAC(),

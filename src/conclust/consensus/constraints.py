@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from conclust._types import Bools, Ints
+from conclust._types import Bools, Floats, Ints
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
 
@@ -90,12 +90,12 @@ class Constraints:
         return int(torn + together)
 
 
-def coloured(n: int, apart: Ints, n_colours: int) -> Ints | None:
+def coloured(n: int, apart: Ints, n_colours: int, similarity: Floats | None = None) -> Ints | None:
     """Colour n units so that separated pairs have different colours; None if no colouring is found.
 
     The unit whose neighbours have the most colours is next, of equals that with the most neighbours (DSATUR). It
-    gets the first colour that is free. Where no colour is free, the last choices are undone, for about a second. Units
-    without a pair get -1.
+    gets the free colour whose units are most similar to it on average, where a new colour counts like the mean of all
+    units. Where no colour is free, the last choices are undone, for about a second. Units without a pair get -1.
 
     Parameters
     ----------
@@ -105,6 +105,8 @@ def coloured(n: int, apart: Ints, n_colours: int) -> Ints | None:
         Pairs of units.
     n_colours : int
         Number of colours.
+    similarity : ndarray of shape (n, n), default=None
+        Similarity of the units. None: all are equally similar, and the first free colour is taken.
     """
     others = _partners(apart)
     colours = np.full(n, -1, dtype=np.int64)
@@ -126,7 +128,17 @@ def coloured(n: int, apart: Ints, n_colours: int) -> Ints | None:
         taken = used[unit]
         # Of the colours that no unit has yet, one is as good as another.
         top = min(n_colours, 1 + max((int(colours[one]) for one, _ in chosen), default=-1) + 1)
-        return unit, [colour for colour in range(top) if taken[colour] <= 0][::-1]
+        free = [colour for colour in range(top) if taken[colour] <= 0]
+        if similarity is not None:
+            free.sort(key=likeness(unit, similarity[unit]), reverse=True)
+        return unit, free[::-1]
+
+    def likeness(unit: int, row: Floats) -> Callable[[int], float]:
+        def of(colour: int) -> float:
+            held = colours == colour
+            return float(row[held].mean() if held.any() else np.delete(row, unit).mean())
+
+        return of
 
     undone = 0
     if left:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.constraints import coloured
 from conclust.consensus.linkage.constrained import grown
+from conclust.consensus.linkage.fewer import coloured_units, dissolved_to, separated
 from conclust.trees.dendrogram import cut, from_merges
 
 # Dissimilarities are in [0, 2], and up to this value most pairs of objects are in the same cluster.
@@ -42,10 +42,7 @@ class Units:
     @property
     def closed(self) -> Bools:
         """Which units must not be together (m, m)."""
-        matrix = np.zeros(self.similarity.shape, dtype=np.bool_)
-        matrix[self.apart[:, 0], self.apart[:, 1]] = True
-        matrix[self.apart[:, 1], self.apart[:, 0]] = True
-        return matrix
+        return separated(len(self.sizes), self.apart)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,22 +118,9 @@ def merged(units: Units) -> Merges:
 
 
 def merged_to(n_clusters: int, units: Units, merges: Merges) -> Merges:
-    """Return merges to fewer clusters: units of the smallest clusters move to others, until the number is reached.
-
-    The cluster of the fewest objects is dissolved whose units may all be in other clusters; each moves to the most
-    similar one, the largest unit first. Without such a cluster, the merges stay as they are.
-    """
-    clusters, closed = merges.clusters, units.closed
-    while len(names := np.unique(clusters)) > n_clusters:
-        masses = np.bincount(clusters, weights=units.sizes)[names]
-        for cluster in names[np.argsort(masses, kind="stable")].tolist():
-            moved = _dissolved(cluster, clusters, units, closed)
-            if moved is not None:
-                clusters = moved
-                break
-        else:
-            return merges
-    return _first_within(clusters, units, n_clusters)
+    """Return merges to fewer clusters, the smallest dissolved (`dissolved_to`); where that fails, the merges as they are."""
+    fewer = dissolved_to(n_clusters, merges.clusters, units.similarity, units.sizes, units.apart)
+    return merges if fewer is None else _first_within(fewer, units, n_clusters)
 
 
 def merged_by_colours(n_clusters: int, units: Units, merges: Merges) -> Merges:
@@ -144,13 +128,8 @@ def merged_by_colours(n_clusters: int, units: Units, merges: Merges) -> Merges:
 
     Without such a colouring, the merges stay as they are.
     """
-    m = len(units.sizes)
-    colours = coloured(m, units.apart, n_clusters)
-    if colours is None:
-        return merges
-    free = colours < 0
-    colours[free] = n_clusters + np.arange(np.count_nonzero(free))
-    return _first_within(colours, units, n_clusters)
+    colours = coloured_units(n_clusters, units.similarity, units.apart)
+    return merges if colours is None else _first_within(colours, units, n_clusters)
 
 
 def _first_within(clusters: Ints, units: Units, n_clusters: int) -> Merges:
@@ -208,21 +187,3 @@ def _placed(clusters: Ints, dissimilarity: Floats, units: Units) -> list[tuple[i
         costs[:, at] = np.where(closed[alone, unit], np.inf, joined / (masses[at] + size))
         masses[at] += size
     return steps
-
-
-def _dissolved(cluster: int, clusters: Ints, units: Units, closed: Bools) -> Ints | None:
-    """Return the clusters without one of them; None if a unit may be in no other."""
-    after = clusters.copy()
-    inside = np.flatnonzero(clusters == cluster)
-    others = np.setdiff1d(clusters, [cluster])
-    for unit in inside[np.argsort(-units.sizes[inside], kind="stable")].tolist():
-        best = -1.0
-        for other in others.tolist():
-            held = after == other
-            if not closed[unit, held].any():
-                mean = float(np.average(units.similarity[unit, held], weights=units.sizes[held]))
-                if mean > best:
-                    best, after[unit] = mean, other
-        if best < 0:
-            return None
-    return after

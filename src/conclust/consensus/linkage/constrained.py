@@ -6,6 +6,7 @@ cut like any other; it keeps the constraints down to a smallest number of cluste
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,15 +14,25 @@ import numpy as np
 from conclust._progress import advance, stage
 from conclust._types import Floats, Ints
 from conclust.consensus.constraints import Constraints
+from conclust.consensus.linkage.fewer import rows_in_fewer
 from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.trees.agglomeration import Linkage, expand
-from conclust.trees.dendrogram import common_number, cut, height_of, lifetimes, number_by_lifetime
+from conclust.trees.dendrogram import (
+    common_number,
+    cut,
+    from_merges,
+    height_of,
+    lifetimes,
+    number_by_lifetime,
+)
 
 # Grid of dissimilarities: values that are equal on paper are ties, whatever the order of summation.
 _DIGITS = 12
 _STEPS = 256  # merges between two checks for an interrupt
+# Added to the dissimilarity of rows in different clusters that are to be merged last.
+_ACROSS = 2.0
 
 
 @dataclass(frozen=True)
@@ -84,29 +95,49 @@ class ConstrainedTree:
 
 
 def constrained_tree(
-    matrix: Floats, start: EqualRows, linkage: Linkage, constraints: Constraints
+    dissimilarities: Callable[[], Floats],
+    start: EqualRows,
+    linkage: Linkage,
+    constraints: Constraints,
+    n_clusters: int | None = None,
 ) -> ConstrainedTree:
-    """Grow a tree over all objects from dissimilarities in [0, 1] of starting clusters, which are overwritten.
+    """Grow a tree over all objects from dissimilarities in [0, 1] of starting clusters.
 
     Parameters
     ----------
-    matrix : ndarray of shape (m, m)
-        Dissimilarities of the starting clusters.
+    dissimilarities : callable
+        Computes the dissimilarities of the starting clusters, (m, m).
     start : EqualRows
         Objects that these hold; an object that a constraint is about stands alone.
     linkage : {"single", "average", "complete"}
         Linkage that merges clusters.
     constraints : Constraints
         Constraints on the objects.
+    n_clusters : int, default=None
+        Number of clusters that a cut should give. If merges of the nearest clusters end with more, constrained objects of
+        the smallest clusters move to others, or a colouring assigns them, and merges within these clusters are first.
     """
     stage("linkage")
-    np.round(matrix, _DIGITS, out=matrix)
-    groups = constraints.groups[start.first]
-    left, right, heights, smallest = grown(matrix, start.masses, linkage, groups, constraints.apart)
+    groups, apart, masses = constraints.groups[start.first], constraints.apart, start.masses
     n_forced = len(groups) - len(np.unique(groups))
-    return ConstrainedTree(
-        expand(start, (left, right, heights)), smallest, len(start.inverse) - n_forced
-    )
+    largest = len(start.inverse) - n_forced
+
+    def rounded() -> Floats:
+        matrix = dissimilarities()
+        return np.round(matrix, _DIGITS, out=matrix)
+
+    left, right, heights, smallest = grown(rounded(), masses, linkage, groups, apart)
+    if n_clusters is not None and smallest > n_clusters:
+        order = np.arange(len(left), dtype=np.float64)
+        clusters = cut(from_merges(left, right, order), smallest)
+        fewer = rows_in_fewer(n_clusters, clusters, groups, apart, masses, rounded)
+        if fewer is not None:
+            matrix = rounded()
+            matrix += _ACROSS * (fewer[:, np.newaxis] != fewer)
+            left, right, heights, smallest = grown(matrix, masses, linkage, groups, apart)
+            heights = np.minimum(heights, 1.0)
+            smallest = max(smallest, n_clusters)
+    return ConstrainedTree(expand(start, (left, right, heights)), smallest, largest)
 
 
 def grown(

@@ -29,6 +29,7 @@ def constrained_evidence_tree(
     ensemble: Ensemble,
     linkage: Linkage,
     constraints: Constraints,
+    n_clusters: int | None = None,
     *,
     limit: DenseLimit,
     n_jobs: int | None = None,
@@ -43,6 +44,8 @@ def constrained_evidence_tree(
         Distance between groups.
     constraints : Constraints
         Pairs that are together, and pairs that are not.
+    n_clusters : int, default=None
+        Number of clusters that a cut should give, if the constraints allow it.
     limit : DenseLimit
         Maximum number of distinct rows and constrained objects.
     n_jobs : int, default=None
@@ -54,6 +57,7 @@ def constrained_evidence_tree(
         alike,
         linkage,
         constraints,
+        n_clusters,
         normalized=False,
         limit=limit,
         n_jobs=n_jobs,
@@ -65,6 +69,7 @@ def constrained_certain_tree(
     certainty: Floats,
     linkage: Linkage,
     constraints: Constraints,
+    n_clusters: int | None = None,
     *,
     normalized: bool,
     limit: DenseLimit,
@@ -82,6 +87,8 @@ def constrained_certain_tree(
         Distance between groups.
     constraints : Constraints
         Pairs that are together, and pairs that are not.
+    n_clusters : int, default=None
+        Number of clusters that a cut should give, if the constraints allow it.
     normalized : bool
         Whether similarities are divided by the largest one.
     limit : DenseLimit
@@ -108,9 +115,12 @@ def constrained_certain_tree(
             certainty / (float(self_similarity.max()) or 1.0),
             self_similarity / (float(self_similarity.max()) or 1.0),
         )
-    with one_library_thread():
-        D, _ = cluster_dissimilarities(ensemble, certainty, None, start, n_jobs=n_jobs)
-    tree = constrained_tree(D, start, linkage, constraints)
+
+    def dissimilarities() -> Floats:
+        with one_library_thread():
+            return cluster_dissimilarities(ensemble, certainty, None, start, n_jobs=n_jobs)[0]
+
+    tree = constrained_tree(dissimilarities, start, linkage, constraints, n_clusters)
     return replace(tree, born=max(0.0, 1.0 - float(self_similarity.min())))
 
 

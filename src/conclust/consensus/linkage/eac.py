@@ -196,6 +196,7 @@ class EAC(ConsensusClusterer):
                 ensemble,
                 self.linkage,
                 self._constraints,
+                self.n_clusters,
                 limit=DenseLimit(self.max_dense, "EAC"),
                 n_jobs=self.n_jobs,
             )

@@ -167,6 +167,7 @@ class LWEA(ConsensusClusterer):
                 self.certainty_,
                 self.linkage,
                 self._constraints,
+                self.n_clusters,
                 normalized=self.normalized,
                 limit=DenseLimit(self.max_dense, "LWEA"),
             )
