@@ -48,6 +48,7 @@ NAMES = (
     "posterior.pools",
     "ccp2010.examples",
     "answers.questions",
+    "answers.many",
     "attributes.classes",
     "views.mfeat",
     "networks.communities",

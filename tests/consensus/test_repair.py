@@ -61,7 +61,10 @@ def test_units_and_merges_match_loops(seed):
     units = naive.units(pieces, rank, groups, apart, touched, represents)
     steps, kept = naive.merged(S, units, model.labels_, groups, apart, touched)
     assert (found.smallest, found.n_clusters) == (len(steps[-1]), kept)
-    for clusters in steps:
+    (before,) = [clusters for clusters in steps if len(clusters) == kept]
+    after = naive.settled(S, before, units, model.labels_, groups, apart)
+    assert sets_of(cut(found.tree, kept)) == after
+    for clusters in steps if after == before else []:
         assert sets_of(cut(found.tree, len(clusters))) == clusters
 
 

@@ -106,3 +106,31 @@ def merged(S, units, labels, groups, apart, touched):
             clusters = [c for c in clusters if c not in best[1:]] + [best[1] | best[2]]
             steps.append(set(clusters))
     return steps, len(clusters) if kept is None else kept
+
+
+def settled(S, clusters, units, labels, groups, apart):
+    """Move each unit, the largest first, to the most similar cluster where it may be, until none moves."""
+    means = [S[np.ix_(sorted(a), sorted(b))].mean() for a in units for b in units]
+    G = S / max(means) + (labels[:, None] == labels[None, :])
+    parts = [[frozenset(unit) for unit in units if unit <= cluster] for cluster in clusters]
+    order = sorted((frozenset(unit) for unit in units), key=lambda unit: -len(unit))
+
+    def likeness(unit, part):
+        rest = [i for other in part if other != unit for i in other]
+        if any({groups[i], groups[j]} in apart for i in unit for j in rest):
+            return -np.inf
+        return G[np.ix_(sorted(unit), sorted(rest))].mean()
+
+    moved = True
+    while moved:
+        moved = False
+        for unit in order:
+            (own,) = [part for part in parts if unit in part]
+            if len(own) == 1:
+                continue
+            best = max(parts, key=lambda part: likeness(unit, part))
+            if likeness(unit, best) > likeness(unit, own) + 1e-9:
+                own.remove(unit)
+                best.append(unit)
+                moved = True
+    return {frozenset().union(*part) for part in parts}

@@ -385,6 +385,7 @@ class AutoConsensus(PlacingClusterer):
             trees.counting,
             within.constraints,
             self.n_clusters,
+            self.max_clusters,
         )
         kept = replace(trees, smallest=found.smallest, largest=found.largest)
         self._check_possible(kept)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.linkage.constrained import grown
-from conclust.consensus.linkage.fewer import coloured_units, dissolved_to, separated
+from conclust.consensus.linkage.fewer import coloured_units, dissolved_to, separated, settled
 from conclust.trees.dendrogram import cut, from_merges
 
 # Dissimilarities are in [0, 2], and up to this value most pairs of objects are in the same cluster.
@@ -70,8 +70,12 @@ class Merges:
     @property
     def clusters(self) -> Ints:
         """The clusters of the units after all merges that are allowed, (m,)."""
+        return self.clusters_at(self.smallest)
+
+    def clusters_at(self, n_clusters: int) -> Ints:
+        """Return the clusters of the units at a number of clusters, (m,), numbered from 0."""
         order = np.arange(len(self.left), dtype=np.float64)
-        return cut(from_merges(self.left, self.right, order), self.smallest)
+        return cut(from_merges(self.left, self.right, order), n_clusters)
 
 
 def merged(units: Units) -> Merges:
@@ -123,6 +127,19 @@ def merged_to(n_clusters: int, units: Units, merges: Merges) -> Merges:
     return merges if fewer is None else _first_within(fewer, units, n_clusters)
 
 
+def merged_settled(n_clusters: int, units: Units, merges: Merges) -> Merges:
+    """Return merges to clusters from which no unit would move to a more similar one.
+
+    They are merges to the number given, or the smallest possible one. Fewer clusters may then be impossible.
+    """
+    clusters = merges.clusters_at(max(n_clusters, merges.smallest))
+    moved = settled(clusters, units.similarity + units.shares, units.sizes, units.apart)
+    if np.array_equal(moved, clusters):
+        return merges
+    after = _first_within(moved, units, merges.smallest)
+    return replace(after, n_clusters=merges.n_clusters)
+
+
 def merged_by_colours(n_clusters: int, units: Units, merges: Merges) -> Merges:
     """Return merges to that many clusters by a colouring of the units that must be apart, whatever their similarity.
 
@@ -134,10 +151,9 @@ def merged_by_colours(n_clusters: int, units: Units, merges: Merges) -> Merges:
 
 def _first_within(clusters: Ints, units: Units, n_clusters: int) -> Merges:
     """Return the merges by average linkage, those within clusters first."""
-    same = clusters[:, np.newaxis] == clusters
-    left, right, heights, smallest = _average(
-        2.0 - units.similarity - same, units.sizes, units.apart
-    )
+    across = clusters[:, np.newaxis] != clusters
+    within = 1.0 - (units.similarity + units.shares) / 2.0
+    left, right, heights, smallest = _average(within + across, units.sizes, units.apart)
     return Merges(left, right, heights, smallest, max(n_clusters, smallest))
 
 

@@ -14,7 +14,14 @@ from itertools import combinations_with_replacement, pairwise, product
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.auto.merging import Merges, Units, merged, merged_by_colours, merged_to
+from conclust.consensus.auto.merging import (
+    Merges,
+    Units,
+    merged,
+    merged_by_colours,
+    merged_settled,
+    merged_to,
+)
 from conclust.consensus.auto.votes import votes_for
 from conclust.consensus.constraints import Constraints
 from conclust.ensemble import Ensemble
@@ -54,6 +61,7 @@ def repair(
     counting: Floats,
     constraints: Constraints,
     n_clusters: int | None = None,
+    max_clusters: int | None = None,
 ) -> Repair:
     """Return a dendrogram that keeps constraints and, as far as they allow, the clusters of a partition.
 
@@ -72,7 +80,14 @@ def repair(
     n_clusters : int, default=None
         Number of clusters that a cut should give. If the merges end with more clusters, units of the smallest clusters
         move to others. If that is not enough, objects with constraints represent no pieces, and finally a colouring
-        assigns these objects.
+        assigns these objects. None: the number at which the merges end that join no clusters of the partition.
+    max_clusters : int, default=None
+        Largest number if none is given. None: no limit.
+
+    Notes
+    -----
+    Many constraints lead the merges of the most similar clusters astray. At the number, units therefore move to the most
+    similar cluster where they may be, until none moves.
     """
     pieces, ranks = pieces_of(tree, labels, ensemble, counting)
     represents = ranks >= TYPICAL
@@ -88,15 +103,17 @@ def repair(
         if n_clusters is not None and found.smallest > n_clusters:
             found = merged_to(n_clusters, units, found)
         if merges is None or (n_clusters is not None and found.smallest <= n_clusters):
-            unit_of, merges = of_objects, found
+            unit_of, best_units, merges = of_objects, units, found
         if n_clusters is None or merges.smallest <= n_clusters:
             break
     else:
         assert n_clusters is not None
         found = merged_by_colours(n_clusters, units, found)
         if found.smallest <= n_clusters:
-            unit_of, merges = of_objects, found
+            unit_of, best_units, merges = of_objects, units, found
     assert merges is not None
+    number = n_clusters or min(merges.n_clusters, max_clusters or merges.n_clusters)
+    merges = merged_settled(number, best_units, merges)
     return Repair(
         tree=_grown(tree, unit_of, merges, constraints),
         smallest=merges.smallest,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -94,12 +95,27 @@ class ConstrainedTree:
         return n_clusters
 
 
+class Growth(NamedTuple):
+    """How a tree grows.
+
+    Attributes
+    ----------
+    linkage : {"single", "average", "complete"}
+        Linkage that merges clusters.
+    constraints : Constraints
+        Pairs of objects that are together, and pairs that are not.
+    n_clusters : int or None
+        Number of clusters that a cut should give. If merges of the nearest clusters end with more, constrained objects of
+        the smallest clusters move to others, or a colouring assigns them, and merges within these clusters are first.
+    """
+
+    linkage: Linkage
+    constraints: Constraints
+    n_clusters: int | None = None
+
+
 def constrained_tree(
-    dissimilarities: Callable[[], Floats],
-    start: EqualRows,
-    linkage: Linkage,
-    constraints: Constraints,
-    n_clusters: int | None = None,
+    dissimilarities: Callable[[], Floats], start: EqualRows, growth: Growth
 ) -> ConstrainedTree:
     """Grow a tree over all objects from dissimilarities in [0, 1] of starting clusters.
 
@@ -109,15 +125,11 @@ def constrained_tree(
         Computes the dissimilarities of the starting clusters, (m, m).
     start : EqualRows
         Objects that these hold; an object that a constraint is about stands alone.
-    linkage : {"single", "average", "complete"}
-        Linkage that merges clusters.
-    constraints : Constraints
-        Constraints on the objects.
-    n_clusters : int, default=None
-        Number of clusters that a cut should give. If merges of the nearest clusters end with more, constrained objects of
-        the smallest clusters move to others, or a colouring assigns them, and merges within these clusters are first.
+    growth : Growth
+        Linkage, constraints on the objects, and the number of clusters.
     """
     stage("linkage")
+    linkage, constraints, n_clusters = growth
     groups, apart, masses = constraints.groups[start.first], constraints.apart, start.masses
     n_forced = len(groups) - len(np.unique(groups))
     largest = len(start.inverse) - n_forced

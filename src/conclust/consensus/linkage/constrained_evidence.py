@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from conclust._threads import one_library_thread
 from conclust._types import Floats
 from conclust.consensus.constraints import Constraints
-from conclust.consensus.linkage.constrained import ConstrainedTree, constrained_tree
+from conclust.consensus.linkage.constrained import ConstrainedTree, Growth, constrained_tree
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.exceptions import DenseLimitError
-from conclust.trees.agglomeration import Linkage, cluster_dissimilarities, starting_clusters
+from conclust.trees.agglomeration import cluster_dissimilarities, starting_clusters
 from conclust.trees.clusterwise import pairs_of
 
 
@@ -27,9 +27,7 @@ class DenseLimit(NamedTuple):
 
 def constrained_evidence_tree(
     ensemble: Ensemble,
-    linkage: Linkage,
-    constraints: Constraints,
-    n_clusters: int | None = None,
+    growth: Growth,
     *,
     limit: DenseLimit,
     n_jobs: int | None = None,
@@ -40,12 +38,8 @@ def constrained_evidence_tree(
     ----------
     ensemble : Ensemble
         The partitions.
-    linkage : {"single", "complete", "average"}
-        Distance between groups.
-    constraints : Constraints
-        Pairs that are together, and pairs that are not.
-    n_clusters : int, default=None
-        Number of clusters that a cut should give, if the constraints allow it.
+    growth : Growth
+        Linkage, constraints on the objects, and the number of clusters.
     limit : DenseLimit
         Maximum number of distinct rows and constrained objects.
     n_jobs : int, default=None
@@ -55,9 +49,7 @@ def constrained_evidence_tree(
     return constrained_certain_tree(
         ensemble,
         alike,
-        linkage,
-        constraints,
-        n_clusters,
+        growth,
         normalized=False,
         limit=limit,
         n_jobs=n_jobs,
@@ -67,9 +59,7 @@ def constrained_evidence_tree(
 def constrained_certain_tree(
     ensemble: Ensemble,
     certainty: Floats,
-    linkage: Linkage,
-    constraints: Constraints,
-    n_clusters: int | None = None,
+    growth: Growth,
     *,
     normalized: bool,
     limit: DenseLimit,
@@ -83,12 +73,8 @@ def constrained_certain_tree(
         The partitions.
     certainty : ndarray of shape (n_columns,)
         The certainty of the clusters of the partitions.
-    linkage : {"single", "complete", "average"}
-        Distance between groups.
-    constraints : Constraints
-        Pairs that are together, and pairs that are not.
-    n_clusters : int, default=None
-        Number of clusters that a cut should give, if the constraints allow it.
+    growth : Growth
+        Linkage, constraints on the objects, and the number of clusters.
     normalized : bool
         Whether similarities are divided by the largest one.
     limit : DenseLimit
@@ -101,7 +87,7 @@ def constrained_certain_tree(
     DenseLimitError
         If there are more distinct rows and constrained objects than the limit allows.
     """
-    start = _start(ensemble, constraints)
+    start = _start(ensemble, growth.constraints)
     n = len(start)
     if n > limit.max_dense:
         raise DenseLimitError(
@@ -120,7 +106,7 @@ def constrained_certain_tree(
         with one_library_thread():
             return cluster_dissimilarities(ensemble, certainty, None, start, n_jobs=n_jobs)[0]
 
-    tree = constrained_tree(dissimilarities, start, linkage, constraints, n_clusters)
+    tree = constrained_tree(dissimilarities, start, growth)
     return replace(tree, born=max(0.0, 1.0 - float(self_similarity.min())))
 
 

@@ -13,6 +13,7 @@ from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import count, refuse
 from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.linkage.constrained import Growth
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
 from conclust.consensus.linkage.profiles import profile_tree
 from conclust.consensus.method import NumberOfClusters
@@ -194,9 +195,7 @@ class EAC(ConsensusClusterer):
         if self._constraints is not None:
             constrained = constrained_evidence_tree(
                 ensemble,
-                self.linkage,
-                self._constraints,
-                self.n_clusters,
+                Growth(self.linkage, self._constraints, self.n_clusters),
                 limit=DenseLimit(self.max_dense, "EAC"),
                 n_jobs=self.n_jobs,
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import scipy.sparse as sp
 
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.constraints import coloured
@@ -53,7 +54,7 @@ def dissolved_to(
                 break
         else:
             return None
-    return settled(clusters, similarity, sizes, apart)
+    return clusters
 
 
 def settled(clusters: Ints, similarity: Floats, sizes: Floats, apart: Ints) -> Ints:
@@ -147,13 +148,13 @@ def rows_in_fewer(
     of_rows = np.where(touched, groups, int(groups.max()) + 1 + clusters)
     names, first, units = np.unique(of_rows, return_index=True, return_inverse=True)
     pairs = np.searchsorted(names, apart)
-    masses = np.bincount(units, weights=sizes)
-    held = np.zeros((len(names), len(units)))
-    held[units, np.arange(len(units))] = sizes / masses[units]
-    similarity = 1.0 - held @ dissimilarities() @ held.T
+    masses = np.bincount(units, weights=sizes).astype(np.float64)
+    shares = sizes / masses[units]
+    held = sp.csr_array((shares, (units, np.arange(len(units)))), shape=(len(names), len(units)))
+    similarity = 1.0 - np.asarray((held @ dissimilarities()) @ held.T)
     fewer = dissolved_to(n_clusters, clusters[first], similarity, masses, pairs)
     if fewer is not None:
-        return np.asarray(fewer[units], dtype=np.int64)
+        return settled(fewer, similarity, masses, pairs)[units]
     colours = coloured(len(names), pairs, n_clusters, similarity)
     if colours is None:
         return None

@@ -12,7 +12,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.constrained import ConstrainedTree
+from conclust.consensus.linkage.constrained import ConstrainedTree, Growth
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
@@ -165,9 +165,7 @@ class LWEA(ConsensusClusterer):
             tree = constrained_certain_tree(
                 ensemble,
                 self.certainty_,
-                self.linkage,
-                self._constraints,
-                self.n_clusters,
+                Growth(self.linkage, self._constraints, self.n_clusters),
                 normalized=self.normalized,
                 limit=DenseLimit(self.max_dense, "LWEA"),
             )
