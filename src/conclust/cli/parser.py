@@ -542,6 +542,10 @@ def _run_demo(arguments: argparse.Namespace) -> None:
 def _run_cluster(arguments: argparse.Namespace) -> None:
     if arguments.alpha is not None and not arguments.borders:
         arguments.usage_error("--alpha is the level of --borders: give that as well.")
+    if options.get("category_weight") is not None and not options.get("categories"):
+        arguments.usage_error(
+            "--category-weight is for columns of categories: give --categories as well."
+        )
     from conclust.cli.commands.consensus import run_cluster
 
     run_cluster(arguments)
