@@ -339,6 +339,8 @@ def test_wrong_command_lines_exit_with_2(capsys):
         ["cluster", "x.csv", "--out", "o", "--decimal", "x"],
         ["cluster", "x.csv", "--out", "o", "--impute", "magic"],
         ["cluster", "x.csv", "--out", "o", "--category-weight", "0"],
+        ["cluster", "x.csv", "--out", "o", "--category-weight", "2"],
+        ["select", "x.csv", "--out", "o", "--category-weight", "2"],
         ["combine", "x.csv", "--out", "o", "--linkage", "single"],
         ["combine", "x.csv", "--out", "o", "-q", "-v"],
     ):

@@ -542,13 +542,15 @@ def _run_demo(arguments: argparse.Namespace) -> None:
 def _run_cluster(arguments: argparse.Namespace) -> None:
     if arguments.alpha is not None and not arguments.borders:
         arguments.usage_error("--alpha is the level of --borders: give that as well.")
-    if options.get("category_weight") is not None and not options.get("categories"):
-        arguments.usage_error(
-            "--category-weight is for columns of categories: give --categories as well."
-        )
+    _check_weight(arguments)
     from conclust.cli.commands.consensus import run_cluster
 
     run_cluster(arguments)
+
+
+def _check_weight(arguments: argparse.Namespace) -> None:
+    if arguments.category_weight is not None and not arguments.categories:
+        arguments.usage_error("--category-weight is for columns of categories: give --categories.")
 
 
 def _run_combine(arguments: argparse.Namespace) -> None:
