@@ -341,7 +341,7 @@ def _add_select(commands: Any) -> None:
         "subsamples for the chosen number), features.csv, result.json and borders.csv (--borders)",
     )
     add_running(parser)
-    parser.set_defaults(run=_run_module("select"))
+    parser.set_defaults(run=_run_select)
 
 
 def _add_report(commands: Any) -> None:
@@ -546,6 +546,11 @@ def _run_cluster(arguments: argparse.Namespace) -> None:
     from conclust.cli.commands.consensus import run_cluster
 
     run_cluster(arguments)
+
+
+def _run_select(arguments: argparse.Namespace) -> None:
+    _check_weight(arguments)
+    _run_module("select")(arguments)
 
 
 def _check_weight(arguments: argparse.Namespace) -> None:
