@@ -103,7 +103,8 @@ def questions(
     links = unlinked(m) if constraints is None else constraints.of(objects)
     _, ranks = pieces_of(tree, labels, weighted, counting)
     typical = ranks >= TYPICAL
-    found = repair(tree, labels, weighted, counting, links, consensus.n_clusters)
+    bounds = consensus.n_clusters, consensus.max_clusters
+    found = repair(tree, labels, weighted, counting, links, *bounds)
     merges, c = found.tree[: m - found.smallest], consensus.n_clusters or found.n_clusters
     ends = merges[:, :2].astype(np.int64)
     pairs: list[tuple[int, int]] = []

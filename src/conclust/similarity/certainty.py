@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from conclust._arrays.ratios import ratio
-from conclust._types import Floats, Ints
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_bool, check_real
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.derived import Derived
@@ -19,6 +20,16 @@ from conclust.spectra.gram import gram_blocks
 # Default of theta.
 _THETA = 0.4
 _THETA_NORMALIZED = 0.06
+# Maximum number of entropies that are kept, 128 MiB.
+_MOST_KEPT = 1 << 24
+
+
+class _Block(NamedTuple):
+    """Some clusters: their indices, their entropies over each partition, and which partitions observed some of them."""
+
+    rows: slice
+    entropy: Floats
+    observed: Bools
 
 
 def cluster_uncertainty(ensemble: Derived | ArrayLike) -> Floats:
@@ -59,14 +70,48 @@ def cluster_uncertainty(ensemble: Derived | ArrayLike) -> Floats:
     array([0.    , 1.    , 0.    , 1.    , 1.8366, 0.    ])
     """
     members = as_ensemble(ensemble)
-    weights = members.partition_weights / members.partition_weights.max()
-    partition_of = members.column_partitions
-    entropies = np.empty(len(partition_of))
-    for rows, observed, gram in _row_blocks(members):
-        entropy = _entropies(observed, gram, partition_of, members.is_soft)
-        entropy[np.arange(len(entropy)), partition_of[rows]] = 0.0
-        entropies[rows] = ratio(entropy @ weights, (observed > 0) @ weights)
-    return entropies
+    return ClusterSpread(members, keep=False).uncertainty(members.partition_weights)
+
+
+class ClusterSpread:
+    """The entropies of the clusters of an ensemble over its partitions, whose mean is taken with several weights.
+
+    Parameters
+    ----------
+    members : Ensemble
+        The partitions. Their weights do not count.
+    keep : bool, default=True
+        Whether the entropies are kept for the next mean, if there are not too many.
+    """
+
+    def __init__(self, members: Ensemble, *, keep: bool = True) -> None:
+        entries = len(members.column_partitions) * members.n_partitions
+        self.members = members
+        self._kept: list[_Block] | None = None
+        if keep and entries <= _MOST_KEPT:
+            self._kept = list(self._blocks())
+
+    def uncertainty(self, weights: Floats) -> Floats:
+        """Return the mean entropy of each cluster, partitions weighted by `weights` (:func:`cluster_uncertainty`)."""
+        weights = weights / weights.max()
+        entropies = np.empty(len(self.members.column_partitions))
+        for rows, entropy, observed in self._blocks() if self._kept is None else self._kept:
+            entropies[rows] = ratio(entropy @ weights, observed @ weights)
+        return entropies
+
+    def certainty(self, weights: Floats, theta: float = _THETA) -> Floats:
+        """Return the certainty of each cluster (:func:`cluster_certainty`)."""
+        # A tiny theta makes every uncertainty infinite, and the certainty 0.
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(-self.uncertainty(weights) / theta))
+
+    def _blocks(self) -> Iterator[_Block]:
+        members = self.members
+        partition_of = members.column_partitions
+        for rows, observed, gram in _row_blocks(members):
+            entropy = _entropies(observed, gram, partition_of, members.is_soft)
+            entropy[np.arange(len(entropy)), partition_of[rows]] = 0.0
+            yield _Block(rows, entropy, observed > 0)
 
 
 def cluster_certainty(

@@ -17,7 +17,7 @@ from conclust._types import Floats, Ints
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
 from conclust.blocks.store import LabelStore
 from conclust.ensemble import Ensemble
-from conclust.ensemble.derived import labels_of
+from conclust.ensemble.derived import Derived, labels_of
 from conclust.exceptions import InputError
 from conclust.measures.agreement import Measure
 from conclust.measures.comparison import Average
@@ -137,7 +137,11 @@ def certainty_weights(ensemble: Ensemble | LabelStore | ArrayLike, theta: float 
     """
     check_real(theta, "theta", "certainty_weights", closed="neither")
     members = as_sums(ensemble)
-    certainty = cluster_certainty(members, theta)
+    return mean_certainty(members, cluster_certainty(members, theta))
+
+
+def mean_certainty(members: Derived, certainty: Floats) -> Floats:
+    """Return the mean certainty of the clusters of each partition over the objects that it observed."""
     mass = members.cluster_sizes
     partition_of = members.column_partitions
     noise = members.noise_counts.astype(np.float64)

@@ -8,7 +8,7 @@ from conclust._types import Floats, Ints
 from conclust.consensus.auto.votes import weighted_by_certainty
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING
-from conclust.similarity import cluster_uncertainty
+from conclust.similarity.certainty import ClusterSpread
 
 # Settled by experiments/attributes/classes.py. Below, classes are better than trees, above, trees;
 # attributes of objects have an agreement up to .25.
@@ -27,10 +27,11 @@ def agreement(ensemble: Ensemble) -> float:
     if not observed.all():
         labels = labels[:, observed]
         ensemble = Ensemble(labels, weights=ensemble.partition_weights[observed])
-    weighted = weighted_by_certainty(ensemble)
-    permuted = shuffled(labels, np.random.default_rng(0))
-    by_chance = _unexplained(Ensemble(permuted, weights=weighted.partition_weights))
-    return 1.0 - _unexplained(weighted) / by_chance if by_chance > 0 else 1.0
+    spread = ClusterSpread(ensemble)
+    weights = weighted_by_certainty(ensemble, spread).partition_weights
+    permuted = Ensemble(shuffled(labels, np.random.default_rng(0)))
+    by_chance = _unexplained(ClusterSpread(permuted, keep=False), weights)
+    return 1.0 - _unexplained(spread, weights) / by_chance if by_chance > 0 else 1.0
 
 
 def shuffled(labels: Ints, rng: np.random.Generator) -> Ints:
@@ -49,10 +50,10 @@ def agree_little(ensemble: Ensemble) -> bool:
     return agreement(ensemble) < _LITTLE
 
 
-def _unexplained(ensemble: Ensemble) -> float:
+def _unexplained(spread: ClusterSpread, weights: Floats) -> float:
     """Return the mean entropy of the labels of a partition within the clusters of another, in bits."""
-    partition_of, sizes = ensemble.column_partitions, ensemble.cluster_sizes
-    weights = ensemble.partition_weights[partition_of] * sizes
-    in_clusters = np.bincount(partition_of, weights=sizes, minlength=ensemble.n_partitions)
-    shares: Floats = weights / np.maximum(in_clusters, 1.0)[partition_of]
-    return float(shares @ cluster_uncertainty(ensemble)) / float(ensemble.partition_weights.sum())
+    members = spread.members
+    partition_of, sizes = members.column_partitions, members.cluster_sizes
+    in_clusters = np.bincount(partition_of, weights=sizes, minlength=members.n_partitions)
+    shares: Floats = weights[partition_of] * sizes / np.maximum(in_clusters, 1.0)[partition_of]
+    return float(shares @ spread.uncertainty(weights)) / float(weights.sum())

@@ -10,9 +10,9 @@ from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
-from conclust.similarity import cluster_certainty
+from conclust.similarity.certainty import ClusterSpread
 from conclust.spectra.indicator import IndicatorProducts
-from conclust.weighting import certainty_weights
+from conclust.weighting.weights import mean_certainty
 
 # Partitions are weighted by this power of their certainty. Settled by experiments/default/weights.py.
 _STEEPNESS = 2
@@ -23,14 +23,18 @@ def certain_clusters(ensemble: Ensemble, objects: Ints | None = None) -> tuple[E
 
     objects: the objects that are used, and kept; None: all.
     """
-    weighted = weighted_by_certainty(ensemble, objects)
-    return weighted, cluster_certainty(weighted)
+    spread = ClusterSpread(part_of(ensemble, objects))
+    weighted = weighted_by_certainty(ensemble, spread, objects)
+    return weighted, spread.certainty(weighted.partition_weights)
 
 
-def weighted_by_certainty(ensemble: Ensemble, objects: Ints | None = None) -> Ensemble:
+def weighted_by_certainty(
+    ensemble: Ensemble, spread: ClusterSpread, objects: Ints | None = None
+) -> Ensemble:
     """Return the ensemble, partitions weighted by their certainty; objects as in `certain_clusters`."""
-    part = part_of(ensemble, objects)
-    steep = part.partition_weights * certainty_weights(part) ** _STEEPNESS
+    part = spread.members
+    certainty = mean_certainty(part, spread.certainty(part.partition_weights))
+    steep = part.partition_weights * certainty**_STEEPNESS
     # Weights are set on the whole ensemble, because a partition may have observed no object of the part.
     return part_of(ensemble.reweighted(within_range(steep)), objects)
 
