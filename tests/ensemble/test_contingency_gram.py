@@ -5,7 +5,7 @@ import pytest
 from tests.naive import evidence as naive
 
 from conclust import Ensemble
-from conclust._kernels import contingency_gram
+from conclust._kernels import contingency_gram, contingency_rows
 
 
 def random_labels(rng, n, clusters, missing, noise):
@@ -47,6 +47,22 @@ def test_kernel_equals_the_naive_twin(missing, noise, n, clusters):
             for threads, gram in grams.items():
                 block = gram[offsets[u] : offsets[u + 1], offsets[v] : offsets[v + 1]]
                 np.testing.assert_array_equal(block, expected, err_msg=f"{threads} threads")
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_rows_of_some_partitions_equal_rows_of_the_product(noise):
+    rng = np.random.default_rng(3)
+    clusters = [300, 2, 1, 280, 7, 250, 4]
+    ensemble = Ensemble(random_labels(rng, 700, clusters, noise, noise))
+    whole = (ensemble.indicator.T @ ensemble.indicator).toarray()
+    offsets, m = ensemble.offsets, ensemble.n_partitions
+    for first in range(m):
+        for last in range(first + 1, m + 1):
+            expected = whole[offsets[first] : offsets[last]]
+            for threads in (1, 2, 4):
+                rows = np.full(expected.shape, -7)
+                contingency_rows(ensemble.label_view, first, last, rows, threads)
+                np.testing.assert_array_equal(rows, expected)
 
 
 def test_both_algorithms_give_the_same_gram():

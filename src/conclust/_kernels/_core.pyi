@@ -108,6 +108,9 @@ def clusterwise_dissimilarities(
 
 # contingency
 def contingency_gram(labels: LabelView, gram: NDArray[np.int64], n_threads: int) -> None: ...
+def contingency_rows(
+    labels: LabelView, first: int, last: int, rows: NDArray[np.int64], n_threads: int
+) -> None: ...
 def weighted_gram(
     labels: LabelView, mass: NDArray[np.float64], gram: NDArray[np.float64], n_threads: int
 ) -> None: ...

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._kernels import LabelView, contingency_gram
+from conclust._kernels import LabelView, contingency_gram, contingency_rows
 from conclust._threads import thread_count
 from conclust._types import Ints
 from conclust.exceptions import DenseLimitError
@@ -46,14 +46,29 @@ def counted_gram(labels: LabelView) -> sp.csr_array:
     counts = np.empty((T, T), dtype=np.int64)
     few = labels.n_objects * m * m < _WORTH_THREADS
     contingency_gram(labels, counts, 1 if few else thread_count(None))
+    return _sparse(counts)
+
+
+def counted_rows(labels: LabelView, partitions: slice, height: int) -> sp.csr_array:
+    """Count the rows of B'B of the clusters of some partitions, `height` altogether; the partitions are hard."""
+    counts = np.empty((height, labels.n_clusters), dtype=np.int64)
+    work = labels.n_objects * labels.n_partitions * (partitions.stop - partitions.start)
+    threads = 1 if work < _WORTH_THREADS else thread_count(None)
+    contingency_rows(labels, partitions.start, partitions.stop, counts, threads)
+    return _sparse(counts)
+
+
+def _sparse(counts: NDArray[np.int64]) -> sp.csr_array:
+    """Return the entries of a matrix of counts that are not 0, in the order of their columns."""
+    height, width = counts.shape
     starts = np.concatenate([[0], np.cumsum(np.count_nonzero(counts, axis=1))])
     columns = np.empty(starts[-1], dtype=np.int32)
     values = np.empty(starts[-1])
     # In pieces, because the positions of all entries would take twice the memory of the counts.
-    for first in range(0, T, _ROWS):
+    for first in range(0, height, _ROWS):
         rows = counts[first : first + _ROWS]
         places = rows.ravel().nonzero()[0]
-        part = slice(starts[first], starts[min(T, first + _ROWS)])
-        columns[part] = places % T
+        part = slice(starts[first], starts[min(height, first + _ROWS)])
+        columns[part] = places % width
         values[part] = rows.ravel()[places]
-    return sp.csr_array((values, columns, starts.astype(np.int32)), shape=(T, T))
+    return sp.csr_array((values, columns, starts.astype(np.int32)), shape=counts.shape)

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
+from conclust.ensemble.products import counted_rows
 
 # Maximum number of entries of B'B in memory, whole or as a block.
 _ENTRIES = 1 << 24
@@ -52,6 +53,11 @@ def gram_blocks(ensemble: Derived, mass: Floats | None = None) -> Iterator[GramB
     total = int(offsets[-1])
     if mass is None and is_held(ensemble):
         yield GramBlock(slice(0, m), slice(0, total), ensemble.gram)
+        return
+    if mass is None and not ensemble.is_soft:
+        for partitions, rows in runs_of_partitions(offsets, max(1, _BLOCK // total)):
+            gram = counted_rows(ensemble.label_view, partitions, rows.stop - rows.start)
+            yield GramBlock(partitions, rows, gram)
         return
     B = ensemble.indicator
     other = B if mass is None else sp.csr_array(B.multiply(mass[:, np.newaxis]))

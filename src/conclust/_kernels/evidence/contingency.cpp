@@ -66,20 +66,57 @@ void count_rows(const Code* codes, const LabelView& labels, const Each& each, st
     }
 }
 
-template <class Each>
-void gram_of(const LabelView& labels, const Each& each, std::span<typename Each::Entry> gram,
-             [[maybe_unused]] int threads) {
+// Counts the rows of partitions [first, last) against the columns of all partitions.
+template <class Code>
+void count_whole_rows(const Code* codes, const LabelView& labels, std::size_t first, std::size_t last,
+                      std::vector<std::uint32_t>& table, std::vector<std::uint32_t>& columns,
+                      std::int64_t* rows) {
     const std::size_t m = labels.m;
+    const std::int64_t* offsets = labels.offsets.data();
+    const auto total = static_cast<std::size_t>(offsets[m]);
+    const auto start = static_cast<std::size_t>(offsets[first]);
+    table.assign((static_cast<std::size_t>(offsets[last]) - start) * total, 0);
+    columns.resize(m + 1);
+    for (std::size_t i = 0; i < labels.n; ++i) {
+        const Code* row = codes + i * m;
+        std::size_t size = 0;
+        for (std::size_t u = 0; u < m; ++u) {
+            columns[size] = static_cast<std::uint32_t>(static_cast<std::size_t>(offsets[u]) + row[u]);
+            size += row[u] < first_reserved_code<Code>;
+        }
+        for (std::size_t u = first; u < last; ++u) {
+            if (row[u] < first_reserved_code<Code>) {
+                const std::size_t own = static_cast<std::size_t>(offsets[u]) - start + row[u];
+                std::uint32_t* counts = table.data() + own * total;
+                for (std::size_t b = 0; b < size; ++b) {
+                    ++counts[columns[b]];
+                }
+            }
+        }
+    }
+    std::copy(table.begin(), table.end(), rows);
+}
+
+// Consecutive partitions whose rows of counts fit into the L2 cache, at least one: the first of each run, and the end.
+std::vector<std::size_t> runs_in_cache(const LabelView& labels, std::size_t first, std::size_t last,
+                                       std::size_t count_bytes) {
     const std::span<const std::int64_t> offsets = labels.offsets;
-    const std::size_t total = labels.n_clusters();
-    std::vector<std::size_t> edges{0};
-    for (std::size_t u = 1; u <= m; ++u) {
+    std::vector<std::size_t> edges{first};
+    for (std::size_t u = first + 1; u <= last; ++u) {
         const auto height = static_cast<std::size_t>(offsets[u] - offsets[edges.back()]);
-        if (u > edges.back() + 1 && height * total * sizeof(typename Each::Count) > table_bytes) {
+        if (u > edges.back() + 1 && height * labels.n_clusters() * count_bytes > table_bytes) {
             edges.push_back(u - 1);
         }
     }
-    edges.push_back(m);
+    edges.push_back(last);
+    return edges;
+}
+
+template <class Each>
+void gram_of(const LabelView& labels, const Each& each, std::span<typename Each::Entry> gram,
+             [[maybe_unused]] int threads) {
+    const std::vector<std::size_t> edges =
+        runs_in_cache(labels, 0, labels.m, sizeof(typename Each::Count));
     const auto tasks = static_cast<std::ptrdiff_t>(edges.size() - 1);
     // No more threads than tasks: on a busy machine, waiting threads cost more than small work.
     [[maybe_unused]] const int team = static_cast<int>(std::min<std::ptrdiff_t>(threads, tasks));
@@ -229,6 +266,34 @@ void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram, int
         gram_of(labels, One{}, gram, threads);
     }
     mirror(gram, labels.n_clusters());
+}
+
+void contingency_rows(const LabelView& labels, std::size_t first, std::size_t last,
+                      std::span<std::int64_t> rows, [[maybe_unused]] int threads) {
+    const std::size_t total = labels.n_clusters();
+    const std::vector<std::size_t> edges = runs_in_cache(labels, first, last, sizeof(std::uint32_t));
+    const auto tasks = static_cast<std::ptrdiff_t>(edges.size() - 1);
+    [[maybe_unused]] const int team = static_cast<int>(std::min<std::ptrdiff_t>(threads, tasks));
+    Interruption interruption;
+#pragma omp parallel default(none) num_threads(team) \
+    shared(labels, rows, edges, tasks, total, interruption)
+    {
+        std::vector<std::uint32_t> table;
+        std::vector<std::uint32_t> columns;
+#pragma omp for schedule(dynamic, 1)
+        for (std::ptrdiff_t task = 0; task < tasks; ++task) {
+            if (interruption.wanted(task, tasks)) {
+                continue;
+            }
+            const auto t = static_cast<std::size_t>(task);
+            const auto above = static_cast<std::size_t>(labels.offsets[edges[t]] - labels.offsets[edges[0]]);
+            with_codes(labels, [&](const auto* codes) {
+                count_whole_rows(codes, labels, edges[t], edges[t + 1], table, columns,
+                                 rows.data() + above * total);
+            });
+        }
+    }
+    interruption.pass_on();
 }
 
 void contingency_gram(const LabelView& labels, std::span<const double> mass, std::span<double> gram,

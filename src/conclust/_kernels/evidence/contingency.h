@@ -16,6 +16,10 @@ namespace conclust {
 // Preconditions: hard labels of n < 2^32 objects; gram is (T, T), T < 2^32. Every entry of it is written.
 void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram, int threads);
 
+// Rows of B'B: those of the clusters of partitions [first, last), one after another. Preconditions as above, first < last <= m.
+void contingency_rows(const LabelView& labels, std::size_t first, std::size_t last,
+                      std::span<std::int64_t> rows, int threads);
+
 // B' diag(mass) B: the same, where object i counts mass[i].
 void contingency_gram(const LabelView& labels, std::span<const double> mass, std::span<double> gram,
                       int threads);
