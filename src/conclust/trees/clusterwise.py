@@ -22,7 +22,7 @@ from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.labels import over_clusters
-from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
+from conclust.exceptions import DenseLimitError, EnsembleWarning, EvidenceWarning, warn
 from conclust.similarity.mutual import averaging_indicator, quadratic_forms
 from conclust.spectra.transfer_cut import is_sparse
 from conclust.trees.agglomeration import (
@@ -54,6 +54,9 @@ _FEW_MIXED = 4096
 # Number of entries of rows, and of blocks of pairs, processed between two checks for an interrupt.
 _ENTRIES = 1 << 25
 _BLOCK_ENTRIES = 1 << 22
+# Seconds for a product of linkage by rows on fast processors, and the minutes from which a warning is due.
+_SECONDS_A_PRODUCT = 1e-9
+_MANY_MINUTES = 5
 
 
 @dataclass(frozen=True)
@@ -235,8 +238,15 @@ def cluster_tree(
     ------
     DenseLimitError
         If a matrix of more rows is needed.
+
+    Warns
+    -----
+    EnsembleWarning
+        If linkage by rows takes many minutes.
     """
     born = pairs.born(linkage)
+    if linkage in ("average", "single"):
+        _warn_of_long(pairs, owner)
     with one_library_thread():
         if linkage == "average":
             tree = _average(pairs, to_the_end=ties_as_matrix)
@@ -246,6 +256,18 @@ def cluster_tree(
             pairs.check_dense(linkage, max_dense, owner)
             tree = linkage_of(pairs.dissimilarities(), pairs.start, linkage)
     return ClusterTree(tree, born, len(pairs.start))
+
+
+def _warn_of_long(pairs: ObjectPairs, owner: str) -> None:
+    """Warn before many minutes of linkage."""
+    n = len(pairs.start)
+    minutes = int(n * pairs.scan_cost * _SECONDS_A_PRODUCT / 60)
+    if minutes >= _MANY_MINUTES:
+        warn(
+            f"{owner} compares all pairs of the {n:,} different rows of labels, which takes more than {minutes} minutes: "
+            "AutoConsensus and LWGP take time linear in the number of objects.",
+            EnsembleWarning,
+        )
 
 
 def warn_of_unobserved(ensemble: Ensemble, max_rows: int) -> None:

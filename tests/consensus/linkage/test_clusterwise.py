@@ -11,7 +11,7 @@ from tests.naive.linkage import between, random_labels, replay
 
 from conclust import EAC, LWEA, Ensemble
 from conclust.consensus.linkage import cut, lwea
-from conclust.exceptions import DenseLimitError, EvidenceWarning
+from conclust.exceptions import DenseLimitError, EnsembleWarning, EvidenceWarning
 from conclust.similarity import (
     approximate_simrank,
     cluster_certainty,
@@ -323,3 +323,13 @@ def test_remembered_neighbours_give_the_bits_of_whole_rows(name, n_partitions, s
         pass
     chain.read(left, right, heights, np.arange(n))
     assert list(zip(left.tolist(), right.tolist(), heights.tolist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("model", [EAC(3, max_dense=50), LWEA(3, max_dense=50)], ids=str)
+def test_many_minutes_of_linkage_are_warned_of(model, monkeypatch):
+    labels = np.random.default_rng(0).integers(0, 5, (300, 12))
+    monkeypatch.setattr(clusterwise, "_SECONDS_A_PRODUCT", 60 * 7.5 / (300 * 300 * 12 / 5))
+    with pytest.warns(
+        EnsembleWarning, match=r"300 different rows of labels, .* more than 7 minutes"
+    ):
+        model.fit(labels)
