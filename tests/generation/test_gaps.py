@@ -240,7 +240,8 @@ def distances():
 
 
 @pytest.mark.parametrize(
-    "make", [np.asarray, lambda D: np.exp(-D), lambda D: pd.DataFrame(D), lambda D: -(D**2)]
+    "make",
+    [np.asarray, lambda D: np.exp(-D), lambda D: pd.DataFrame(D), lambda D: 1 - np.corrcoef(D)],
 )
 def test_distances_and_similarities_in_place_of_points_are_warned_of(distances, make):
     for call in (

@@ -18,6 +18,8 @@ from conclust.ensemble import Ensemble
 from conclust.exceptions import DistancesWarning, InputError, warn
 
 _NAMED = 4
+# Difference, relative to the range, up to which values are equal but for rounding.
+_ROUNDING = 1e-9
 
 
 def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
@@ -75,9 +77,13 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
 def warn_of_distances(points: Floats) -> None:
     """Warn of points that are a symmetric matrix with one value on its diagonal, as of distances or similarities."""
     n = len(points)
-    if points.shape != (n, n) or n < 4 or (points.diagonal() != points[0, 0]).any():
+    if points.shape != (n, n) or n < 4:
         return
-    if not np.array_equal(points, points.T) or np.ptp(points[~np.eye(n, dtype=bool)]) == 0:
+    others = points[~np.eye(n, dtype=bool)]
+    error = _ROUNDING * np.ptp(points)
+    if np.ptp(others) <= error or np.ptp(points.diagonal()) > error:
+        return
+    if np.abs(points - points.T).max() > error:
         return
     warn(
         f"X looks like a matrix of distances or similarities between {n} objects: it is symmetric, with one value on its "
