@@ -18,7 +18,7 @@ from conclust.ensemble import Ensemble
 from conclust.exceptions import DistancesWarning, InputError, warn
 
 _NAMED = 4
-# Difference, relative to the range, up to which values are equal but for rounding.
+# Differences up to this share of the range are rounding errors.
 _ROUNDING = 1e-9
 
 
