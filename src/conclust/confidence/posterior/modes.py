@@ -344,7 +344,7 @@ def _compared(weights: Floats) -> Ints:
     shares = weights / weights.sum()
     size = min(_COMPARED, max(1, int(1 / (shares**2).sum() + 1e-9)))
     places = np.searchsorted(np.cumsum(shares), (np.arange(size) + 0.5) / size)
-    return np.minimum(places, np.flatnonzero(shares)[-1])
+    return np.asarray(np.minimum(places, np.flatnonzero(shares)[-1]), dtype=np.int64)
 
 
 def _step(n: float) -> float:
