@@ -248,7 +248,7 @@ def test_the_nameless_index_column_is_taken_as_names(tmp_path):
     read = points(tmp_path, '"","x"\n"r1",1\n"r2",2\n')
     assert read.ids == ["r1", "r2"]
     assert read.names == ("x",)
-    assert "which has no name, read as names of the objects" in read.notes[1]
+    assert "which has no name, read as names of the rows" in read.notes[1]
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
