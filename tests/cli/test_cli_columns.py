@@ -15,7 +15,7 @@ from conclust import Ensemble
 from conclust._files import matfile
 from conclust.cli import main
 from conclust.cli.options import names as column_names
-from conclust.cli.reading.csvfile import last_word
+from conclust.cli.reading.cells import last_word
 from conclust.cli.reading.inputs import Reading, read_ensemble, read_labelling, read_points
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning
 

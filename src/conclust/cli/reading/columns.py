@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from conclust.cli.reading.csvfile import NAMING, is_missing, last_word
+from conclust.cli.reading.cells import NAMING, is_missing, last_word
 from conclust.cli.reading.tables import Reading, Table, listed
 from conclust.exceptions import InputError
 
