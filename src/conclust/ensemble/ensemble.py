@@ -54,8 +54,8 @@ Noise: TypeAlias = Literal["equal", "apart"]
 class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
     """Many partitions of the same objects: a frozen, validated label matrix.
 
-    Each cell records two facts: whether the partition observed the object, and its label. -1, NaN, None, pandas.NA
-    and masked entries of a masked array mean *missing*: not observed. -2 means *noise*: observed, and apart from all
+    Each cell records two facts: whether the partition observed the object, and its label. -1, NaN, None, pandas.NA,
+    empty text and masked entries of a masked array mean *missing*: not observed. -2 means *noise*: observed, and apart from all
     others.
 
     Parameters
