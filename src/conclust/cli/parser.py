@@ -231,10 +231,11 @@ def _add_combine(commands: Any) -> None:
     add_members(group)
     group.add_argument(
         "--rows",
-        choices=("objects", "draws"),
+        choices=("objects", "draws", "answers"),
         default="objects",
-        help="meaning of a row: an object, or a draw of a posterior by MCMC (one clustering per row; an array may have a "
-        "leading axis of chains) [%(default)s]",
+        help="meaning of a row: an object; a draw of a posterior by MCMC (one clustering per row; an array may have a "
+        "leading axis of chains); or an answer, with an object, a clustering and a label in the three columns "
+        "that --columns names in this order [%(default)s]",
     )
     group.add_argument(
         "--burn",
@@ -548,12 +549,14 @@ def _run_cluster(arguments: argparse.Namespace) -> None:
 
 
 def _run_combine(arguments: argparse.Namespace) -> None:
-    if arguments.rows == "objects":
+    if arguments.rows != "draws":
         for option, value in (("--burn", arguments.burn), ("--thin", arguments.thin)):
             if value is not None:
                 arguments.usage_error(f"{option} is for draws: give --rows draws as well.")
-    elif arguments.blocks or arguments.checkpoint is not None:
-        arguments.usage_error("--rows draws: draws are read at once, not in blocks.")
+    if arguments.rows != "objects" and (arguments.blocks or arguments.checkpoint is not None):
+        arguments.usage_error(
+            f"--rows {arguments.rows}: {arguments.rows} are read at once, not in blocks."
+        )
     if arguments.blocks or arguments.checkpoint is not None:
         from conclust.cli.commands.blocks import run_blocks
 

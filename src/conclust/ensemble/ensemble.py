@@ -35,7 +35,14 @@ from conclust.ensemble.labels import (
     reserved_counts,
 )
 from conclust.ensemble.memberships import code_memberships, read_memberships
-from conclust.ensemble.orientation import draws_hint, draws_in_rows, runs_hint, runs_in_a_list
+from conclust.ensemble.orientation import (
+    answers_hint,
+    answers_in_rows,
+    draws_hint,
+    draws_in_rows,
+    runs_hint,
+    runs_in_a_list,
+)
 from conclust.ensemble.reading import read_index, read_list, read_weights
 from conclust.ensemble.tables import TablesReader
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning, warn
@@ -148,6 +155,8 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
             warn(runs_hint(*self.shape), OrientationWarning)
         elif draws_in_rows(labels, *self.shape):
             warn(draws_hint(*self.shape), OrientationWarning)
+        elif (columns := answers_in_rows(self.codes, self.cluster_counts)) is not None:
+            warn(answers_hint(self.n_samples, columns), OrientationWarning)
 
     @classmethod
     def from_memberships(

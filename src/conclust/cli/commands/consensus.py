@@ -24,6 +24,7 @@ from conclust.cli.commands.draws import read_draws
 from conclust.cli.commands.of_points import features_written, gaps_between, points_read, read_line
 from conclust.cli.console import STREAM, Talk, plain, send_table
 from conclust.cli.options import LEVEL
+from conclust.cli.reading.answers import read_answers
 from conclust.cli.reading.fill import Filled
 from conclust.cli.reading.inputs import Points, read_ensemble
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
@@ -252,7 +253,8 @@ def run_combine(arguments: argparse.Namespace) -> None:
                 thin=arguments.thin or 1,
             )
         else:
-            labels = read_ensemble(
+            read = read_answers if arguments.rows == "answers" else read_ensemble
+            labels = read(
                 arguments.labels,
                 reading(arguments),
                 missing=arguments.missing,
@@ -275,7 +277,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             consensus=parameters(model),
             missing=arguments.missing,
             weights=None if arguments.weights is None else plain(arguments.weights),
-            rows="draws" if drawn else None,
+            rows=None if arguments.rows == "objects" else arguments.rows,
             burn=(arguments.burn or 0) if drawn else None,
             thin=(arguments.thin or 1) if drawn else None,
         )
