@@ -41,6 +41,8 @@ _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 50
 _CHUNK_FIELDS = 1 << 18
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+# Numbers with thousands separators, or with the other decimal sign.
+_OTHER_NUMBER = re.compile(r"[+-]?[0-9]+([.,' ][0-9]+)+", re.ASCII)
 _SPACES = " \t\n\r\x0b\x0c"
 
 Rows = list[list[str]]
@@ -234,7 +236,10 @@ class CsvRows:
                     line = self._file.readline(_MAX_LINE + 1)
                 except UnicodeDecodeError:
                     number = _undecodable(self.path)  # the file may be truncated after this line
-                    self._refuse(f"is not in UTF-8: line {number}. Save it as UTF-8")
+                    self._refuse(
+                        f"is not in UTF-8: line {number}. Save it as UTF-8, or convert it, for instance from "
+                        "Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW"
+                    )
             except UNPACKING_ERRORS as error:
                 self._refuse(f"is damaged or cut off: it does not unpack ({error})")
             if not line:
@@ -325,9 +330,12 @@ class CsvRows:
             # A row of numbers is data, unless a nameless index column precedes it.
             return not self._labels and len(names) > 1 and not names[0] and all(numbers[1:])
         text = [column for column, number in enumerate(numbers) if not number and names[column]]
-        if any(
-            all(self.is_number(cell) or self.is_empty(cell) for cell in columns[j]) for j in text
-        ):
+        above = [
+            names[j] for j in text if all(self.is_number(c) or self.is_empty(c) for c in columns[j])
+        ]
+        if any(map(_OTHER_NUMBER.fullmatch, above)):
+            self._refuse_ambiguous("may name the columns or hold numbers with another decimal sign")
+        if above:
             return True  # a name above numbers
         if not self._labels:
             # Years and numbers of genes are names, too, beside a column that names the objects.
