@@ -303,5 +303,5 @@ def test_a_first_row_of_numbers_in_another_notation_is_not_lost_as_a_header(
     named = read_points(path, Reading(decimal=decimal, header=True))
     assert named.names == tuple(text.split("\n")[0].split(";"))
     assert len(named.X) == 2
-    with pytest.raises(InputError, match="line 1.*is not a number"):
+    with pytest.raises(InputError, match=r"line 1.*is not a number"):
         read_points(path, Reading(decimal=decimal, header=False))
