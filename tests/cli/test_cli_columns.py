@@ -15,7 +15,7 @@ from conclust import Ensemble
 from conclust._files import matfile
 from conclust.cli import main
 from conclust.cli.options import names as column_names
-from conclust.cli.reading.csvfile import last_word
+from conclust.cli.reading.cells import last_word
 from conclust.cli.reading.inputs import Reading, read_ensemble, read_labelling, read_points
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning
 
@@ -87,7 +87,7 @@ def test_name_columns_are_recognised_by_header_and_content(runs):
     assert labels.ids == [f"u{i}" for i in range(30)]
     assert labels.id_name == "customer_id"
     assert labels.names == ("r1", "r2", "r3")
-    assert "its column 'customer_id' read as names of the objects" in labels.notes
+    assert "its column 'customer_id' read as names of the rows" in labels.notes
 
 
 def test_numbers_can_be_names(tmp_path):

@@ -282,3 +282,26 @@ def test_a_field_that_is_too_long_is_refused_by_its_line_with_decimal_commas(tmp
     path.write_text(f'name;a\n"{"x" * 200_000}";1,5\np;2,5\n')
     with pytest.raises(FileFormatError, match=r"field of more than 131072 characters .* line 2"):
         read_points(path, Reading(decimal="comma"))
+
+
+@pytest.mark.parametrize(
+    ("text", "decimal"),
+    [
+        ("1.234,5;2\n3;4\n5,5;6\n", "comma"),  # thousands separator
+        ("1,5;2\n3;4\n5;6\n", "point"),  # the only decimal comma is in the first row
+        ("12 345;2\n3;4\n5;6\n", "point"),
+        ("1.1;1.2\n3,5;4\n5;6\n", "comma"),  # names of questions, perhaps
+    ],
+)
+def test_a_first_row_of_numbers_in_another_notation_is_not_lost_as_a_header(
+    text, decimal, tmp_path
+):
+    path = tmp_path / "points.csv"
+    path.write_text(text)
+    with pytest.raises(FileFormatError, match="may name the columns or hold numbers"):
+        read_points(path, Reading(decimal=decimal))
+    named = read_points(path, Reading(decimal=decimal, header=True))
+    assert named.names == tuple(text.split("\n")[0].split(";"))
+    assert len(named.X) == 2
+    with pytest.raises(InputError, match=r"line 1.*is not a number"):
+        read_points(path, Reading(decimal=decimal, header=False))

@@ -2,6 +2,7 @@
 
 import csv
 import sys
+from dataclasses import replace
 from io import BytesIO
 from types import SimpleNamespace
 
@@ -248,7 +249,7 @@ def test_the_nameless_index_column_is_taken_as_names(tmp_path):
     read = points(tmp_path, '"","x"\n"r1",1\n"r2",2\n')
     assert read.ids == ["r1", "r2"]
     assert read.names == ("x",)
-    assert "which has no name, read as names of the objects" in read.notes[1]
+    assert "which has no name, read as names of the rows" in read.notes[1]
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
@@ -546,3 +547,43 @@ def test_a_refused_table_is_closed(text, tmp_path, monkeypatch):
         CsvRows(path, labels=True)
     assert refusal.value.__traceback__ is not None  # which holds the reader
     assert [file.closed for file in files] == [True]
+
+
+def test_answers_are_labels_and_spellings_of_empty_cells_are_missing(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text("brand,metal\nnone,Na\nNull,K\n.,#N/A\nNone,<NA>\nNULL,n/a\nnone,K\n")
+    found = read_ensemble(path, Reading())
+    assert found.ensemble.names == (("none", "Null"), ("Na", "K"))
+    assert found.ensemble.labels.T.tolist() == [[0, 1, -1, -1, -1, 0], [0, 1, -1, -1, -1, 1]]
+
+
+def test_codes_of_empty_cells_are_given_by_na(tmp_path):
+    path = tmp_path / "survey.csv"
+    path.write_text("id,a,b\n-9,1,yes\n99,2,no\n3,-9,refused\n4,99,yes\n")
+    how = Reading(id_column="id", na=("-9", "99", "refused"))
+    found = read_ensemble(path, how)
+    assert found.ids == ["-9", "99", "3", "4"]
+    assert found.ensemble.labels.tolist() == [[0, 0], [1, 1], [-1, -1], [-1, 0]]
+    points = read_points(path, replace(how, categories=("b",), gaps=True))
+    np.testing.assert_array_equal(points.X[:, 0], [1, 2, np.nan, np.nan])
+    assert points.categories[:, 0].tolist() == ["yes", "no", None, "yes"]
+    with pytest.raises(
+        InputError, match=r"line 4, column 2 \('a'\): this cell holds '-9'.*--impute"
+    ):
+        read_points(path, replace(how, drop=("b",)))
+    with pytest.raises(InputError, match=r"'-9' is negative.*--na=-9"):
+        read_ensemble(path, Reading(id_column="id"))
+    np.save(tmp_path / "a.npy", np.zeros((4, 2), dtype=int))
+    with pytest.raises(InputError, match="--na is for CSV files"):
+        read_ensemble(tmp_path / "a.npy", Reading(na=("99",)))
+
+
+def test_plain_numbers_with_codes_of_empty_cells_are_read_with_gaps(tmp_path):
+    path = tmp_path / "numbers.csv"
+    path.write_text("a,b\n1,2\n99,3\n4,-9\n")
+    points = read_points(path, Reading(na=("99", "-9"), gaps=True))
+    np.testing.assert_array_equal(points.X, [[1, 2], [np.nan, 3], [4, np.nan]])
+    labels = tmp_path / "labels.csv"
+    labels.write_text("a,b\n1,2\n99,2\n1,99\n")
+    found = read_ensemble(labels, Reading(na=("99",)))
+    assert found.ensemble.labels.tolist() == [[0, 0], [-1, 0], [0, -1]]

@@ -246,3 +246,19 @@ def test_untestable_input_is_refused():
     tests = border_tests(X, y, n_splits=1, random_state=0)
     with pytest.raises(ParameterError, match="alpha"):
         tests.merged(1e-9)
+
+
+@pytest.mark.parametrize("distance", [0.0, 3.0])
+def test_rounded_values_have_borders_only_between_groups(distance):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        group = np.arange(300) % 2
+        scores = 3 + (group[:, None] - 0.5) * distance + rng.normal(size=(300, 2))
+        X = np.clip(np.round(scores), 1, 5)  # answers from 1 to 5
+        labels = group if distance else KMeans(3, n_init=3, random_state=seed).fit_predict(X)
+        tests = border_tests(X, labels, random_state=seed)
+        assert tests.n_held() == (1 if distance else 0)
+    if not distance:
+        items = (rng.random((300, 6)) < 0.5).astype(float)
+        halves = items[:, 0].astype(int)
+        assert border_tests(items, halves, random_state=0).n_held() == 0

@@ -7,10 +7,15 @@ from sklearn.datasets import make_blobs
 from conclust import (
     EAC,
     PCC,
+    AddRemAdd,
     AutoConsensus,
+    BayesEstimate,
     ConsensusClustering,
     Ensemble,
     EnsembleGenerator,
+    FCAConsensus,
+    MedianPartition,
+    NonparametricBayesianEnsemble,
     Voting,
 )
 from conclust.confidence import chance_confidence, company, confidences, object_confidence
@@ -74,6 +79,25 @@ def test_draws_use_the_number_of_clusters_of_the_model(blobs):
     model = AutoConsensus().fit(blobs)
     assert model.n_clusters_ == 3
     assert (chance_confidence(model, blobs, random_state=0).by_chance < 0.9).all()
+
+
+@pytest.mark.parametrize(
+    "method", [BayesEstimate, MedianPartition, NonparametricBayesianEnsemble, FCAConsensus]
+)
+def test_methods_without_a_number_are_compared_with_as_many_clusters(method, blobs, monkeypatch):
+    model = method()
+    if "random_state" in model.get_params():
+        model.set_params(random_state=0)
+    model.fit(blobs)
+    numbers = []
+    fit = AddRemAdd.fit
+    monkeypatch.setattr(
+        AddRemAdd, "fit", lambda self, X: numbers.append(fit(self, X).n_clusters_) or self
+    )
+    sure = chance_confidence(model, blobs, random_state=0)
+    assert numbers == [model.n_clusters_] * 3
+    assert sure.means_something  # before, one cluster of random partitions had confidence 1
+    assert 1 / model.n_clusters_ < sure.by_chance.min() <= sure.by_chance.max() < 0.6
 
 
 def test_many_objects_are_sampled():

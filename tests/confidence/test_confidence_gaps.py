@@ -240,3 +240,29 @@ def test_models_of_something_else_than_partitions_have_no_other_members():
     model = GraphConsensus(random_state=0).fit([(i, j) for i in range(6) for j in range(i)])
     with pytest.raises(ParameterError, match="must be a fitted consensus of partitions"):
         other_members(model)
+
+
+def answers(seed, n_items, distance=0.0, n=300):
+    """Return answers from 1 to 5 of two groups whose means are at a distance, one cloud if it is 0."""
+    rng = np.random.default_rng(seed)
+    group = np.arange(n) % 2
+    scores = 3 + (group[:, None] - 0.5) * distance + rng.normal(size=(n, n_items))
+    return np.clip(np.round(scores), 1, 5), group
+
+
+@pytest.mark.parametrize("n_items", [2, 4])
+def test_values_of_answers_are_no_gaps(n_items):
+    for seed in range(5):
+        X, _ = answers(seed, n_items)
+        cut = KMeans(2, n_init=3, random_state=seed).fit_predict(X)
+        assert not cluster_gaps(X, cut, random_state=seed).separated()[0, 1]
+        # The same decision as for scores that are not rounded.
+        binary = (X > 3).astype(float)
+        assert not cluster_gaps(binary, binary[:, 0], random_state=seed).separated()[0, 1]
+
+
+def test_groups_of_answers_have_a_gap():
+    for n_items, distance in ((2, 3.0), (10, 1.5)):
+        for seed in range(3):
+            X, group = answers(seed, n_items, distance)
+            assert cluster_gaps(X, group, random_state=seed).separated()[0, 1]

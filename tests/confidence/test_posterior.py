@@ -9,8 +9,9 @@ import pytest
 from tests.naive import losses as naive
 from tests.naive.optima import ALL, CLUSTERS
 
-from conclust import BayesEstimate, Ensemble
+from conclust import BayesEstimate, Ensemble, metrics
 from conclust.confidence import core_partition, credible_ball, modes
+from conclust.confidence.posterior.modes import _step
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.measures.losses import LOSSES
 
@@ -62,6 +63,12 @@ def test_draws_with_missing_objects_and_noise_have_a_ball():
     assert ball.probability == 1.0
     assert ball.upper_vertical.n_clusters.tolist() == [2]
     assert ball.lower_vertical.n_clusters.tolist() == [3]
+
+
+def test_a_model_in_place_of_its_labels_is_refused_with_advice():
+    model = BayesEstimate(random_state=0).fit(EVERYTHING)
+    with pytest.raises(InputError, match=r"Got BayesEstimate\(random_state=0\). Pass its labels_."):
+        credible_ball(EVERYTHING, model)
 
 
 def test_a_ball_refuses_invalid_arguments():
@@ -205,3 +212,57 @@ def test_few_partitions_with_missing_objects_have_modes():
         modes(draws, 11)
     with pytest.raises(ParameterError, match="'alpha' parameter of modes"):
         modes(draws, alpha=1.0)
+
+
+def few_uncertain_objects(seed, n_uncertain, n_joint=0, n=60, m=200):
+    """Return draws of three sure clusters: some objects change theirs independently, some all together."""
+    rng = np.random.default_rng(seed)
+    draws = np.tile(np.repeat([0, 1, 2], n // 3), (m, 1))
+    for i in range(n_uncertain):
+        draws[rng.random(m) < 0.5, i] = 1
+    draws[rng.random(m) < 0.4, n - n_joint :] = 1
+    return Ensemble.from_draws(draws)
+
+
+@pytest.mark.parametrize("n_uncertain", [1, 2, 5])
+def test_single_uncertain_objects_are_not_modes(n_uncertain):
+    for seed in range(3):
+        actual = modes(few_uncertain_objects(seed, n_uncertain), random_state=seed, n_jobs=1)
+        assert actual.n_modes == 1, (seed, actual.p_values)
+
+
+def test_objects_that_change_their_cluster_together_are_a_mode():
+    for n_joint in (3, 20):
+        actual = modes(few_uncertain_objects(0, 2, n_joint), random_state=0, n_jobs=1)
+        assert actual.n_modes == 2
+        assert actual.shares == pytest.approx([0.6, 0.4], abs=0.1)
+
+
+def test_a_step_between_partitions_is_the_move_of_one_object():
+    for n in (5, 8, 9):
+        two = np.arange(n) < (n + 1) // 2
+        moves = [
+            metrics.variation_of_information(two, np.where(np.arange(n) == i, ~two, two))
+            for i in range(n)
+        ]
+        largest = max(moves)
+        assert largest <= _step(n) + 1e-12
+        assert n % 2 == 0 or largest == pytest.approx(_step(n))
+
+
+def test_partitions_of_little_weight_are_no_mode():
+    draws, which = two_modes(0, 0.5, flip=0.05)
+    for light in (0.0, 1e-4):
+        weighted = Ensemble(draws, weights=np.where(which == 0, 1.0, light))
+        actual = modes(weighted, random_state=0)
+        assert actual.n_modes == 1
+        assert actual.shares == pytest.approx([1.0])
+        alone = BayesEstimate(random_state=0).fit(draws[:, which == 0])
+        assert metrics.adjusted_rand_index(actual.labels[0], alone.labels_) == 1.0
+
+
+def test_weights_are_shares_of_the_modes():
+    draws, which = two_modes(0, 0.5, m=150, flip=0.05)
+    actual = modes(Ensemble(draws, weights=np.where(which == 0, 2.0, 1.0)), random_state=0)
+    heavy = 2 * np.mean(which == 0) / (np.mean(which == 0) + 1)
+    assert actual.shares == pytest.approx([heavy, 1 - heavy])

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from conclust import Ensemble
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import InputError, OrientationWarning, ParameterError
 
 
 class Named:
@@ -49,6 +50,30 @@ def test_missing_labels_and_noise_have_their_usual_codes():
     assert Ensemble.from_draws(draws, missing="noise").labels[2, 0] == -2
 
 
+def test_masked_labels_are_missing():
+    rng = np.random.default_rng(1)
+    masks = rng.random(CHAINS.shape) < 0.2
+    masked = np.ma.masked_array(CHAINS, masks)
+    for draws, mask in ((CHAINS, masks), (CHAINS[0], masks[0])):
+        wanted = Ensemble.from_draws(np.where(mask, np.nan, draws))
+        actual = Ensemble.from_draws(np.ma.masked_array(draws, mask), missing="noise")
+        assert np.array_equal(actual.labels, wanted.labels)
+    thinned = Ensemble.from_draws(masked, burn=2, thin=3)
+    assert np.array_equal(thinned.present, ~masks[:, 2::3].reshape(-1, 6).T)
+
+
+def test_more_chains_than_draws_give_a_hint():
+    turned = CHAINS.transpose(1, 0, 2)
+    with pytest.warns(OrientationWarning, match="10 chains of 2 draws of 6 objects") as caught:
+        assert Ensemble.from_draws(turned).shape == (6, 20)
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Ensemble.from_draws(CHAINS)
+        Ensemble.from_draws(Named(turned, ("chain", "draw", "object")))
+        Ensemble.from_draws(CHAINS[:, :1])
+
+
 def test_named_dimensions_are_recognised():
     turned = Named(CHAINS.transpose(2, 1, 0), ("object", "draw", "chain"))
     assert np.array_equal(Ensemble.from_draws(turned).labels, Ensemble.from_draws(CHAINS).labels)
@@ -78,6 +103,9 @@ def test_the_posterior_of_an_arviz_object_is_read():
         (CHAINS, {"burn": 10}, "range \\[0, 9\\]"),
         (CHAINS, {"thin": 0}, "'thin' parameter of from_draws"),
         (CHAINS, {"weights": np.ones(8)}, "before burn and thin: 20"),
+        (CHAINS, {"weights": [[1.0], [1.0, 2.0]]}, "'weights' must form an array"),
+        (np.empty((0, 5), int), {}, r"Got one of shape \(0, 5\)"),
+        ("draws.npy", {}, "Got 'draws.npy'"),
         (CHAINS, {"variable": "z"}, "None for draws that are one array"),
         (Named(np.zeros((2, 3, 4), int), ("draw", "a", "b")), {}, "one dimension of objects"),
     ],

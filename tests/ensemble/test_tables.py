@@ -9,6 +9,7 @@ from conclust import PCC, Ensemble
 from conclust.cli import main
 from conclust.cli.commands.join import hashed
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError
+from conclust.metrics import adjusted_rand_index
 
 
 def naive_join(tables, on, objects):
@@ -297,3 +298,22 @@ def test_the_shell_joins_no_objects_without_an_identifier(tmp_path, capsys, is_h
         asked += ["--hash-ids", "--salt", str(tmp_path / "salt")]
     assert main(asked) == 1
     assert "object 3 has no identifier in the column 'id'" in capsys.readouterr().err
+
+
+def test_empty_text_is_missing_in_every_form_of_table():
+    columns = {"a": ["x", "", "y", "x"], "b": ["u", "v", "  ", "u"]}
+    wanted = [[0, 0], [-1, 1], [1, -1], [0, 0]]
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    forms = [rows, np.array(rows), pd.DataFrame(columns), pd.DataFrame(columns).astype("category")]
+    for labels in forms:
+        assert Ensemble(labels).labels.tolist() == wanted
+        assert Ensemble(labels).names == (("x", "y"), ("u", "v"))
+    long = {
+        "object": np.repeat([0, 1, 2, 3], 2),
+        "question": ["a", "b"] * 4,
+        "answer": np.ravel(rows).tolist(),
+    }
+    assert Ensemble.from_long(long, "object", "question", "answer").labels.tolist() == wanted
+    joined = Ensemble.join({"one": {"id": [0, 1, 2, 3], **columns}}, on="id")
+    assert joined.labels.tolist() == wanted
+    assert adjusted_rand_index(["x", "", "y"], [0, 0, 1]) == adjusted_rand_index(["x", "y"], [0, 1])

@@ -5,9 +5,9 @@ from math import log
 import numpy as np
 import pytest
 
+from conclust._arrays.rounding import spread_rounded_columns
 from conclust.neighbours import neighbour_graph
 from conclust.points.evidence import Borders, find_borders
-from conclust.points.rounding import spread_rounded_columns
 
 
 def borders(seed, n_pieces=9, n_borders=14):

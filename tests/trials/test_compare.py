@@ -170,7 +170,7 @@ def test_warnings_appear_in_their_rows(recwarn):
     labels[3] = -1
     comparison = cc.compare(labels, ["EAC", "PCC"], truth=np.where(np.arange(60) < 5, -1, 0))
     assert [trial.status[:34] for trial in comparison] == [
-        "warned: 1 objects are missing in ev"[:34]
+        "warned: 1 object is missing in every"[:34]
     ] * 2
     assert comparison[0].labels[3] == -1
     assert not [one for one in recwarn if one.category is EvidenceWarning]

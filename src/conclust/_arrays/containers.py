@@ -115,6 +115,11 @@ def is_missing(value: Any) -> bool:
     return isinstance(value, _TIMES) and bool(np.isnat(value))
 
 
+def is_blank(value: Any) -> bool:
+    """Return whether a cell is text without a character: an empty cell of a table that was read as text."""
+    return isinstance(value, str) and not value.strip()
+
+
 def check_row_names(frames: Mapping[str, Any], *, named_only: bool = False) -> None:
     """Refuse frames of pandas whose rows have the same names in different orders, or partly different text as names.
 

@@ -222,6 +222,14 @@ def add_reading(
         default="auto",
         help="separator of the columns of a CSV file [%(default)s]",
     )
+    group.add_argument(
+        "--na",
+        type=spellings,
+        action=Once,
+        metavar="A,B",
+        help="further spellings of an empty cell in CSV files, such as --na=99,refused or --na=-9 "
+        "[only empty, NA, N/A, NaN, None, null, NULL, #N/A and .]",
+    )
     group.add_argument("--key", metavar="NAME", help="name of the array in an NPZ or MAT file")
     return group
 
@@ -377,14 +385,23 @@ def add_talking(parser: Any) -> None:
 
 def names(text: str) -> tuple[str, ...]:
     """Read names of columns, separated by comma; a name with a comma is enclosed in double quotes."""
+    return _separated(text, "column names")
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """Read spellings of an empty cell, separated by comma."""
+    return _separated(text, "spellings of an empty cell")
+
+
+def _separated(text: str, what: str) -> tuple[str, ...]:
     try:
         (cells,) = csv.reader([text], skipinitialspace=True, strict=True)
     except (csv.Error, ValueError):
         cells = []
-    columns = tuple(name.strip() for name in cells)
-    if not columns or not all(columns):
-        raise argparse.ArgumentTypeError(f"must be column names separated by commas, got {text!r}")
-    return columns
+    values = tuple(cell.strip() for cell in cells)
+    if not values or not all(values):
+        raise argparse.ArgumentTypeError(f"must be {what} separated by commas, got {text!r}")
+    return values
 
 
 def cluster_names(text: str) -> tuple[str, ...]:

@@ -221,8 +221,8 @@ def _add_combine(commands: Any) -> None:
         "combine",
         "combine your own clusterings",
         "Combine the clusterings of a file into one. Columns are clusterings, rows are objects, "
-        "cells are labels: integers or names. Empty, NA or -1: the clustering did not observe the "
-        "object. -2: it observed the object and put it apart from all others (noise).",
+        "cells are labels: integers or names. Empty, NA, '.' or -1: the clustering did not observe the "
+        "object (--na has further codes). -2: it observed the object and put it apart from all others (noise).",
     )
     parser.add_argument(
         "labels", type=Path, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
@@ -231,10 +231,11 @@ def _add_combine(commands: Any) -> None:
     add_members(group)
     group.add_argument(
         "--rows",
-        choices=("objects", "draws"),
+        choices=("objects", "draws", "answers"),
         default="objects",
-        help="meaning of a row: an object, or a draw of a posterior by MCMC (one clustering per row; an array may have a "
-        "leading axis of chains) [%(default)s]",
+        help="meaning of a row: an object; a draw of a posterior by MCMC (one clustering per row; an array may have a "
+        "leading axis of chains); or an answer, with an object, a clustering and a label in the three columns "
+        "that --columns names in this order [%(default)s]",
     )
     group.add_argument(
         "--burn",
@@ -559,12 +560,14 @@ def _check_weight(arguments: argparse.Namespace) -> None:
 
 
 def _run_combine(arguments: argparse.Namespace) -> None:
-    if arguments.rows == "objects":
+    if arguments.rows != "draws":
         for option, value in (("--burn", arguments.burn), ("--thin", arguments.thin)):
             if value is not None:
                 arguments.usage_error(f"{option} is for draws: give --rows draws as well.")
-    elif arguments.blocks or arguments.checkpoint is not None:
-        arguments.usage_error("--rows draws: draws are read at once, not in blocks.")
+    if arguments.rows != "objects" and (arguments.blocks or arguments.checkpoint is not None):
+        arguments.usage_error(
+            f"--rows {arguments.rows}: {arguments.rows} are read at once, not in blocks."
+        )
     if arguments.blocks or arguments.checkpoint is not None:
         from conclust.cli.commands.blocks import run_blocks
 

@@ -44,4 +44,5 @@ def reading(arguments: argparse.Namespace) -> Reading:
         categories=options.get("categories") or (),
         gaps=options.get("impute") is not None,
         key=arguments.key,
+        na=options.get("na") or (),
     )

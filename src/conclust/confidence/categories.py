@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import check_row_names, is_missing
+from conclust._arrays.containers import check_row_names, is_blank, is_missing
 from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.confidence.features import ClusterFeatures, standardised
@@ -116,7 +116,7 @@ def _codes(values: NDArray[np.object_]) -> tuple[Ints, list[Hashable]]:
     number: dict[Hashable, int] = {}
     codes = np.full(len(values), -1, dtype=np.int64)
     for i, value in enumerate(values.tolist()):
-        if is_missing(value):
+        if is_missing(value) or is_blank(value):
             continue
         try:
             codes[i] = number.setdefault(value, len(number))

@@ -18,6 +18,7 @@ from conclust.confidence.objects import confidences
 from conclust.confidence.reading import check_model
 from conclust.consensus.auto.agreement import shuffled
 from conclust.consensus.base import ConsensusClusterer
+from conclust.consensus.median import AddRemAdd
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING
 from conclust.exceptions import InputError
@@ -32,8 +33,8 @@ class ChanceConfidence:
     mean : float
         Mean confidence of the objects (:func:`confidences`).
     by_chance : ndarray of shape (n_draws,)
-        Mean confidence for random partitions with the same cluster sizes, combined by the same method into the same
-        number of clusters.
+        Mean confidence for random partitions with the same cluster sizes, combined by the same method (or by
+        :class:`conclust.AddRemAdd`, if it takes no number) into the same number of clusters.
     """
 
     mean: float
@@ -61,7 +62,8 @@ def chance_confidence(
 
     Each partition keeps its cluster sizes, its missing objects and its noise, while its labels are assigned to
     objects at random, independently of the other partitions. The model is fitted again to these partitions, with the
-    number of clusters that it found. The result is the confidence of the method if there is no structure.
+    number of clusters that it found; if its method takes no number, such as :class:`conclust.BayesEstimate`,
+    :class:`conclust.AddRemAdd` is fitted. The result is the confidence if there is no structure.
 
     Parameters
     ----------
@@ -150,12 +152,13 @@ def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.
     """Return the mean confidence of the model's method in labels that are shuffled by columns."""
     permuted = shuffled(labels, rng)
     again = clone(model)
-    parameters = again.get_params(deep=False)
-    if "n_clusters" in parameters:
-        again.set_params(n_clusters=min(int(model.n_clusters_), len(labels)))
-    if "random_state" in parameters:
-        again.set_params(random_state=int(rng.integers(2**31)))
     alike = again.deciding_like(model) if isinstance(model, ConsensusClusterer) else nullcontext()
+    if "n_clusters" not in again.get_params(deep=False):
+        # It would find one cluster, or one per object, whose confidences are not comparable.
+        again, alike = AddRemAdd(), nullcontext()
+    again.set_params(n_clusters=min(int(model.n_clusters_), len(labels)))
+    if "random_state" in again.get_params(deep=False):
+        again.set_params(random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings(), alike:
         warnings.simplefilter("ignore", UserWarning)  # no method is suited to random partitions
         ensemble = Ensemble(permuted, weights=weights)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import check_row_names
+from conclust._arrays.rounding import spread_rounded_columns
 from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._threads import thread_count
@@ -130,7 +131,9 @@ def cluster_gaps(
     equal Gaussians in 10 dimensions, a gap was found in 0 of 40 sets at a distance of 3 standard deviations, in 5 at
     3.5, in 37 at 4 and in 40 at 5. No gap is found if one of two clusters holds four fifths of the points, or if one
     is a ring around the other, because their centres then coincide. Clusters that are not neighbours have a gap
-    because the points of the clusters between them are left out, so look at pairs with ``neighbours``. For p-values
+    because the points of the clusters between them are left out, so look at pairs with ``neighbours``. Columns with
+    few distinct values (at most the root of the number of points), such as answers from 1 to 5, are spread over the
+    intervals that they were rounded from, because the values themselves are modes. For p-values
     that are valid for any clusters, see :func:`border_tests`.
 
     Examples
@@ -161,7 +164,8 @@ def cluster_gaps(
     codes, _ = read_labels(labels, "labels")
     points, _ = moderate(np.asarray(read_features(X, len(codes)), dtype=np.float64))
     K = int(codes.max(initial=-1)) + 1
-    halving, drawing = spawn_sequences(seed_sequence(random_state, owner), 2)
+    halving, drawing, spreading = spawn_sequences(seed_sequence(random_state, owner), 3)
+    spread = spread_rounded_columns(points, np.random.default_rng(spreading))
     groups = [np.flatnonzero(codes == k) for k in range(K)]
     dips, p_values = np.zeros((K, K)), np.ones((K, K))
     null = _Null(min(max_samples, _MOST_POINTS), n_draws, drawing, threads)
@@ -171,7 +175,7 @@ def cluster_gaps(
             if min(len(first), len(second)) >= _SMALLEST:
                 rngs = spawn_generators(spawn_sequences(halving, K * K)[a * K + b], n_splits)
                 size = null.size(len(first) - len(first) // 2 + len(second) - len(second) // 2)
-                along = [_projected(points, first, second, size, rng) for rng in rngs]
+                along = [_projected(spread, first, second, size, rng) for rng in rngs]
                 values = dips_of_rows(np.array(along), threads)
                 mean, p = float(values.mean()), float(null.shares(size, values).mean())
             dips[a, b] = dips[b, a] = mean

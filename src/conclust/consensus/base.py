@@ -212,9 +212,13 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def _warn_of_unobserved(self, count: int, first: str = "") -> None:
         """Warn about objects that no partition observed."""
+        if count == 1:
+            objects, them, their = "1 object is", "it", "its"
+        else:
+            objects, them, their = f"{count} objects are", "them", "their"
         warn(
-            f"{count} objects are missing in every partition{first}: the ensemble has no information about them, so "
-            "their label is -1 and their membership, if any, uniform.",
+            f"{objects} missing in every partition{first}: the ensemble has no information about {them}, so "
+            f"{their} label is -1 and {their} membership, if any, uniform.",
             EvidenceWarning,
         )
 

@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._validation import check_int, refuse
+from conclust._arrays.containers import plain_array
+from conclust._validation import check_int, refuse, shown
 from conclust.ensemble.labels import Missing
-from conclust.exceptions import InputError
+from conclust.exceptions import InputError, OrientationWarning, warn
 
 _OWNER = "from_draws"
 _CHAIN, _DRAW = "chain", "draw"
@@ -67,6 +68,11 @@ class DrawsReader:
         ParameterError
             If `variable` is not in the data set, or `burn` leaves no draw.
 
+        Warns
+        -----
+        OrientationWarning
+            If an array has more chains than draws per chain: the axes may be in another order.
+
         Examples
         --------
         >>> from conclust import Ensemble
@@ -77,7 +83,9 @@ class DrawsReader:
         """
         labels, kept_weights = _read_draws(draws, variable, burn, thin, weights)
         make: Any = cls
-        ensemble: Self = make(np.ascontiguousarray(labels), weights=kept_weights, missing=missing)
+        if not np.ma.isMaskedArray(labels):  # otherwise the mask would be lost
+            labels = np.ascontiguousarray(labels)
+        ensemble: Self = make(labels, weights=kept_weights, missing=missing)
         return ensemble
 
 
@@ -96,7 +104,7 @@ def _read_draws(
     labels = values[:, used].reshape(chains * len(used), -1).T
     if weights is None:
         return labels, None
-    draw_weights = np.asarray(weights)
+    draw_weights = plain_array(weights, "'weights'", of="numbers")
     if draw_weights.shape == (chains, length):
         draw_weights = draw_weights.reshape(-1)
     if draw_weights.shape != (chains * length,):
@@ -155,16 +163,23 @@ def _chains(draws: Any) -> NDArray[Any]:
             )
     else:
         try:
-            array = np.asarray(draws)
+            array = draws if np.ma.isMaskedArray(draws) else np.asarray(draws)
         except ValueError as error:
             raise InputError(
                 "The draws must be of the same objects. Got rows of different lengths."
             ) from error
-    if array.ndim == 2:
-        array = array[np.newaxis]
-    if array.ndim != 3 or 0 in array.shape:
+    if array.ndim not in (2, 3) or 0 in array.shape:
         raise InputError(
             "The draws must be an array of shape (n_draws, n_samples) or (n_chains, n_draws, n_samples). "
-            f"Got one of shape {array.shape}."
+            f"Got {f'one of shape {array.shape}' if array.ndim else shown(draws)}."
+        )
+    if array.ndim == 2:
+        return array[np.newaxis]
+    chains, length, n = array.shape
+    if chains > length > 1 and not isinstance(dims, tuple):
+        warn(
+            f"The draws are read as {chains} chains of {length} draws of {n} objects. If the first axis is that of the draws, "
+            "pass draws.transpose(1, 0, 2).",
+            OrientationWarning,
         )
     return array

@@ -35,7 +35,14 @@ from conclust.ensemble.labels import (
     reserved_counts,
 )
 from conclust.ensemble.memberships import code_memberships, read_memberships
-from conclust.ensemble.orientation import draws_hint, draws_in_rows, runs_hint, runs_in_a_list
+from conclust.ensemble.orientation import (
+    answers_hint,
+    answers_in_rows,
+    draws_hint,
+    draws_in_rows,
+    runs_hint,
+    runs_in_a_list,
+)
 from conclust.ensemble.reading import read_index, read_list, read_weights
 from conclust.ensemble.tables import TablesReader
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning, warn
@@ -54,8 +61,8 @@ Noise: TypeAlias = Literal["equal", "apart"]
 class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
     """Many partitions of the same objects: a frozen, validated label matrix.
 
-    Each cell records two facts: whether the partition observed the object, and its label. -1, NaN, None, pandas.NA
-    and masked entries of a masked array mean *missing*: not observed. -2 means *noise*: observed, and apart from all
+    Each cell records two facts: whether the partition observed the object, and its label. -1, NaN, None, pandas.NA,
+    empty text and masked entries of a masked array mean *missing*: not observed. -2 means *noise*: observed, and apart from all
     others.
 
     Parameters
@@ -148,6 +155,8 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
             warn(runs_hint(*self.shape), OrientationWarning)
         elif draws_in_rows(labels, *self.shape):
             warn(draws_hint(*self.shape), OrientationWarning)
+        elif (columns := answers_in_rows(self.codes, self.cluster_counts)) is not None:
+            warn(answers_hint(self.n_samples, columns), OrientationWarning)
 
     @classmethod
     def from_memberships(

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._arrays.containers import is_missing, refuse_communities, refuse_container
+from conclust._arrays.containers import is_blank, is_missing, refuse_communities, refuse_container
 from conclust._kernels import LabelView, Relabeller, continues_canonical, count_reserved
 from conclust._types import Floats, Ints
 from conclust._validation import shown
@@ -432,7 +432,7 @@ def _hashable(values: list[Any], partition: int) -> list[Any]:
 
 def _name_of(value: Any, partition: int, missing: Missing) -> Any:
     """Return the name that a cell stands for, or MISSING or NOISE."""
-    if is_missing(value):
+    if is_missing(value) or is_blank(value):
         return MISSING
     if isinstance(value, str) and value.strip() in _RESERVED:
         value = _RESERVED[value.strip()]

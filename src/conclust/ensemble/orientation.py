@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from conclust._types import Floats
+from conclust._types import Floats, Ints
 
 # Names in at most this number of rows, with three times more columns or beyond, look like clusterings given
 # as rows.
 _FEW_ROWS = 5
+# Smaller tables may have different pairs of labels by chance.
+_FEW_ANSWERS = 20
 # Smaller matrices may number the clusters of all rows by first appearance by chance.
 _FEW_DRAWS = 10
 
@@ -68,6 +71,41 @@ def draws_hint(n: int, m: int) -> str:
     return (
         f"The labels are read as {n} objects in {m} partitions, but each of the {n} rows numbers its clusters by first "
         f"appearance, as draws of a partition of {m} objects do. If each row is a draw, use Ensemble.from_draws(labels)."
+    )
+
+
+def answers_in_rows(codes: NDArray[Any], cluster_counts: Ints) -> tuple[int, int] | None:
+    """Return two of three columns whose pairs of values are all different, as in a table with one answer per row.
+
+    Such a table has columns of objects, of raters and of labels. Two partitions with few clusters have equal pairs.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_partitions)
+        Labels of each column from 0 on.
+    cluster_counts : ndarray of int64 of shape (n_partitions,)
+        Number of labels of each column.
+    """
+    n, m = codes.shape
+    if m != 3 or n < _FEW_ANSWERS:
+        return None
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        numbers = int(cluster_counts[first]), int(cluster_counts[second])
+        # Each value occurs three times on average, at least; the missing labels have large codes.
+        if not n <= numbers[0] * numbers[1] or max(numbers) > n / 3:
+            continue
+        pairs = codes[:, first].astype(np.int64) * (int(codes.max()) + 1) + codes[:, second]
+        if len(np.unique(pairs)) == n:
+            return first, second
+    return None
+
+
+def answers_hint(n: int, columns: tuple[int, int]) -> str:
+    """Return the warning about such a table, read as n objects in three partitions."""
+    return (
+        f"The labels are read as {n} objects in 3 partitions, but all pairs of values of the columns {columns[0]} and "
+        f"{columns[1]} are different, as in a table with an object, a rater and a label in each row. If it is one, use "
+        "Ensemble.from_long; in the shell, --rows answers."
     )
 
 

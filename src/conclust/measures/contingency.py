@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import check_row_names, refuse_container
 from conclust._types import Ints
+from conclust._validation import shown
 from conclust.ensemble.columns import exact_column, unmasked
 from conclust.ensemble.derived import labels_of
 from conclust.ensemble.labels import MISSING, NOISE, code_labels
@@ -181,9 +182,9 @@ def read_labels(labels: Any, name: str) -> tuple[Ints, tuple[Hashable, ...]]:
             f"{name!r} must be one label per object. Got a ragged sequence."
         ) from error
     if array.ndim != 1:
-        raise InputError(
-            f"{name!r} must be a 1-D array, one label per object. Got an array of shape {array.shape}."
-        )
+        got = f"an array of shape {array.shape}" if array.ndim else shown(labels)
+        advice = " Pass its labels_." if hasattr(labels, "labels_") else ""
+        raise InputError(f"{name!r} must be a 1-D array, one label per object. Got {got}.{advice}")
     if array.size < 2:
         raise InputError(
             f"{name!r} must hold the labels of at least two objects. Got {array.size}."

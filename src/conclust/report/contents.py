@@ -139,8 +139,8 @@ def _facts(reported: Reported, clusters: ClusterConfidence | None) -> list[dict[
         facts.append(("Mean confidence", f"{mean:.3f}", how))
     if record.by_chance is not None:
         how = (
-            "The same mean when the same method combines partitions with clusters of the same sizes, drawn "
-            "at random (conclust.confidence.chance_confidence)."
+            "The same mean when partitions with clusters of the same sizes, drawn at random, are combined into "
+            "the same number of clusters (conclust.confidence.chance_confidence)."
         )
         facts.append(("By chance", f"{record.by_chance:.3f}", how))
     return [{"name": name, "value": value, "how": how} for name, value, how in facts]

@@ -18,9 +18,11 @@ from conclust import (
     WEAC,
     AutoConsensus,
     Ensemble,
+    MixtureModel,
     MultiEAC,
     WeightedEAC,
 )
+from conclust.cli import main
 from conclust.exceptions import EnsembleWarning
 from conclust.trees.dendrogram import common_number
 
@@ -57,6 +59,29 @@ def test_random_partitions_suggest_no_other_number(seed):
     assert given.reason_ == (
         "The number, 3, was given; all partitions have 5 clusters, so they cannot show another number."
     )
+
+
+def answers_of_three_classes(n=230, n_items=12, n_levels=5):
+    rng = np.random.default_rng(0)
+    chances = rng.dirichlet(np.full(n_levels, 0.6), size=(n_items, 3))
+    kind = np.arange(n) % 3
+    return np.array([[rng.choice(n_levels, p=item[k]) for item in chances] for k in kind])
+
+
+def test_a_common_number_without_support_names_the_number_of_classes(tmp_path, capsys):
+    labels = answers_of_three_classes()  # too few objects for classes to decide the number
+    model = AutoConsensus(random_state=0).fit(labels)
+    assert model.n_clusters_ == 5
+    assert model.alternatives_[0] == 3
+    assert "they cannot show another number" in model.reason_
+    assert "3 latent classes have the lowest ICL (pass n_clusters=3)" in model.reason_
+    lowest = min(range(1, 6), key=lambda K: MixtureModel(K, random_state=0).fit(labels).icl_)
+    assert lowest == 3
+    np.savetxt(tmp_path / "answers.csv", labels, "%d", delimiter=",")
+    assert main(["combine", str(tmp_path / "answers.csv"), "--out", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    assert "5 clusters (next best: 3) of 230 objects" in printed
+    assert model.reason_ in printed
 
 
 def test_intersections_are_not_more_clusters_than_a_partition_has():

@@ -187,7 +187,7 @@ def test_pairs_without_evidence_are_counted_and_give_a_warning(linkage):
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_objects_missing_everywhere_are_not_in_the_tree(linkage):
     labels = np.array([*E1, [-1, -1, -1], E1[0]])
-    with pytest.warns(EvidenceWarning, match="1 objects are missing in every partition"):
+    with pytest.warns(EvidenceWarning, match="1 object is missing in every partition"):
         model = EAC(2, linkage=linkage).fit(labels)
     assert model.labels_.tolist() == [0, 0, 1, 1, -1, 0]
     assert model.linkage_matrix_.shape == (4, 4)

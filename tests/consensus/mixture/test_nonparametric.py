@@ -12,7 +12,7 @@ from tests.naive.mixture import gibbs_sweep, log_marginal
 from tests.naive.partitions import all_partitions
 
 from conclust import Ensemble, NonparametricBayesianEnsemble, posterior_coclustering
-from conclust._kernels import GibbsChain
+from conclust._kernels import GibbsChain, squared_tables
 from conclust.consensus.mixture.nonparametric import _drawn_concentration, _least_squares
 from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
 
@@ -63,6 +63,22 @@ def test_losses_of_draws_are_distances_to_their_mean(n_clusters):
     together = (draws[:, None] == draws).astype(float)
     expected = ((together - together.mean(axis=2, keepdims=True)) ** 2).sum(axis=(0, 1)) / 2
     np.testing.assert_allclose(_least_squares(draws), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_clusters", [1, 3, 6])
+def test_losses_of_many_draws_of_few_objects_need_no_pairs_of_draws(n_clusters):
+    rng = np.random.default_rng(n_clusters)
+    draws = rng.integers(n_clusters, size=(9, 200)).astype(np.int32)
+    draws[7:] = draws[1:3]  # equal rows
+    together = (draws[:, None] == draws).astype(float)
+    expected = ((together - together.mean(axis=2, keepdims=True)) ** 2).sum(axis=(0, 1)) / 2
+    actual = _least_squares(draws)
+    np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
+    whole = np.empty((200, 200))
+    rows = Ensemble(draws).distinct_rows()
+    squared_tables(rows.ensemble.label_view, rows.counts, whole)
+    pairs = (np.diagonal(whole) - 2.0 * whole.mean(axis=1) + whole.mean()) / 2.0
+    np.testing.assert_array_equal(actual, pairs)
 
 
 def test_the_concentration_is_drawn_from_its_posterior():

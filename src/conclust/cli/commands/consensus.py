@@ -24,6 +24,7 @@ from conclust.cli.commands.draws import read_draws
 from conclust.cli.commands.of_points import features_written, gaps_between, points_read, read_line
 from conclust.cli.console import STREAM, Talk, plain, send_table
 from conclust.cli.options import LEVEL
+from conclust.cli.reading.answers import read_answers
 from conclust.cli.reading.fill import Filled
 from conclust.cli.reading.inputs import Points, read_ensemble
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
@@ -32,6 +33,7 @@ from conclust.cli.summary import confidence_line, last_lines, names_for, score, 
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
 from conclust.confidence.chance import usual_chance
 from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.auto.number import are_supported
 from conclust.consensus.base import spread
 from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import InputError, OutputExistsError, SelectionWarning
@@ -251,7 +253,8 @@ def run_combine(arguments: argparse.Namespace) -> None:
                 thin=arguments.thin or 1,
             )
         else:
-            labels = read_ensemble(
+            read = read_answers if arguments.rows == "answers" else read_ensemble
+            labels = read(
                 arguments.labels,
                 reading(arguments),
                 missing=arguments.missing,
@@ -274,7 +277,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             consensus=parameters(model),
             missing=arguments.missing,
             weights=None if arguments.weights is None else plain(arguments.weights),
-            rows="draws" if drawn else None,
+            rows=None if arguments.rows == "objects" else arguments.rows,
             burn=(arguments.burn or 0) if drawn else None,
             thin=(arguments.thin or 1) if drawn else None,
         )
@@ -504,9 +507,10 @@ def _summary(
         )
     reason = getattr(model, "reason_", "")
     if reason and not choice.auto and model.n_clusters != model.n_clusters_shown_:
-        # Five statistics of the partitions, only with -v.
+        # Five statistics of the partitions, only with -v, unless they do not support the number.
         by_partitions = model.n_clusters is None and model.number_by_ != "points"
-        if arguments.verbose or not by_partitions or model.n_clusters_ == 1:
+        unsupported = model.n_clusters_ == 1 or not are_supported(model.supports_)
+        if arguments.verbose or not by_partitions or unsupported:
             lines.append(reason)
         if model.n_clusters is None and model.n_clusters_ == 1:
             lines.append("To force more clusters, give their number with -k.")

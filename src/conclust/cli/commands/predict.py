@@ -259,7 +259,7 @@ def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -
     roles = roles_of(table, how, labels=True)
     _check_width(table, len(roles.data), len(columns))
     noise = result.record.settings.get("missing") == "noise"
-    labels, ids, classes = read_labels(table, roles, noise=noise)
+    labels, ids, classes = read_labels(table, roles, how, noise=noise)
     labels = _spelled_alike(labels, result.ensemble)
     return _New(labels, ids, id_name(table, roles.ids), classes)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from conclust.cli.reading.csvfile import NAMING, is_missing, last_word
+from conclust.cli.reading.cells import NAMING, is_missing, last_word
 from conclust.cli.reading.tables import Reading, Table, listed
 from conclust.exceptions import InputError
 
@@ -127,7 +127,7 @@ def _take_unnamed(table: Table, dropped: set[int], roles: Roles) -> None:
         return
     if roles.ids is None:
         roles.ids = 0
-        roles.notes.append("its first column, which has no name, read as names of the objects")
+        roles.notes.append("its first column, which has no name, read as names of the rows")
     elif 0 in roles.data:
         roles.notes.append("its first column, which has no name, left out")
     roles.data = [j for j in roles.data if j != 0]
@@ -141,7 +141,7 @@ def _take_index(table: Table, dropped: set[int], roles: Roles) -> None:
         (texts,) = table.texts(index)
         if len(set(texts)) == len(texts):
             roles.ids, roles.id_texts = index[0], texts
-            roles.notes.append("its index read as names of the objects")
+            roles.notes.append("its index read as names of the rows")
             index = []
     if set(index) & set(roles.data):
         roles.notes.append("its index left out")
@@ -175,7 +175,7 @@ def _find_names(table: Table, dropped: set[int], roles: Roles, *, labels: bool) 
         shown = f"column {table.names[j]!r}" if table.named else f"column {j + 1}"
         if roles.ids is None:
             roles.ids, roles.id_texts = j, text
-            roles.notes.append(f"its {shown} read as names of the objects")
+            roles.notes.append(f"its {shown} read as names of the rows")
         elif j in roles.data:
             roles.notes.append(f"its {shown}, which has a different value in every row, left out")
         roles.data = [k for k in roles.data if k != j]

@@ -21,6 +21,16 @@ from numpy.typing import NDArray
 
 from conclust._files.storage import PathLike, open_regular
 from conclust._types import Floats
+from conclust.cli.reading.cells import (
+    EMPTY,
+    NAMING,
+    from_comma,
+    is_missing,
+    is_number,
+    last_word,
+    to_number,
+    whole,
+)
 from conclust.cli.reading.sources import UNPACKING_ERRORS, Source
 from conclust.exceptions import FileFormatError, InputError
 
@@ -30,8 +40,9 @@ _MAX_LINE = 1 << 24  # characters
 _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 50
 _CHUNK_FIELDS = 1 << 18
-_MISSING = frozenset(["", "na", "nan", "n/a", "none", "null", "<na>"])
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
+# Numbers with thousands separators, or with the other decimal sign.
+_OTHER_NUMBER = re.compile(r"[+-]?[0-9]+([.,' ][0-9]+)+", re.ASCII)
 _SPACES = " \t\n\r\x0b\x0c"
 
 Rows = list[list[str]]
@@ -53,12 +64,6 @@ _NO_TEXT = {
 FILLING = "Give --impute median to fill such cells, or --impute drop to leave such objects out."
 """Advice on empty cells, for commands that have --impute."""
 
-NAMING = {
-    *("id", "ids", "identifier", "name", "names", "object", "objects", "key", "index", "idx"),
-    *("uuid", "guid", "code", "barcode", "row", "rowid", "sample", "email"),
-}
-"""Last words of the names of columns that name objects."""
-
 
 class CsvRows:
     r"""The rows of a CSV file, all of the same length, in chunks; a context that closes the file.
@@ -75,6 +80,8 @@ class CsvRows:
         Whether the first line holds the names of the columns. None: detected.
     decimal : {"point", "comma"}, default="point"
         Decimal separator.
+    na : tuple of str, default=()
+        Further spellings of an empty cell, besides NA and the like.
 
     Attributes
     ----------
@@ -94,9 +101,12 @@ class CsvRows:
         delimiter: str | None = None,
         header: bool | None = None,
         decimal: str = "point",
+        na: tuple[str, ...] = (),
     ) -> None:
         self.path = path
-        self.to_number = _from_comma if decimal == "comma" else _to_number
+        self.empty = EMPTY.union(na)
+        self.coded = bool(na)
+        self.to_number = from_comma if decimal == "comma" else to_number
         self._plain = decimal == "point"
         self._labels = labels
         self._open(delimiter, header)
@@ -174,7 +184,7 @@ class CsvRows:
         Returns None unless every place has a plain number. The file is then read again row by row, which
         names the cell at fault.
         """
-        if not self._plain:
+        if not self._plain or self.coded:
             return None
         cells = chain.from_iterable(self._first)
         try:
@@ -207,6 +217,10 @@ class CsvRows:
             return False
         return True
 
+    def is_empty(self, text: str) -> bool:
+        """Return whether a cell marks a missing value in this file."""
+        return text.strip() in self.empty
+
     def place(self, row: int, column: int) -> str:
         """Return the position of a cell: line and column."""
         name = f" ({self.names[column]!r})" if self.has_header else ""
@@ -222,7 +236,10 @@ class CsvRows:
                     line = self._file.readline(_MAX_LINE + 1)
                 except UnicodeDecodeError:
                     number = _undecodable(self.path)  # the file may be truncated after this line
-                    self._refuse(f"is not in UTF-8: line {number}. Save it as UTF-8")
+                    self._refuse(
+                        f"is not in UTF-8: line {number}. Save it as UTF-8, or convert it, for instance from "
+                        "Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW"
+                    )
             except UNPACKING_ERRORS as error:
                 self._refuse(f"is damaged or cut off: it does not unpack ({error})")
             if not line:
@@ -313,7 +330,12 @@ class CsvRows:
             # A row of numbers is data, unless a nameless index column precedes it.
             return not self._labels and len(names) > 1 and not names[0] and all(numbers[1:])
         text = [column for column, number in enumerate(numbers) if not number and names[column]]
-        if any(all(self.is_number(cell) or is_missing(cell) for cell in columns[j]) for j in text):
+        above = [
+            names[j] for j in text if all(self.is_number(c) or self.is_empty(c) for c in columns[j])
+        ]
+        if any(map(_OTHER_NUMBER.fullmatch, above)):
+            self._refuse_ambiguous("may name the columns or hold numbers with another decimal sign")
+        if above:
             return True  # a name above numbers
         if not self._labels:
             # Years and numbers of genes are names, too, beside a column that names the objects.
@@ -395,17 +417,17 @@ def _in_order(table: NDArray[Any], columns: Sequence[int]) -> NDArray[Any]:
 
 
 def _numbers(rows: CsvRows, cells: Sequence[str], gaps: bool, start: int, column: int) -> Floats:
-    plain = rows.to_number is _to_number and not rows.odd
+    plain = rows.to_number is to_number and not rows.odd
     parse: Callable[[str], float] = float if plain else rows.to_number
     try:
         numbers = np.fromiter(map(parse, cells), dtype=np.float64, count=len(cells))
     except ValueError:
         numbers = np.full(len(cells), np.nan)
-    if np.isfinite(numbers).all():
+    if np.isfinite(numbers).all() and not rows.coded:
         return numbers
-    if not gaps:
+    empty = np.fromiter(map(rows.is_empty, cells), dtype=np.bool_, count=len(cells))
+    if empty.any() and not gaps:
         _refuse_number(rows, start, cells, column, gaps)
-    empty = np.fromiter(map(is_missing, cells), dtype=np.bool_, count=len(cells))
     full = [text for text, gap in zip(cells, empty.tolist(), strict=True) if not gap]
     numbers = np.full(len(cells), np.nan)
     try:
@@ -431,8 +453,8 @@ def read_label_columns(
 ) -> tuple[NDArray[Any], list[list[str]]]:
     """Read labels of `columns` (-1 missing, -2 noise), and the text of the columns `texts`.
 
-    A column of whole numbers gives numbers, any other column names. Empty cells and NA, NaN,
-    None and null are missing.
+    A column of whole numbers gives numbers, any other column names. Empty cells, NA and the like, and the
+    spellings that the rows were opened with are missing.
 
     Parameters
     ----------
@@ -488,11 +510,11 @@ def _label_values(
     spellings: list[str], rows: CsvRows, column: int, codes: NDArray[np.int32], noise: bool
 ) -> list[int | str]:
     texts = [spelling.strip() for spelling in spellings]
-    present = [text for text in texts if text.lower() not in _MISSING]
-    names = not all(map(_is_number, present))
+    present = [text for text in texts if not rows.is_empty(text)]
+    names = not all(map(is_number, present))
     values: list[int | str] = []
     for code, text in enumerate(texts):
-        if text.lower() in _MISSING:
+        if rows.is_empty(text):
             values.append(-1)
         elif text == "-1":
             values.append(-2 if noise else -1)
@@ -501,22 +523,17 @@ def _label_values(
         elif names:
             values.append(text)
         else:
-            number = int(text) if _INTEGER.fullmatch(text) else _whole(float(text))
+            number = int(text) if _INTEGER.fullmatch(text) else whole(float(text))
             if number is None or number < -2:
                 place = rows.place(int(np.argmax(codes == code)), column)
                 what = "is not a whole number" if number is None else "is negative"
                 raise InputError(
                     f"{rows.path}: {place}: the label {text[:60]!r} {what}. Labels are whole numbers "
-                    "from 0 on or names; -1 is missing, -2 is noise. If these are points, not "
-                    "labels, use: conclust cluster."
+                    "from 0 on or names; -1 is missing, -2 is noise. If this is a code of missing labels, "
+                    f"give --na={text[:60]}. If these are points, not labels, use: conclust cluster."
                 )
             values.append(-2 if noise and number == -1 else number)
     return values
-
-
-def _whole(number: float) -> int | None:
-    whole = abs(number) < 2.0**53 and number == int(number)
-    return int(number) if whole else None
 
 
 def _refuse_number(
@@ -526,56 +543,31 @@ def _refuse_number(
     for i, cell in enumerate(cells):
         text = cell.strip()
         # Separators like \x1d are spaces for str.strip, and none for float.
-        number = rows.is_number(text) and text == cell.strip(_SPACES)
-        if (number and np.isfinite(rows.to_number(text))) or (gaps and is_missing(text)):
+        empty = rows.is_empty(text)
+        number = not empty and rows.is_number(text) and text == cell.strip(_SPACES)
+        if (number and np.isfinite(rows.to_number(text))) or (gaps and empty):
             continue
         where = f"{rows.path}: {rows.place(start + i, column)}"
-        if is_missing(text) or number:
+        if empty or number:
             content = f"holds {text[:60]!r}" if text else "is empty"
-            way = "Change it." if number and not is_missing(text) else FILLING
+            way = FILLING if empty else "Change it."
             raise InputError(
                 f"{where}: this cell {content}, but points need a finite number in every cell. {way}"
             )
         hint = (
             "If the column names the objects or their known classes, give it as --id-column or "
-            "--label-column; to leave it out, give it as --drop."
+            "--label-column; to leave it out, give it as --drop. If this cell marks a missing value, give it as --na."
         )
-        if len(rows.names) == 1 and rows.to_number is _from_comma and "," in text:
+        if len(rows.names) == 1 and rows.to_number is from_comma and "," in text:
             hint = "With --decimal comma, columns are separated by semicolon or tab, or numbers are in quotation marks."
-        elif _is_number(text.replace(",", ".")) and "," in text:
+        elif is_number(text.replace(",", ".")) and "," in text:
             hint = "If the comma is the decimal separator, give --decimal comma."
-        elif rows.to_number is _from_comma and _is_number(text):
+        elif rows.to_number is from_comma and is_number(text):
             hint = "With --decimal comma a point is not part of a number."
         elif len(rows.names) == 1 and len(text.split()) > 1:
             hint = "Separate the columns by comma, semicolon or tab."
         raise InputError(f"{where}: {cell.strip(_SPACES)[:60]!r} is not a number. {hint}")
     raise AssertionError("every number is finite")
-
-
-def is_missing(text: str) -> bool:
-    """Return whether a cell marks a missing value: empty, NA, NaN, None, null."""
-    return text.strip().lower() in _MISSING
-
-
-def _from_comma(text: str) -> float:
-    if "." in text:  # either sign may be the thousands separator
-        raise ValueError(text)
-    return _to_number(text.replace(",", ".", 1))
-
-
-def _to_number(text: str) -> float:
-    # float() also reads 1_000 and digits of other scripts, which other programs do not.
-    if "_" in text or not text.isascii():
-        raise ValueError(text)
-    return float(text)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        _to_number(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _sniff(sample: list[str], *, comma_in_numbers: bool) -> str:
@@ -627,9 +619,3 @@ def _fields(number: int) -> str:
 
 def _spell(delimiter: str) -> str:
     return next((name for name, sign in DELIMITERS.items() if sign == delimiter), repr(delimiter))
-
-
-def last_word(name: str) -> str:
-    """Return the last word of a column's name: 'id' of customer_id, CustomerID and 'customer id'."""
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+", name)
-    return words[-1].lower() if words else ""

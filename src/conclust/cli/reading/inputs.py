@@ -14,7 +14,7 @@ from conclust._files.formats import WEIGHTS
 from conclust._files.storage import read_npz
 from conclust._types import Bools, Floats
 from conclust.cli.reading.columns import OBJECT, Roles, id_name, names_objects, roles_of
-from conclust.cli.reading.csvfile import CsvRows, is_missing, read_number_columns
+from conclust.cli.reading.csvfile import CsvRows, read_number_columns
 from conclust.cli.reading.sources import Source, opened
 from conclust.cli.reading.tables import (
     Reading,
@@ -137,8 +137,8 @@ def points_of(table: Table, how: Reading) -> Points:
     if roles.categories:
         categories = np.empty((len(X), len(roles.categories)), dtype=object)
         for u, j in enumerate(roles.categories):
-            _check_categories(table, j, read[j])
-            categories[:, u] = [None if is_missing(t) else t.strip() for t in read[j]]
+            categories[:, u] = [None if how.is_empty(t) else t.strip() for t in read[j]]
+            _check_categories(table, j, [text for text in categories[:, u] if text is not None])
     return Points(
         X,
         tuple(table.names[j] for j in roles.data),
@@ -146,13 +146,12 @@ def points_of(table: Table, how: Reading) -> Points:
         tuple(table.names[j] for j in roles.categories),
         roles.id_texts if ids is None else read[ids],
         id_name(table, roles.ids),
-        _classes_of(table, roles.classes, read),
+        _classes_of(table, roles.classes, read, how),
         (*table.notes, *roles.notes),
     )
 
 
-def _check_categories(table: Table, j: int, texts: list[str]) -> None:
-    values = [text.strip() for text in texts if not is_missing(text)]
+def _check_categories(table: Table, j: int, values: list[str]) -> None:
     if not values:
         raise InputError(f"{table.name}: the column {table.names[j]!r} is empty. --drop it.")
     if names_objects(len(set(values)), len(values)):
@@ -163,12 +162,12 @@ def _check_categories(table: Table, j: int, texts: list[str]) -> None:
 
 
 def _classes_of(
-    table: Table, j: int | None, read: Mapping[int | None, list[str]]
+    table: Table, j: int | None, read: Mapping[int | None, list[str]], how: Reading
 ) -> list[str] | None:
     """Return the known classes of the objects from the texts read; empty if there are none."""
     if j is None:
         return None
-    classes = ["" if is_missing(text) else text.strip() for text in read[j]]
+    classes = ["" if how.is_empty(text) else text.strip() for text in read[j]]
     if not any(classes):
         raise InputError(
             f"--label-column: the column {table.names[j]!r} of {table.name} has no known classes."
@@ -212,7 +211,7 @@ def labels_of(
 ) -> Labels:
     """Read the label matrix of a table as an ensemble (see `read_ensemble`)."""
     roles = roles_of(table, how, labels=True)
-    matrix, ids, classes = read_labels(table, roles, noise=missing == "noise")
+    matrix, ids, classes = read_labels(table, roles, how, noise=missing == "noise")
     names = tuple(table.names[j] for j in roles.data)
     if clusterings_as_rows(matrix, *matrix.shape):
         n, m = matrix.shape
@@ -234,7 +233,7 @@ def labels_of(
 
 
 def read_labels(
-    table: Table, roles: Roles, *, noise: bool
+    table: Table, roles: Roles, how: Reading, *, noise: bool
 ) -> tuple[NDArray[Any], list[str] | None, list[str] | None]:
     """Return the labels of a table, the names of its objects, and their known classes."""
     texts = [roles.classes] if roles.classes is not None else []
@@ -243,7 +242,7 @@ def read_labels(
     labels, texts_read = table.labels(roles.data, texts, noise=noise)
     read: dict[int | None, list[str]] = dict(zip(texts, texts_read, strict=True))
     ids = read.get(roles.ids) if roles.id_texts is None else roles.id_texts
-    return labels, ids, _classes_of(table, roles.classes, read)
+    return labels, ids, _classes_of(table, roles.classes, read, how)
 
 
 def _refuse_names(table: Table, ensemble: Ensemble, columns: list[int]) -> None:
@@ -267,10 +266,16 @@ def _of_saved(
             f"{source} is a saved ensemble, which distinguishes missing labels from noise. Leave "
             "--missing out."
         )
-    if (how.id_column, how.label_column, how.columns, how.drop) != (None, None, None, ()):
+    if (how.id_column, how.label_column, how.columns, how.drop, how.na) != (
+        None,
+        None,
+        None,
+        (),
+        (),
+    ):
         raise InputError(
             f"{source} is a saved ensemble, without columns to choose from: leave --id-column, "
-            "--label-column, --columns and --drop out."
+            "--label-column, --columns, --drop and --na out."
         )
     if weights is not None:
         saved = saved.reweighted(read_weights(weights, saved.n_partitions))

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from conclust._files.formats import WHOLE
 from conclust._files.parquetfile import index_columns
 from conclust._types import Floats
+from conclust.cli.reading.cells import is_missing
 from conclust.cli.reading.csvfile import (
     FILLING,
     CsvRows,
-    is_missing,
     read_label_columns,
     read_number_columns,
     read_text_columns,
@@ -51,6 +51,8 @@ class Reading:
         Whether cells of points may be empty.
     key : str, default=None
         Name of the array of an NPZ or MAT file.
+    na : tuple of str, default=()
+        Further spellings of an empty cell in CSV files.
     """
 
     delimiter: str | None = None
@@ -63,6 +65,11 @@ class Reading:
     categories: tuple[str, ...] = ()
     gaps: bool = False
     key: str | None = None
+    na: tuple[str, ...] = ()
+
+    def is_empty(self, text: str) -> bool:
+        """Return whether a cell of text marks a missing value."""
+        return is_missing(text) or text.strip() in self.na
 
 
 # Cells meant as numbers: with thousands separators, hexadecimal, or several in one cell.
@@ -149,9 +156,11 @@ def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
             delimiter=how.delimiter,
             header=how.header,
             decimal=how.decimal,
+            na=how.na,
         ) as rows:
             yield _CsvTable(rows, source.name)
     elif form.has_columns:
+        _refuse_na(source, how)
         yield _FrameTable(form.read(source.path, source.name, False), source.name)
     else:
         refuse_columns(source, how)
@@ -177,7 +186,7 @@ class _CsvTable(Table):
         return self._rows.head(column)
 
     def is_text(self, column: int) -> bool:
-        present = [cell for cell in self.head(column) if not is_missing(cell)]
+        present = [cell for cell in self.head(column) if not self._rows.is_empty(cell)]
         return not any(map(self._rows.is_number, present)) and not all(
             map(_NEARLY_NUMBER.fullmatch, present)
         )
@@ -346,10 +355,16 @@ def refuse_columns(source: Source, how: Reading) -> None:
         )
 
 
+def _refuse_na(source: Source, how: Reading) -> None:
+    if how.na:
+        raise InputError(f"--na is for CSV files. Mark missing values in {source} itself.")
+
+
 def read_array(
     source: Source, how: Reading, usual: tuple[str, ...], *, mmap: bool = False
 ) -> NDArray[Any]:
     """Read the array of a file that `how` names, or the one with a usual name."""
+    _refuse_na(source, how)
     form = WHOLE[source.kind]
     assert form.read is not None
     arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import check_row_names
+from conclust._arrays.rounding import spread_rounded_columns
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._sklearn import check_is_fitted
@@ -113,7 +114,9 @@ def border_tests(
     Limits: it misses borders in small sets (of three unit Gaussians 4 standard deviations apart, 70 % at 300
     points, all at 600; 3.5 apart, half at 600), and clusters around each other: a ring around a ball has the
     same centre. False borders: a cluster that is not convex, such as a crescent or a ring that was cut
-    in arcs, has no log-concave density; neither have rounded values (jitter them by half a unit).
+    in arcs, has no log-concave density. Neither have rounded values: columns with few distinct values (at most the root of
+    the number of points), such as answers from 1 to 5, are spread over the intervals that they were rounded from; add noise
+    to other rounded columns by yourself.
 
     Costs n_splits clusterings of A, and O(n d K) for each split: seconds for any number of points.
 
@@ -196,7 +199,8 @@ class _Whole:
         self, size: int, clustering: Clustering, n_splits: int, root: np.random.SeedSequence
     ) -> tuple[list[Part], Floats]:
         """Draw the splits, and cluster the first part of each, of `size` points."""
-        splitting, clustered = spawn_sequences(root, 2)
+        splitting, clustered, spreading = spawn_sequences(root, 3)
+        spread = spread_rounded_columns(self.points, np.random.default_rng(spreading))
         draws = zip(
             spawn_generators(splitting, n_splits), spawn_sequences(clustered, n_splits), strict=True
         )
@@ -208,7 +212,7 @@ class _Whole:
             clusters = clustering(self.points[first], seed)
             drawn = np.sort(drawn)
             part, agreement[s] = matched(
-                self.points[drawn], self.labels[drawn], len(self.names), first[drawn], clusters
+                spread[drawn], self.labels[drawn], len(self.names), first[drawn], clusters
             )
             parts.append(part)
         return parts, agreement

@@ -133,8 +133,12 @@ def modes(
     The test: two groups are found in a random third of the partitions; each of the other partitions
     is placed between them, by the difference of its mean distances to the two; and the dip test says
     whether these places have one mode. The p-value is the mean over 20 such divisions. Partitions that scatter around
-    one estimate have one mode there, however far they scatter. Fewer than 12 partitions are never split,
-    nor is a group of fewer than three split off.
+    one estimate have one mode there, however far they scatter. Partitions are discrete, and those that differ in one
+    object are neighbours: uniform noise with the width of this difference is added to the places, so that single
+    uncertain objects are not modes. Fewer than 12 partitions are never split, nor is a group of fewer than three split off.
+
+    With unequal weights, the test compares partitions drawn in proportion to their weights, as many as the effective
+    sample size (Kish). If equal draws are common, pass all of them and not each once with a weight.
 
     References
     ----------
@@ -166,25 +170,27 @@ def modes(
     if n > max_samples:
         objects = np.sort(spawn_generators(sampling, 1)[0].permutation(n)[:max_samples])
         few = draws.part(objects)
-    compared = np.arange(m)
-    if m > _COMPARED:
-        compared = np.unique(np.linspace(0, m - 1, _COMPARED).astype(np.int64))
+    compared = _compared(draws.partition_weights)
     stage("distances between partitions")
-    D = all_losses(few if len(compared) == m else few.subset(partitions=compared), "vi", threads)
-    D = np.where(np.isnan(D), np.nanmean(D), D)
-    groups = _Groups(D, splitting, threads)
+    groups = _Groups.of(few.subset(partitions=compared), splitting, threads)
     if n_modes is None:
         parts, p_values = groups.tested(max_modes, alpha)
     else:
         parts, p_values = groups.split(n_modes), np.empty(0)
     stage("estimates of the modes")
-    solutions = _settled(draws, [compared[part] for part in parts], fitting, threads)
+    parts_compared = [np.unique(compared[part]) for part in parts]
+    solutions = _settled(draws, parts_compared, fitting, threads)
     if len(solutions.shares) < len(parts):
-        parts_compared = [compared[part] for part in parts]
         solutions = _settled(draws, parts_compared, fitting, threads, loss="binder")
     wanted = range(1, min(max(max_modes, n_modes or 1), len(compared)) + 1)
     along = [
-        _settled(few, [compared[part] for part in groups.split(k)], seed, threads, few_rounds=True)
+        _settled(
+            few,
+            [np.unique(compared[part]) for part in groups.split(k)],
+            seed,
+            threads,
+            few_rounds=True,
+        )
         for k, seed in zip(
             tracked(wanted, "numbers of modes"), spawn_sequences(curve, len(wanted)), strict=True
         )
@@ -220,12 +226,9 @@ def several_modes(ensemble: Ensemble, *, max_modes: int = 3, alpha: float = 0.01
     few = some
     if some.n_samples > _TESTED:
         few = some.part(np.sort(draw.permutation(some.n_samples)[:_TESTED]))
-    sample = few.subset(
-        partitions=np.unique(np.linspace(0, few.n_partitions - 1, _COMPARED, dtype=int))
-    )
-    D = all_losses(sample, "vi", 1)
-    D = np.where(np.isnan(D), np.nanmean(D), D)
-    if _Groups(D, np.random.SeedSequence(0), 1).p_value(np.arange(len(D))) >= alpha:
+    sample = few.subset(partitions=_compared(few.partition_weights))
+    groups = _Groups.of(sample, np.random.SeedSequence(0), 1)
+    if groups.p_value(np.arange(len(groups.D))) >= alpha:
         return None
     estimates = modes(some, max_modes=max_modes, alpha=alpha, random_state=0)
     return estimates if estimates.n_modes > 1 else None
@@ -234,8 +237,15 @@ def several_modes(ensemble: Ensemble, *, max_modes: int = 3, alpha: float = 0.01
 class _Groups:
     """Groups of partitions by their distances, and the test of whether a group consists of two."""
 
-    def __init__(self, D: Floats, seed: np.random.SeedSequence, threads: int) -> None:
-        self.D, self.seed, self.threads = D, seed, threads
+    def __init__(self, D: Floats, step: float, seed: np.random.SeedSequence, threads: int) -> None:
+        self.D, self.step, self.seed, self.threads = D, step, seed, threads
+
+    @classmethod
+    def of(cls, partitions: Ensemble, seed: np.random.SeedSequence, threads: int) -> _Groups:
+        """Return the groups of some partitions, of which all are compared."""
+        D = all_losses(partitions, "vi", threads)
+        D = np.where(np.isnan(D), np.nanmean(D), D)
+        return cls(D, _step(float(partitions.present.sum(axis=0).mean())), seed, threads)
 
     def tested(self, most: int, alpha: float) -> tuple[list[Ints], Floats]:
         """Split groups while the test rejects one mode, those with the smallest p-value first."""
@@ -282,6 +292,8 @@ class _Groups:
             rest = shuffled[third:]
             place[:] = self.D[np.ix_(rest, first)].mean(axis=1)
             place -= self.D[np.ix_(rest, second)].mean(axis=1)
+            # Partitions that differ in one object are neighbours: their places are not a gap apart.
+            place += rng.uniform(-self.step, self.step, len(place))
         dips = dips_of_rows(places, self.threads)
         return float(np.mean([dip_p_value(float(dip), places.shape[1]) for dip in dips]))
 
@@ -317,6 +329,32 @@ class _Groups:
             if spread < least:
                 best, least = side.copy(), spread
         return part[~best], part[best]
+
+
+def _compared(weights: Floats) -> Ints:
+    """Return the partitions that are compared pairwise: all or evenly spaced ones, in proportion to their weights.
+
+    With unequal weights they are as many as the effective sample size (Kish), and a heavy one may occur more than once.
+    """
+    m = len(weights)
+    if (weights == weights[0]).all():
+        if m <= _COMPARED:
+            return np.arange(m)
+        return np.unique(np.linspace(0, m - 1, _COMPARED).astype(np.int64))
+    shares = weights / weights.sum()
+    size = min(_COMPARED, max(1, int(1 / (shares**2).sum() + 1e-9)))
+    places = np.searchsorted(np.cumsum(shares), (np.arange(size) + 0.5) / size)
+    return np.asarray(np.minimum(places, np.flatnonzero(shares)[-1]), dtype=np.int64)
+
+
+def _step(n: float) -> float:
+    """Return the largest variation of information, in bits, between two partitions of n objects that differ in one object.
+
+    Moving it from a cluster of a objects to one of b changes n VI by f(a) - f(a - 1) + f(b + 1) - f(b), with
+    f(x) = x log2 x: largest for a = b + 1 = (n + 1) / 2.
+    """
+    half = (n + 1) / 2
+    return float(2 * (half * np.log2(half) - (half - 1) * np.log2(max(half - 1, 1.0))) / n)
 
 
 def _to_mean(D: Floats, group: Bools) -> Floats:

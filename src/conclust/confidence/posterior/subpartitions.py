@@ -98,7 +98,7 @@ def core_partition(
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_draws)
-        The draws, an object a row; draws in rows: ``Ensemble.from_draws``. Each counts by its weight.
+        Draws, one object per row (for draws in rows see ``Ensemble.from_draws``). Each counts by its weight.
     threshold : float, default=0.5
         Share of the draws that must agree on the core, in (0, 1].
     n_init : int, default=16

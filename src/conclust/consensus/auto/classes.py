@@ -69,7 +69,7 @@ class LatentClasses:
 
     @property
     def hint(self) -> str:
-        """The number of classes, in a sentence, where the trees show a smaller number without support."""
+        """The number of classes, in a sentence, where the trees show another number without support."""
         return (
             f"The partitions agree little; if they are attributes and not clusterings, {count(self.shown, 'latent class')} have the lowest ICL "
             f"(pass n_clusters={self.shown})."
@@ -86,7 +86,7 @@ def decided_by_classes(
     """Return the decisions with latent classes as the clusters, and the classes.
 
     A number without support, which all partitions have in common, says little: if the classes show a smaller one, and the
-    objects suffice to see classes, that is the number shown. Other numbers stay.
+    objects suffice to see classes, that is the number shown. Other numbers stay, and the reason names that of the classes.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def decided_by_classes(
             number = ChosenNumber(shown, found.reason, number.by, found.alternatives)
     elif (
         number.by == "partitions"
-        and number.n_clusters < shown
+        and 1 < shown != number.n_clusters
         and (unsupported or number.n_clusters == 1)
     ):
         reason = f"{number.reason} {found.hint}"

@@ -89,7 +89,7 @@ class AutoConsensus(PlacingClusterer):
     (:class:`conclust.MixtureModel`), from the clusters of the tree and from those of :class:`conclust.KCC`.
     :class:`conclust.ConsensusClustering` does not use latent classes, because its last step uses the points. The
     trees still determine the number, because clusterings of a single cloud in many dimensions agree just as little,
-    and latent classes would divide the cloud; if the trees show fewer clusters without support, ``reason_`` names the number of classes.
+    and latent classes would divide the cloud; if the trees show another number without support, ``reason_`` names the number of classes.
     The exception is a number without support that all partitions have in common: a smaller number of classes (even
     one) replaces it, if it has the lowest integrated completed likelihood (ICL) and each class can have as many
     objects as parameters.

@@ -18,8 +18,8 @@ from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.mixture.bayesian import BayesianEnsemble
-from conclust.ensemble import Ensemble, Missing
-from conclust.ensemble.labels import canonical_labels
+from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.labels import canonical_labels, one_hot_rows
 from conclust.evidence import coassociation
 
 
@@ -178,16 +178,37 @@ def _drawn_concentration(
 
 
 def _least_squares(draws: NDArray[np.int32]) -> Floats:
-    """Return for each draw the squared distance, over pairs, to the mean of all of them."""
+    """Return for each draw, without missing labels, the squared distance over pairs to the mean of all of them."""
     S = draws.shape[1]
     if len(draws) == 1:  # there are no pairs
         return np.zeros(S)
     rows = Ensemble(draws).distinct_rows()
-    # Ordered pairs of objects that share a cluster in both s and t, including each object with itself.
-    both = np.empty((S, S))
-    squared_tables(rows.ensemble.label_view, rows.counts, both)
-    losses: Floats = np.diagonal(both) - 2.0 * both.mean(axis=1) + both.mean()
+    # Sums over ordered pairs of objects, each with itself included; all are whole numbers.
+    u, most = len(rows), int(rows.ensemble.cluster_counts.max())
+    if u < max(S / most, S / 4):
+        own, shared = _together(rows)
+    else:
+        both = np.empty((S, S))
+        squared_tables(rows.ensemble.label_view, rows.counts, both)
+        own, shared = np.diagonal(both), both.sum(axis=1)
+    losses: Floats = own - 2.0 * (shared / S) + shared.sum() / S**2
     return losses / 2.0
+
+
+def _together(rows: DistinctRows) -> tuple[Floats, Floats]:
+    """Return for each draw its pairs, and the sum over all draws of the pairs that both have.
+
+    Less memory than all pairs of draws, if there are fewer distinct rows.
+    """
+    draws, counts = rows.ensemble, rows.counts.astype(np.float64)
+    labels = draws.labels
+    pairs = coassociation(draws, max_dense=None) * np.outer(counts, counts)
+    own, shared = np.empty(draws.n_partitions), np.empty(draws.n_partitions)
+    for s, k in enumerate(draws.cluster_counts):
+        columns = one_hot_rows(labels[:, s], int(k))
+        own[s] = ((counts @ columns) ** 2).sum()
+        shared[s] = ((pairs @ columns) * columns).sum()
+    return own, shared
 
 
 def posterior_coclustering(
