@@ -82,3 +82,14 @@ def test_named_headers_exist():
     }
     assert named
     assert not {place for place in named if not (KERNELS / place[1]).is_file()}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_sources_compile_with_msvc(source):
+    text = (KERNELS / source).read_text("utf-8")
+    # MSVC has OpenMP 2.0, whose loops need a signed index, and no __restrict__.
+    loops = re.findall(r"^#pragma omp (?:parallel )?for\b(?:.*\\\n)*.*\n\s*for \((.*?);", text, re.M)
+    assert text.count("#pragma omp for") + text.count("#pragma omp parallel for") == len(loops)
+    for loop in loops:
+        assert loop.startswith("std::ptrdiff_t "), loop
+    assert "__restrict__" not in text

@@ -50,9 +50,10 @@ struct PackedPoints {
     std::vector<std::size_t> sixes;  // of cell c: the sixes sixes[c] .. sixes[c + 1]
     std::vector<double> mean;
     double scale = 1.0;
+    bool known = false;  // false: coordinates are too large or too small for scores
     // The bound of a query: its length by this, and this.
-    double per_length = std::numeric_limits<double>::infinity();
-    double extra = std::numeric_limits<double>::infinity();
+    double per_length = 0.0;
+    double extra = 0.0;
 };
 
 // The largest distance of a coordinate from the mean, which is written.
@@ -80,7 +81,7 @@ PackedPoints::PackedPoints(const NeighbourSearch& search) : mean(search.d) {
     const std::size_t d = search.d;
     const std::size_t n_cells = search.cells.size() - 1;
     const double largest = find_mean(search.points, mean);
-    const bool known = largest >= smallest_known && largest <= largest_known && d <= 100'000;
+    known = largest >= smallest_known && largest <= largest_known && d <= 100'000;
     if (known) {
         int exponent = 0;
         std::frexp(largest, &exponent);
@@ -370,7 +371,8 @@ class Searcher {
             const double square = move_query(search_.queries.data() + query * d, d, packed_.mean.data(),
                                              packed_.scale, rows_of_form, work.tile.data() + r);
             const double length = std::sqrt(square) * slack;
-            const bool known = length <= longest_known && length <= largest_known * packed_.scale;
+            const bool known = packed_.known && length <= longest_known &&
+                               length <= largest_known * packed_.scale;
             candidates.bounds[r] =
                 known ? packed_.per_length * length + packed_.extra + in_double * length * length
                       : std::numeric_limits<double>::infinity();

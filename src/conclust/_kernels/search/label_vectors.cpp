@@ -39,11 +39,12 @@ class Clusters {
           slack_(2.0 * std::numbers::ln2 *
                  std::accumulate(in_.weights.begin(), in_.weights.end(), 0.0)) {
         if (!in_.soft && (spread_ == Spread::entropic || powers())) {
-            double total = 0.0;
+            // A row is also scored in its own cluster, as if it joined it once more.
+            double largest = *std::max_element(counts_.begin(), counts_.end());
             for (std::size_t i = 0; i < in_.n; ++i) {
-                total += counts_[i];
+                largest += counts_[i];
             }
-            std::vector<double> table(static_cast<std::size_t>(total) + 2);
+            std::vector<double> table(static_cast<std::size_t>(largest) + 1);
             for (std::size_t x = 0; x < table.size(); ++x) {
                 table[x] = f(static_cast<double>(x));
             }
@@ -168,7 +169,7 @@ class Clusters {
             rebuild(chosen);
             return;
         }
-        degree_.assign(k_, 0.0);
+        degree_.assign(width_, 0.0);
         held_.assign(k_, 0.0);
         constant_ = 0.0;
         for (std::size_t i = 0; i < in_.n; ++i) {
