@@ -14,8 +14,6 @@
 namespace conclust {
 namespace {
 
-constexpr double longest_known = 1e30;
-
 // All centres, moved to their mean and scaled by a power of two such that coordinates are below 1.
 class Packed {
   public:
