@@ -85,10 +85,12 @@ def test_named_headers_exist():
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_sources_compile_with_msvc(source):
+def test_parallel_loops_have_signed_indices(source):
     text = (KERNELS / source).read_text("utf-8")
-    # MSVC has OpenMP 2.0, whose loops need a signed index, and no __restrict__.
-    loops = re.findall(r"^#pragma omp (?:parallel )?for\b(?:.*\\\n)*.*\n\s*for \((.*?);", text, re.M)
+    # As in OpenMP 2.0, the version of MSVC, which does not have __restrict__ either.
+    loops = re.findall(
+        r"^#pragma omp (?:parallel )?for\b(?:.*\\\n)*.*\n\s*for \((.*?);", text, re.M
+    )
     assert text.count("#pragma omp for") + text.count("#pragma omp parallel for") == len(loops)
     for loop in loops:
         assert loop.startswith("std::ptrdiff_t "), loop
