@@ -39,19 +39,20 @@ class Clusters {
           slack_(2.0 * std::numbers::ln2 *
                  std::accumulate(in_.weights.begin(), in_.weights.end(), 0.0)) {
         if (!in_.soft && (spread_ == Spread::entropic || powers())) {
-            // A row is also scored in its own cluster, as if it joined it once more.
-            double largest = *std::max_element(counts_.begin(), counts_.end());
+            double total = 0.0;
+            double most = 0.0;
             for (std::size_t i = 0; i < in_.n; ++i) {
-                largest += counts_[i];
+                total += counts_[i];
+                most = std::max(most, counts_[i]);
             }
-            std::vector<double> table(static_cast<std::size_t>(largest) + 1);
-            for (std::size_t x = 0; x < table.size(); ++x) {
+            const std::size_t known = static_cast<std::size_t>(total) + 2;
+            // A row is also scored in its own cluster, as if it joined it once more: `gain_without` replaces that score.
+            std::vector<double> table(known + static_cast<std::size_t>(most), 0.0);
+            for (std::size_t x = 0; x < known; ++x) {
                 table[x] = f(static_cast<double>(x));
             }
             table_ = std::move(table);
-        }
-        if (counted()) {
-            growth_.resize(table_.size() - 1);
+            growth_.resize(counted() ? known - 1 : 0);
             for (std::size_t x = 0; x < growth_.size(); ++x) {
                 growth_[x] = table_[x + 1] - table_[x];
             }
