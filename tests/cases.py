@@ -75,3 +75,12 @@ def degenerate(kind, n):
     elif kind == "one pair":
         column[[n // 3, n // 2]] = 0
     return column
+
+
+def corrupt_graphs(graph):
+    """Return copies of a CSR matrix with indices outside of it, which SciPy does not check."""
+    copies = [graph.copy() for _ in range(3)]
+    copies[0].indices[-1] = graph.shape[1]
+    copies[1].indices[0] = -1
+    copies[2].indptr[1] = graph.nnz + 1
+    return copies

@@ -82,3 +82,16 @@ def test_named_headers_exist():
     }
     assert named
     assert not {place for place in named if not (KERNELS / place[1]).is_file()}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_parallel_loops_have_signed_indices(source):
+    text = (KERNELS / source).read_text("utf-8")
+    # As in OpenMP 2.0, the version of MSVC, which does not have __restrict__ either.
+    loops = re.findall(
+        r"^#pragma omp (?:parallel )?for\b(?:.*\\\n)*.*\n\s*for \((.*?);", text, re.M
+    )
+    assert text.count("#pragma omp for") + text.count("#pragma omp parallel for") == len(loops)
+    for loop in loops:
+        assert loop.startswith("std::ptrdiff_t "), loop
+    assert "__restrict__" not in text

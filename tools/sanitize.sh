@@ -41,4 +41,5 @@ OMP_NUM_THREADS=2 \
     tests/confidence/test_confidence_gaps.py tests/generation/test_kmeans_runs.py \
     tests/generation/test_labelling.py \
     tests/selection/test_selection_criteria.py \
-    tests/ensemble/test_label_view.py tests/borders/test_valleys.py
+    tests/ensemble/test_label_view.py tests/borders/test_valleys.py \
+    tests/neighbours/test_search.py tests/consensus/label_vectors/test_utilities.py tests/test_fuzz.py

@@ -101,7 +101,8 @@ class Divergence:
         names = ("value", "derivative", "curvature")
 
         def call(what: int, p: Floats, q: Floats, out: Floats) -> None:
-            out[:] = functions[what](p, q)
+            # Copies, because the function may keep its arguments: the kernel reuses their memory, and frees it.
+            out[:] = functions[what](p.copy(), q.copy())
             if not math.isfinite(out.sum()):
                 _demand(self, names[what], "be finite", np.isfinite(out), p, q, out)
 

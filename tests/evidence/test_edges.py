@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from tests.cases import random_labels
+from tests.cases import corrupt_graphs, random_labels
 
 from conclust import EAC, Ensemble, coassociation, copresence
 from conclust.evidence import SparseEvidence, edge_evidence
@@ -103,3 +103,9 @@ def test_a_method_is_restricted_to_the_edges():
 def test_invalid_edges_are_refused(graph, said):
     with pytest.raises(InputError, match=said):
         edge_evidence([[0], [0], [1]], graph)
+
+
+def test_graphs_with_indices_outside_are_refused():
+    for graph in corrupt_graphs(sp.csr_array(graph_of(1, 30))):
+        with pytest.raises(InputError, match="graph of edge_evidence is not a valid sparse matrix"):
+            edge_evidence(random_labels(3, 30, 7, 4), graph)

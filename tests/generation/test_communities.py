@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.datasets import load_iris, make_blobs, make_circles
 from sklearn.metrics import adjusted_rand_score
+from tests.cases import corrupt_graphs
 from tests.naive import neighbours as naive
 
 from conclust import Ensemble, EnsembleGenerator
@@ -284,6 +285,9 @@ def test_invalid_graphs_are_refused():
         generator.fit(points, graph=directed.tocsr())
     with pytest.raises(InputError, match="not negative"):
         generator.fit(points, graph=-graph)
+    for corrupt in corrupt_graphs(sp.csr_array(graph)):
+        with pytest.raises(InputError, match="not a valid sparse matrix"):
+            generator.fit(points, graph=corrupt)
     with pytest.raises(InputError, match="takes a graph only for members by 'graph'"):
         EnsembleGenerator("kmeans", 2).fit(points, graph=graph)
     for wrong in ({"n_neighbors": 5}, {"sample_fraction": 0.5}, {"fit_on": 50}):

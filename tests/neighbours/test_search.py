@@ -48,6 +48,17 @@ def test_the_unit_of_the_points_does_not_matter(scale):
     )
 
 
+@pytest.mark.parametrize("apart", [0.0, 1e-150])
+@pytest.mark.parametrize("at", [[0.0, 0.0], [1.0, 0.0]])
+def test_points_at_tiny_distances_are_all_compared(at, apart):
+    points = np.array([at] * 40)
+    points[:, 1] += apart * np.arange(40)
+    queries = np.array([[0.0, 0.0], [1.0, 0.0], [3.0, -2.0]])
+    expected = naive.nearest(points, 15, queries)
+    for form in FORMS:
+        assert all(map(np.array_equal, PointIndex(points).nearest(queries, 15, 1, form), expected))
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_neighbours_match_scikit_learn(metric):
     points = np.random.default_rng(1).normal(size=(1200, 8))

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from tests.cases import corrupt_graphs
 from tests.naive import networks as naive
 from tests.naive.partitions import all_partitions
 
@@ -390,3 +391,9 @@ def test_three_edges_between_tuples_are_edges():
         found = GraphConsensus(random_state=0).fit(given)
         assert dict(zip(found.nodes_, found.labels_, strict=True)).keys() == set(expected.nodes_)
         assert found.n_clusters_ == expected.n_clusters_
+
+
+def test_graphs_with_indices_outside_are_refused():
+    for graph in corrupt_graphs(matrix_of(*random_edges(0))):
+        with pytest.raises(InputError, match="graph is not a valid sparse matrix: ind"):
+            GraphConsensus().fit(graph)

@@ -89,3 +89,8 @@ def test_neighbouring_objects_are_averaged_without_empty_cells():
 def test_invalid_arguments_are_refused(arguments, error, message):
     with pytest.raises(error, match=message):
         signature_heatmap(points(), **{"labels": LABELS, "ax": Figure().add_subplot(), **arguments})
+
+
+def test_a_single_number_is_refused():
+    with pytest.raises(InputError, match="needs a row of features for each object"):
+        signature_heatmap(1.5, LABELS)

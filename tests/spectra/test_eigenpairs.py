@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from conclust.spectra import eigenpairs
-from conclust.spectra.eigenpairs import leading_of_sparse
+from conclust.spectra.eigenpairs import leading_of_sparse, some_eigenpairs
 from conclust.spectra.transfer_cut import transfer_cut_of_products
 
 
@@ -85,3 +85,12 @@ def test_the_transfer_cut_of_a_bridged_graph_is_the_same_sparse_and_dense(alike,
     np.testing.assert_allclose(
         np.abs(np.einsum("ij,ij->j", sparse.clusters, dense.clusters)), 1, atol=1e-6
     )
+
+
+def test_partial_spectra_that_lapack_does_not_find_are_complete():
+    # dsyevr fails for some of these complete graphs, and finds no eigenvalue of others.
+    for n in range(20, 60):
+        graph = (np.ones((n, n)) - np.eye(n)) / (n - 1)
+        values, vectors = some_eigenpairs(graph, n - 6, n)
+        np.testing.assert_allclose(values, [-1 / (n - 1)] * 5 + [1], atol=1e-12)
+        np.testing.assert_allclose(graph @ vectors, vectors * values, atol=1e-12)

@@ -171,6 +171,17 @@ def _is_default(index: Any) -> bool:
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
+def refuse_corrupt(matrix: Any, what: str) -> None:
+    """Refuse a sparse matrix with indices outside of its shape: SciPy itself would read and write any memory."""
+    if matrix.format in ("csr", "csc", "bsr"):
+        try:
+            # A new object, because the check may replace the arrays of the one that it checks.
+            parts = (matrix.data, matrix.indices, matrix.indptr)
+            type(matrix)(parts, shape=matrix.shape).check_format(full_check=True)
+        except ValueError as error:
+            raise InputError(f"{what} is not a valid sparse matrix: {error}.") from error
+
+
 _PROTOCOLS = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
 
 

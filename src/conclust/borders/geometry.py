@@ -10,6 +10,7 @@ import scipy.linalg
 from conclust._kernels import border_places, count_valleys, nearest_centres
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
+from conclust.spectra.eigenpairs import some_eigenpairs
 
 # Minimum share of the mean variance in the pooled covariance: keeps directions without spread harmless.
 _SHRINKAGE = 0.1
@@ -215,5 +216,4 @@ def leading_components(X: Floats, n_components: int = 50, *, first: Bools | None
 def _leading(matrix: Floats, k: int) -> Floats:
     """Return the k leading eigenvectors of a symmetric matrix, the first one first."""
     n = len(matrix)
-    vectors = scipy.linalg.eigh(matrix, subset_by_index=(n - k, n - 1))[1]
-    return np.asarray(vectors[:, ::-1])
+    return np.asarray(some_eigenpairs(matrix, n - k, n)[1][:, ::-1])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.containers import refuse_corrupt
 from conclust._threads import thread_count
 from conclust.ensemble import as_ensemble
 from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern
@@ -76,6 +77,7 @@ def edge_evidence(labels: Any, graph: Any, *, n_jobs: int | None = None) -> Spar
             f"The graph of edge_evidence must be a sparse matrix with a row for each of the {n} objects. Got "
             f"{got} instead: scipy.sparse.csr_array(matrix), networkx.to_scipy_sparse_array(G)."
         )
+    refuse_corrupt(matrix, "The graph of edge_evidence")
     edges = matrix.tocoo()
     is_edge = (edges.data != 0) & (edges.row != edges.col)
     i, j = edges.row[is_edge].astype(np.int64), edges.col[is_edge].astype(np.int64)

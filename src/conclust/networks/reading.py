@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import identifiers, is_missing, plain_array
+from conclust._arrays.containers import identifiers, is_missing, plain_array, refuse_corrupt
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
 from conclust.ensemble.columns import unmasked
@@ -185,6 +185,7 @@ def _of_matrix(matrix: Any) -> Network:
     """Read a sparse matrix: symmetric, or a triangle."""
     if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
         raise InputError(f"{_EXPECTED} Got a sparse matrix of shape {matrix.shape} instead.")
+    refuse_corrupt(matrix, "The graph")
     table = matrix.tocoo()
     i, j, weights = table.row, table.col, _checked(table.data)
     is_edge = (weights != 0) & (i != j)

@@ -89,6 +89,10 @@ def signature_heatmap(
     assert most is not None
     assert pixels is not None
     names = _names(X, feature_names)
+    if np.ndim(X) == 0:
+        raise InputError(
+            f"{owner} needs a row of features for each object. Got {shown(X)} instead."
+        )
     n_samples = len(np.asarray(X))
     if labels is None or isinstance(labels, dict):
         raise InputError(f"{owner} needs one label for each object. Got {shown(labels)} instead.")

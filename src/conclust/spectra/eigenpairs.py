@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import numpy as np
@@ -41,12 +42,20 @@ def leading(E: Floats, k: int) -> tuple[Floats, Floats]:
 def solved_densely(E: Floats, k: int) -> tuple[Floats, Floats]:
     """Return the same by LAPACK."""
     n = len(E)
-    values, vectors = scipy.linalg.eigh(E, subset_by_index=(n - k, n - 1))
-    if len(values) < k:
-        # LAPACK's partial spectrum can be empty if many eigenvalues are equal: a complete graph, or
-        # nearly disconnected blocks.
-        values, vectors = (part[..., n - k :] for part in scipy.linalg.eigh(E))
+    values, vectors = some_eigenpairs(E, n - k, n)
     return values[::-1], vectors[:, ::-1]
+
+
+def some_eigenpairs(E: Floats, begin: int, end: int) -> tuple[Floats, Floats]:
+    """Return the eigenvalues from number `begin` to before `end`, rising, and their vectors."""
+    # LAPACK's partial spectrum can be empty, or fail, if many eigenvalues are equal: a complete graph, or nearly
+    # disconnected blocks.
+    with contextlib.suppress(np.linalg.LinAlgError):
+        values, vectors = scipy.linalg.eigh(E, subset_by_index=(begin, end - 1))
+        if len(values) == end - begin:
+            return values, vectors
+    values, vectors = scipy.linalg.eigh(E)
+    return values[begin:end], vectors[:, begin:end]
 
 
 def leading_of_sparse(

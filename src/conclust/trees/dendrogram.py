@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from conclust._arrays.containers import number_array
 from conclust._kernels import cut_tree, label_merges
 from conclust._types import Floats, Ints
-from conclust._validation import check_int
+from conclust._validation import check_int, shown
 from conclust.ensemble import Ensemble
-from conclust.exceptions import EnsembleWarning, warn
+from conclust.exceptions import EnsembleWarning, InputError, warn
 
 # Lifetimes are differences of heights, so equal ones differ in their last bits.
 _SAME = 1e-9
@@ -59,6 +60,8 @@ def cut(linkage_matrix: Floats, n_clusters: int) -> Ints:
     ------
     ParameterError
         If `n_clusters` is not an int from 1 to n_samples.
+    InputError
+        If `linkage_matrix` is not a linkage matrix.
 
     Examples
     --------
@@ -68,11 +71,29 @@ def cut(linkage_matrix: Floats, n_clusters: int) -> Ints:
     >>> cut(tree, 3)
     array([0, 0, 1, 2])
     """
-    tree = np.ascontiguousarray(linkage_matrix, dtype=np.float64)
+    tree = np.ascontiguousarray(number_array(linkage_matrix, "A linkage matrix"))
+    _refuse_other_matrices(tree)
     n = len(tree) + 1
     labels = np.empty(n, dtype=np.int64)
     cut_tree(tree, check_int(n_clusters, "n_clusters", "cut", high=n), labels)
     return labels
+
+
+def _joins_each_once(joined: Floats) -> bool:
+    n = len(joined) + 1
+    if not ((joined >= 0) & (joined < np.arange(n, 2 * n - 1)[:, np.newaxis])).all():
+        return False
+    clusters = joined.astype(np.int64)
+    return bool((clusters == joined).all() and (np.bincount(clusters.ravel()) == 1).all())
+
+
+def _refuse_other_matrices(tree: Floats) -> None:
+    """Refuse a matrix whose rows do not join each cluster once, after it was formed."""
+    if tree.ndim != 2 or tree.shape[1] != 4 or not _joins_each_once(tree[:, :2]):
+        raise InputError(
+            "A linkage matrix must have a row for each merge, as EAC.linkage_matrix_ and "
+            f"scipy.cluster.hierarchy.linkage have. Got {shown(tree)} instead."
+        )
 
 
 def lifetimes(linkage_matrix: Floats) -> Floats:

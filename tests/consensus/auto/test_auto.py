@@ -247,6 +247,10 @@ def test_noise_objects_do_not_form_clusters():
     np.testing.assert_array_equal(model.membership_[10], [0.5, 0.5])
 
 
+def test_more_clusters_than_objects_without_noise_are_not_refused():
+    assert AutoConsensus(3).fit([[0], [0], [-2]]).labels_.tolist() == [0, 0, 0]
+
+
 def test_invalid_parameters_are_refused():
     with pytest.raises(
         ParameterError, match="'n_clusters' parameter of AutoConsensus must be an int"

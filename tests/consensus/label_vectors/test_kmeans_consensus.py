@@ -217,6 +217,21 @@ def test_copies_of_objects_count_separately(cls):
 
 
 @pytest.mark.parametrize("cls", BOTH)
+def test_a_row_of_nearly_all_objects_is_scored_in_its_own_cluster(cls):
+    # The kernel read beyond a table here, which only the sanitizers detect (make sanitize).
+    labels = np.zeros((60, 5), dtype=int)
+    labels[-1] = 1
+    labels[-2:, 0] = 1
+    model = cls(2, random_state=0).fit(labels)
+    sizes = np.bincount(model.labels_)
+    assert sorted(sizes) == [1, 59] or sorted(sizes) == [2, 58]
+    members = blocks(labels)
+    loss = squared_loss if cls is QMI else divergence_loss
+    of = [loss(members, np.arange(60) >= 60 - few) for few in (1, 2)]
+    assert loss(members, model.labels_) == pytest.approx(min(of))
+
+
+@pytest.mark.parametrize("cls", BOTH)
 def test_a_partition_without_weight_has_no_effect(cls):
     labels = ragged(9, missing=0.0, noise=0.0)
     weights = np.ones(labels.shape[1])

@@ -12,7 +12,7 @@ from tests.naive.linkage import between, replay
 
 from conclust import _kernels
 from conclust.consensus.linkage import EAC, cut, lifetimes, longest_lifetime
-from conclust.exceptions import ParameterError
+from conclust.exceptions import InputError, ParameterError
 from conclust.trees.dendrogram import from_merges
 
 LINKAGES = ("single", "average", "complete", "ward")
@@ -133,6 +133,25 @@ def test_cut_refuses_invalid_numbers(k):
     tree = EAC().fit(E1).linkage_matrix_
     with pytest.raises(ParameterError, match=r"'n_clusters' parameter of cut must be an int in"):
         cut(tree, k)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [[0, 1, 0, 2], [3, 9, 1, 3]],  # no such cluster
+        [[0, 1, 0, 2], [-3, 2, 1, 3]],
+        [[0, 4, 0, 2], [1, 2, 1, 3]],  # a cluster that is formed later
+        [[0, 1, 0, 2], [0, 2, 1, 3]],  # one that is already part of another
+        [[0, 1, 0, 2], [2.5, 3, 1, 3]],
+        [[0, 1, 0, 2], [np.nan, 3, 1, 3]],
+        [[0, 1, 0], [2, 3, 1]],
+        [0, 1, 0, 2],
+        "tree",
+    ],
+)
+def test_other_matrices_are_not_cut(wrong):
+    with pytest.raises(InputError, match="linkage matrix must"):
+        cut(wrong, 2)
 
 
 def test_lifetimes_match_their_definition():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.naive import pairs_objective as naive
 
+from conclust import PCC
 from conclust.divergences import Divergence, built_in, i, kl, l2, mahalanobis, power
 from conclust.exceptions import ParameterError
 
@@ -78,3 +79,20 @@ def test_matrices_that_define_no_distance_are_refused(A):
 def test_powers_out_of_range_are_refused(a):
     with pytest.raises(ParameterError, match="'a'"):
         power(a)
+
+
+@pytest.mark.parametrize("solver", ["pairwise", "greedy"])
+def test_a_custom_divergence_may_keep_its_arguments(solver):
+    kept = []
+
+    def derivative(p, q):
+        kept.append((p, p.copy(), q, q.copy()))
+        return 2 * (q - p)
+
+    custom = Divergence(lambda p, q: (p - q) ** 2, derivative)
+    labels = np.random.default_rng(0).integers(0, 3, (40, 6))
+    PCC(3, divergence=custom, solver=solver, n_init=1, random_state=0).fit(labels)
+    assert all(p.flags.owndata and q.flags.owndata for p, _, q, _ in kept)
+    for p, p_then, q, q_then in kept:
+        np.testing.assert_array_equal(p, p_then)
+        np.testing.assert_array_equal(q, q_then)

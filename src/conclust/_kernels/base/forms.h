@@ -30,12 +30,15 @@
         apply_to = function))
 #define CONCLUST_BEGIN_AVX2 \
     CONCLUST_PRAGMA(clang attribute push(__attribute__((target("avx2"))), apply_to = function))
+#define CONCLUST_BEGIN_FMA \
+    CONCLUST_PRAGMA(clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function))
 #define CONCLUST_END _Pragma("clang attribute pop")
 #else
 #define CONCLUST_BEGIN_AVX512   \
     _Pragma("GCC push_options") \
         _Pragma("GCC target(\"avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512bitalg\")")
 #define CONCLUST_BEGIN_AVX2 _Pragma("GCC push_options") _Pragma("GCC target(\"avx2\")")
+#define CONCLUST_BEGIN_FMA _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,fma\")")
 #define CONCLUST_END _Pragma("GCC pop_options")
 #endif
 
@@ -104,6 +107,15 @@ inline Form find_form(std::string_view name) {
         }
     }
     return Form::portable;
+}
+
+// The form itself, or another where the processor lacks fused multiply-adds.
+inline Form with_fma(Form form) {
+#if CONCLUST_X86
+    return form == Form::avx2 && !__builtin_cpu_supports("fma") ? Form::portable : form;
+#else
+    return form;
+#endif
 }
 
 namespace {

@@ -137,8 +137,11 @@ void count_valley(const Bins& chosen_by, const Bins& counted, std::int64_t* coun
 void nearest_centres(const Centres& centres, std::span<std::int64_t> nearest,
                      [[maybe_unused]] int threads) {
     const std::size_t K = centres.count;
-#pragma omp parallel for default(none) num_threads(threads) schedule(static) shared(centres, nearest, K)
-    for (std::size_t i = 0; i < nearest.size(); ++i) {
+    const auto n = static_cast<std::ptrdiff_t>(nearest.size());
+#pragma omp parallel for default(none) num_threads(threads) schedule(static) \
+    shared(centres, nearest, K, n)
+    for (std::ptrdiff_t at = 0; at < n; ++at) {
+        const auto i = static_cast<std::size_t>(at);
         const double* scores = centres.scores.data() + i * K;
         std::size_t best = 0;
         double most = -std::numeric_limits<double>::infinity();
@@ -156,13 +159,15 @@ void nearest_centres(const Centres& centres, std::span<std::int64_t> nearest,
 void border_places(const Centres& centres, std::span<const std::int64_t> nearest, Borders borders,
                    std::span<double> places, [[maybe_unused]] int threads) {
     const std::size_t n = nearest.size();
+    const auto count = static_cast<std::ptrdiff_t>(borders.size() / 2);
     Interruption interruption;
 #pragma omp parallel for default(none) num_threads(threads) schedule(dynamic) \
-    shared(centres, nearest, borders, places, n, interruption)
-    for (std::size_t b = 0; b < borders.size() / 2; ++b) {
+    shared(centres, nearest, borders, places, n, count, interruption)
+    for (std::ptrdiff_t border = 0; border < count; ++border) {
         if (interruption.wanted()) {
             continue;
         }
+        const auto b = static_cast<std::size_t>(border);
         const Line line = line_of(centres, borders, b);
         for (std::size_t i = 0; i < n; ++i) {
             const double* scores = centres.scores.data() + i * centres.count;
@@ -178,13 +183,15 @@ void count_valleys(const Centres& centres, std::span<const std::int64_t> nearest
                    std::span<const std::uint8_t> first, Borders borders, std::span<std::int64_t> counts,
                    [[maybe_unused]] int threads) {
     const std::size_t n = nearest.size();
+    const auto count = static_cast<std::ptrdiff_t>(borders.size() / 2);
     Interruption interruption;
 #pragma omp parallel for default(none) num_threads(threads) schedule(dynamic) \
-    shared(centres, nearest, first, borders, counts, n, interruption)
-    for (std::size_t b = 0; b < borders.size() / 2; ++b) {
+    shared(centres, nearest, first, borders, counts, n, count, interruption)
+    for (std::ptrdiff_t border = 0; border < count; ++border) {
         if (interruption.wanted()) {
             continue;
         }
+        const auto b = static_cast<std::size_t>(border);
         const Line line = line_of(centres, borders, b);
         std::array<Bins, 2> in_bins{};
         for (std::size_t i = 0; i < n && !line.degenerate(); ++i) {

@@ -23,8 +23,8 @@ CONCLUST_INLINE double term(Count c, Count N) {
 
 // Counts as doubles, and 1 instead of N = 0: of a whole block, so that the conversion becomes vectors.
 template <class Count>
-CONCLUST_INLINE void convert(const Count* __restrict__ c, const Count* __restrict__ N,
-                             double* __restrict__ counts, double* __restrict__ present) {
+CONCLUST_INLINE void convert(const Count* __restrict c, const Count* __restrict N,
+                             double* __restrict counts, double* __restrict present) {
     for (std::size_t j = 0; j < block; ++j) {
         counts[j] = static_cast<double>(c[j]);
     }

@@ -22,8 +22,7 @@ struct SparseLines {
 };
 
 // Preconditions: H (rows) is symmetric; L (columns) holds the entries below its unit diagonal; `inverse_pivots` (n):
-// 1 /
-// D; `fixed` (rows) is a symmetric pattern that holds the diagonal; root (n) > 0. X and residual (n x n) are
+// 1 / D; `fixed` (rows) is a symmetric pattern that holds the diagonal; root (n) > 0. X and residual (n x n) are
 // symmetric, the residual B - H X - X H in the free entries and 0 in the others. The sparse matrices outlive the
 // object.
 class MaskedSylvester {

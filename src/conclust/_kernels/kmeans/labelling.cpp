@@ -14,8 +14,6 @@
 namespace conclust {
 namespace {
 
-constexpr double longest_known = 1e30;
-
 // All centres, moved to their mean and scaled by a power of two such that coordinates are below 1.
 class Packed {
   public:
@@ -292,10 +290,10 @@ std::size_t label_block(const CenterTable& table, const LabelledBlock& block, in
     const Packed packed(table, block.d);
     const Form chosen = with_fma(form);
     const std::size_t step = rows_of(chosen);
-    const std::size_t tiles = (block.n + step - 1) / step;
+    const auto tiles = static_cast<std::ptrdiff_t>((block.n + step - 1) / step);
     // Allocated here, where an exception can propagate.
-    const std::size_t wanted =
-        std::max<std::size_t>(1, std::min(static_cast<std::size_t>(threads), tiles));
+    const std::size_t wanted = std::max<std::size_t>(
+        1, std::min(static_cast<std::size_t>(threads), static_cast<std::size_t>(tiles)));
     std::vector<Work> workers(wanted, Work(packed, block.d));
     std::atomic<std::size_t> taken{0};
     std::size_t summed = 0;
@@ -304,8 +302,8 @@ std::size_t label_block(const CenterTable& table, const LabelledBlock& block, in
     {
         Work& work = workers[taken.fetch_add(1)];
 #pragma omp for schedule(dynamic, 16)
-        for (std::size_t t = 0; t < tiles; ++t) {
-            const std::size_t first = t * step;
+        for (std::ptrdiff_t t = 0; t < tiles; ++t) {
+            const std::size_t first = static_cast<std::size_t>(t) * step;
             const std::size_t rows = std::min(step, block.n - first);
             std::visit([&](const auto& points, const auto& labels) {
                 summed += label_rows(points.data() + first * block.d, rows, packed, table.places, chosen,

@@ -7,8 +7,7 @@
 // Algorithm: a product in single precision, x'c - |c|^2 / 2 of points and centres moved to the mean of
 // all centres, whose error has a bound. If the best two scores of a member are further apart than
 // the bound, the largest is the nearest centre; otherwise the sums are added up as above. The arithmetic of the
-// product may
-// therefore differ from form to form (fused or not, wide or narrow): the labels cannot.
+// product may therefore differ from form to form (fused or not, wide or narrow): the labels cannot.
 //
 // The product runs at the rate of multiply-adds (tiles/tiles.h).
 #pragma once

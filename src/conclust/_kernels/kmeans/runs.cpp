@@ -567,15 +567,15 @@ void kmeans_runs(const KMeansDraws& draws, const KMeansSearch& search, const KMe
     }
     std::atomic<std::size_t> taken{0};
     Interruption interruption;
+    const auto count = static_cast<std::ptrdiff_t>(end - begin);
 #pragma omp parallel default(none) num_threads(static_cast<int>(wanted)) \
-    shared(out, begin, end, workers, taken, interruption)
+    shared(out, begin, count, workers, taken, interruption)
     {
         Run& run = workers[taken.fetch_add(1)];
 #pragma omp for schedule(dynamic, 1)
-        for (std::size_t r = begin; r < end; ++r) {
-            if (!interruption.wanted(static_cast<std::ptrdiff_t>(r - begin),
-                                     static_cast<std::ptrdiff_t>(end - begin))) {
-                run(r, out, interruption);
+        for (std::ptrdiff_t done = 0; done < count; ++done) {
+            if (!interruption.wanted(done, count)) {
+                run(begin + static_cast<std::size_t>(done), out, interruption);
             }
         }
     }

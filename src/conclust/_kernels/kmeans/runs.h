@@ -50,9 +50,8 @@ struct KMeansSearch {
 // Where the results go. codes (n x runs): column r holds the clusters of run r, numbered by first
 // appearance; objects that were not drawn are missing; n_clusters is below first_reserved_code
 // (labels/codes.h). Empty: not wanted. found (runs): clusters that hold an object. inertia (runs): sum of squared
-// distances
-// to their centers. centers (runs x n_clusters x d, or empty): the centers of the found clusters, in their
-// order. Rows beyond these and the rows of other runs stay as they are.
+// distances to their centers. centers (runs x n_clusters x d, or empty): the centers of the found clusters, in
+// their order. Rows beyond these and the rows of other runs stay as they are.
 struct KMeansResults {
     std::variant<std::span<std::uint8_t>, std::span<std::uint16_t>> codes;
     std::span<std::int32_t> found;

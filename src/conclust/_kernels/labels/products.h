@@ -11,7 +11,7 @@
 namespace conclust {
 
 // out = the rows of B table that begin with object `first`; table is T x d, out has d columns. With `unit`
-// rows are scaled to unit length; shorter ones than `shortest` become 0.
+// rows are scaled to unit length; those shorter than 1e-12 become 0.
 //
 // Precondition: hard labels; the rows are objects'.
 void indicator_rows(const LabelView& labels, std::span<const double> table, std::size_t first, bool unit,

@@ -123,13 +123,15 @@ struct Dip {
 
 void dips_of_sorted(std::span<const double> samples, std::size_t n, std::span<double> dips,
                     [[maybe_unused]] int threads) {
+    const auto rows = static_cast<std::ptrdiff_t>(dips.size());
     Interruption interruption;
-#pragma omp parallel default(none) num_threads(threads) shared(samples, n, dips, interruption)
+#pragma omp parallel default(none) num_threads(threads) shared(samples, n, dips, rows, interruption)
     {
         Dip dip;
 #pragma omp for schedule(static)
-        for (std::size_t r = 0; r < dips.size(); ++r) {
+        for (std::ptrdiff_t row = 0; row < rows; ++row) {
             if (!interruption.wanted()) {
+                const auto r = static_cast<std::size_t>(row);
                 dips[r] = dip.of(samples.subspan(r * n, n));
             }
         }

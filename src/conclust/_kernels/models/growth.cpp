@@ -45,13 +45,13 @@ double row_sum(const double* x, std::size_t n) {
 }
 
 CONCLUST_CLONES void grow_all(const Growth& in, double* observed, const double* fitted, double* grown,
-                              double* __restrict__ room) {
+                              double* __restrict room) {
     const std::size_t k = in.k;
     for (std::size_t i = 0; i < in.degree.size(); ++i) {
-        const double* __restrict__ y = in.Y.data() + i * k;
-        double* __restrict__ found = observed + i * k;
-        const double* __restrict__ fit = fitted + i * k;
-        double* __restrict__ next = grown + i * k;
+        const double* __restrict y = in.Y.data() + i * k;
+        double* __restrict found = observed + i * k;
+        const double* __restrict fit = fitted + i * k;
+        double* __restrict next = grown + i * k;
         const double own_c = in.own_c[i];
         const double degree = in.degree[i];
         for (std::size_t c = 0; c < k; ++c) {
@@ -72,8 +72,8 @@ CONCLUST_CLONES void grow_all(const Growth& in, double* observed, const double* 
 CONCLUST_CLONES void own_all(std::size_t n, std::size_t k, const double* Y, const double* own_N,
                              double* fitted) {
     for (std::size_t i = 0; i < n; ++i) {
-        const double* __restrict__ y = Y + i * k;
-        double* __restrict__ fit = fitted + i * k;
+        const double* __restrict y = Y + i * k;
+        double* __restrict fit = fitted + i * k;
         for (std::size_t c = 0; c < k; ++c) {
             fit[c] = y[c] * y[c];
         }
@@ -84,9 +84,9 @@ CONCLUST_CLONES void own_all(std::size_t n, std::size_t k, const double* Y, cons
     }
 }
 
-CONCLUST_CLONES void bend_all(std::size_t n, const double* __restrict__ first,
-                              const double* __restrict__ second, const double* __restrict__ third,
-                              double* __restrict__ change, double* __restrict__ bend) {
+CONCLUST_CLONES void bend_all(std::size_t n, const double* __restrict first,
+                              const double* __restrict second, const double* __restrict third,
+                              double* __restrict change, double* __restrict bend) {
     for (std::size_t i = 0; i < n; ++i) {
         change[i] = second[i] - first[i];
         bend[i] = third[i] - second[i] - change[i];
@@ -100,11 +100,11 @@ struct Leap {
 CONCLUST_CLONES void leap_all(std::size_t n, std::size_t k, const double* first, const double* change,
                               const double* bend, const double* third, const Leap& leap, double* ahead) {
     for (std::size_t i = 0; i < n; ++i) {
-        const double* __restrict__ x = first + i * k;
-        const double* __restrict__ step = change + i * k;
-        const double* __restrict__ curve = bend + i * k;
-        const double* __restrict__ low = third + i * k;
-        double* __restrict__ to = ahead + i * k;
+        const double* __restrict x = first + i * k;
+        const double* __restrict step = change + i * k;
+        const double* __restrict curve = bend + i * k;
+        const double* __restrict low = third + i * k;
+        double* __restrict to = ahead + i * k;
         for (std::size_t c = 0; c < k; ++c) {
             to[c] = std::max(x[c] + leap.twice * step[c] + leap.square * curve[c], leap.least * low[c]);
         }
@@ -116,8 +116,8 @@ CONCLUST_CLONES void leap_all(std::size_t n, std::size_t k, const double* first,
     }
 }
 
-CONCLUST_CLONES double largest_of(std::size_t n, const double* __restrict__ one,
-                                  const double* __restrict__ other) {
+CONCLUST_CLONES double largest_of(std::size_t n, const double* __restrict one,
+                                  const double* __restrict other) {
     double top[8] = {};
     std::size_t i = 0;
     for (; i + 8 <= n; i += 8) {

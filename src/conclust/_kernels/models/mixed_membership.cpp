@@ -124,10 +124,10 @@ CONCLUST_INLINE std::size_t share_labels(const Code* row, const MixedModel& in, 
         odds[p] = load(block.odds.data() + p * pack_lanes);
         mass[p] = spread(0.0);
     }
-    double* __restrict__ chance = block.chance.data();
-    double* __restrict__ weight = block.weight.data();
-    double* __restrict__ inverse = block.inverse.data();
-    std::size_t* __restrict__ cell = block.cell.data();
+    double* __restrict chance = block.chance.data();
+    double* __restrict weight = block.weight.data();
+    double* __restrict inverse = block.inverse.data();
+    std::size_t* __restrict cell = block.cell.data();
     const std::int64_t* offsets = in.labels.offsets.data();
     const double* weights = in.labels.weights.data();
     std::size_t labels = 0;

@@ -1,6 +1,7 @@
 #include "neighbours/search.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cmath>
@@ -9,35 +10,15 @@
 
 #include "base/clones.h"
 #include "base/interrupt.h"
-
-#if defined(__clang__)
-#define CONCLUST_BEGIN_FMA \
-    CONCLUST_PRAGMA(clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function))
-#else
-#define CONCLUST_BEGIN_FMA _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,fma\")")
-#endif
+#include "kmeans/tiles/tiles.h"
 
 namespace conclust {
 namespace {
 
-// Points whose scores are in registers together.
-constexpr std::size_t together = 6;
-// Queries of the largest tile of a form.
-constexpr std::size_t most_rows = 64;
 // Maximum number of neighbours for which the best scores are kept sorted; for more, the candidates are sifted when
 // they have doubled.
 constexpr std::size_t most_in_order = 32;
 constexpr float infinity = std::numeric_limits<float>::infinity();
-
-constexpr double single_unit = 0x1p-24;  // the relative error of one rounding
-constexpr double double_unit = 0x1p-53;
-// Above and below these the squares in doubles leave their range.
-constexpr double largest_known = 1e150;
-constexpr double smallest_known = 1e-140;
-constexpr double longest_known = 1e30;
-// Maximum loss by underflow, in units of the largest coordinate of a point.
-constexpr double underflow = 0x1p-120;
-constexpr double slack = 1.0 + 1e-6;
 
 // All points, moved to their mean and scaled by a power of two such that coordinates are below 1; each cell
 // begins with a new six, and the padding of its last one has a score below every threshold.
@@ -50,9 +31,10 @@ struct PackedPoints {
     std::vector<std::size_t> sixes;  // of cell c: the sixes sixes[c] .. sixes[c + 1]
     std::vector<double> mean;
     double scale = 1.0;
+    bool known = false;  // false: coordinates are too large or too small for scores
     // The bound of a query: its length by this, and this.
-    double per_length = std::numeric_limits<double>::infinity();
-    double extra = std::numeric_limits<double>::infinity();
+    double per_length = 0.0;
+    double extra = 0.0;
 };
 
 // The largest distance of a coordinate from the mean, which is written.
@@ -80,7 +62,7 @@ PackedPoints::PackedPoints(const NeighbourSearch& search) : mean(search.d) {
     const std::size_t d = search.d;
     const std::size_t n_cells = search.cells.size() - 1;
     const double largest = find_mean(search.points, mean);
-    const bool known = largest >= smallest_known && largest <= largest_known && d <= 100'000;
+    known = largest >= smallest_known && largest <= largest_known && d <= most_features_known;
     if (known) {
         int exponent = 0;
         std::frexp(largest, &exponent);
@@ -114,7 +96,7 @@ PackedPoints::PackedPoints(const NeighbourSearch& search) : mean(search.d) {
         }
     }
     if (known) {
-        const double length = std::sqrt(longest) * slack;
+        const double length = std::sqrt(longest) * bound_slack;
         const double terms = static_cast<double>(d) + 4.0;
         const double in_single = 2.1 * terms * single_unit;
         const double in_double = 2.0 * terms * double_unit;
@@ -322,7 +304,7 @@ struct Work {
 };
 
 // Some queries of a group.
-struct Tile {
+struct QueryTile {
     std::size_t group;
     std::size_t first;
     std::size_t rows;
@@ -337,7 +319,7 @@ class Searcher {
         }
     }
 
-    void find(const Tile& tile, Work& work, std::span<std::int32_t> found,
+    void find(const QueryTile& tile, Work& work, std::span<std::int32_t> found,
               std::span<double> squares) const {
 #if CONCLUST_X86
         switch (form_) {
@@ -360,7 +342,7 @@ class Searcher {
 
   private:
     template <class Scan>
-    void collect(const Tile& tile, Work& work, std::size_t rows_of_form, const Scan& scan) const {
+    void collect(const QueryTile& tile, Work& work, std::size_t rows_of_form, const Scan& scan) const {
         const std::size_t d = search_.d;
         const double in_double = 2.0 * (static_cast<double>(d) + 4.0) * double_unit;
         Candidates& candidates = work.candidates;
@@ -369,8 +351,9 @@ class Searcher {
             const std::size_t query = tile.first + r;
             const double square = move_query(search_.queries.data() + query * d, d, packed_.mean.data(),
                                              packed_.scale, rows_of_form, work.tile.data() + r);
-            const double length = std::sqrt(square) * slack;
-            const bool known = length <= longest_known && length <= largest_known * packed_.scale;
+            const double length = std::sqrt(square) * bound_slack;
+            const bool known =
+                packed_.known && length <= longest_known && length <= largest_known * packed_.scale;
             candidates.bounds[r] =
                 known ? packed_.per_length * length + packed_.extra + in_double * length * length
                       : std::numeric_limits<double>::infinity();
@@ -419,15 +402,7 @@ class Searcher {
     std::vector<std::int32_t> places_;  // of each name
 };
 
-Form with_fma(Form form) {
-#if CONCLUST_X86
-    return form == Form::avx2 && !__builtin_cpu_supports("fma") ? Form::portable : form;
-#else
-    return form;
-#endif
-}
-
-std::size_t rows_of(Form form) {
+std::size_t queries_of(Form form) {
 #if CONCLUST_X86
     switch (form) {
         case Form::avx512: return avx512::tile_rows;
@@ -445,12 +420,12 @@ void nearest_points(const NeighbourSearch& search, std::span<std::int32_t> found
                     std::span<double> squares, int threads, Form form) {
     const Form chosen = with_fma(form);
     const Searcher searcher(search, chosen);
-    std::vector<Tile> tiles;
+    std::vector<QueryTile> tiles;
     for (std::size_t g = 0; g + 1 < search.groups.size(); ++g) {
         const auto end = static_cast<std::size_t>(search.groups[g + 1]);
         for (auto first = static_cast<std::size_t>(search.groups[g]); first < end;
-             first += rows_of(chosen)) {
-            tiles.push_back({g, first, std::min(rows_of(chosen), end - first)});
+             first += queries_of(chosen)) {
+            tiles.push_back({g, first, std::min(queries_of(chosen), end - first)});
         }
     }
     const auto wanted =

@@ -4,7 +4,7 @@
 // ties go to the lower index. The result therefore does not depend on threads or on the instruction set.
 //
 // Algorithm: a product in single precision, x'p - |p|^2 / 2 of queries and points moved to the mean of the
-// points, whose error has a bound (kmeans/labelling.cpp has its derivation). A query keeps the points whose
+// points, whose error has a bound (kmeans/tiles/tiles.h has its derivation). A query keeps the points whose
 // score is within the bound of its k-th best score so far; the sums of these alone are added up in doubles.
 // The arithmetic of the product may therefore differ between forms, but the result cannot.
 //

@@ -208,7 +208,7 @@ void ConceptGrowth::take(const Code* codes) {
 
 void ConceptGrowth::start(double threshold) {
     threshold_ = threshold;
-    fewest_ = static_cast<std::size_t>(threshold);
+    fewest_ = weights_.empty() ? static_cast<std::size_t>(threshold) : 0;
     if (!weights_.empty()) {
         // The heaviest partitions that reach the threshold, but for rounding.
         std::vector<double> falling(weights_);

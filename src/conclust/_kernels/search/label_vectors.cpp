@@ -40,17 +40,19 @@ class Clusters {
                  std::accumulate(in_.weights.begin(), in_.weights.end(), 0.0)) {
         if (!in_.soft && (spread_ == Spread::entropic || powers())) {
             double total = 0.0;
+            double most = 0.0;
             for (std::size_t i = 0; i < in_.n; ++i) {
                 total += counts_[i];
+                most = std::max(most, counts_[i]);
             }
-            std::vector<double> table(static_cast<std::size_t>(total) + 2);
-            for (std::size_t x = 0; x < table.size(); ++x) {
+            const std::size_t known = static_cast<std::size_t>(total) + 2;
+            // A row is also scored in its own cluster, as if it joined it once more: `gain_without` replaces that score.
+            std::vector<double> table(known + static_cast<std::size_t>(most), 0.0);
+            for (std::size_t x = 0; x < known; ++x) {
                 table[x] = f(static_cast<double>(x));
             }
             table_ = std::move(table);
-        }
-        if (counted()) {
-            growth_.resize(table_.size() - 1);
+            growth_.resize(counted() ? known - 1 : 0);
             for (std::size_t x = 0; x < growth_.size(); ++x) {
                 growth_[x] = table_[x + 1] - table_[x];
             }
@@ -168,7 +170,7 @@ class Clusters {
             rebuild(chosen);
             return;
         }
-        degree_.assign(k_, 0.0);
+        degree_.assign(width_, 0.0);
         held_.assign(k_, 0.0);
         constant_ = 0.0;
         for (std::size_t i = 0; i < in_.n; ++i) {

@@ -401,7 +401,7 @@ class AutoConsensus(PlacingClusterer):
     def _check_possible(self, trees: GrownTrees) -> None:
         """Refuse a given number of clusters that does not keep the constraints."""
         K = self.n_clusters
-        if K is None or trees.possible(K) == K:
+        if K is None or trees.possible(K) == min(K, trees.n_objects):
             return
         fewer = trees.smallest > K
         why, bound = (

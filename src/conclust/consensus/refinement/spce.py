@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, field
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
@@ -22,6 +21,7 @@ from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import over_partitions
 from conclust.evidence import evidence
 from conclust.exceptions import DenseLimitError
+from conclust.spectra.eigenpairs import some_eigenpairs
 from conclust.spectra.transfer_cut import graph_embedding
 from conclust.trees.agglomeration import linkage_of
 from conclust.trees.dendrogram import cut
@@ -260,10 +260,7 @@ def _smoothest(S: Floats, masses: Floats, k: int) -> Floats:
     """Return the k eigenvectors of the Laplacian of all objects that change least along S, on the rows."""
     root = np.sqrt(masses)
     L = np.diag(S @ masses) - S * root[:, None] * root
-    vectors = scipy.linalg.eigh(L, subset_by_index=(0, k - 1))[1]
-    if vectors.shape[1] < k:  # LAPACK may find nothing if many eigenvalues are equal
-        vectors = scipy.linalg.eigh(L)[1][:, :k]
-    return np.asarray(vectors / root[:, None])
+    return np.asarray(some_eigenpairs(L, 0, k)[1] / root[:, None])
 
 
 def _joined(pairs: _Pairs, parts: Ints, k: int) -> Ints:

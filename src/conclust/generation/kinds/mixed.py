@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-import scipy.linalg
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from conclust._types import Floats, Ints
 from conclust.generation.members import Found
+from conclust.spectra.eigenpairs import some_eigenpairs
 
 Linkage: TypeAlias = Literal["single", "average", "ward", "centroid"]
 TREES: tuple[Linkage, ...] = ("single", "average", "ward", "centroid")
@@ -130,5 +130,4 @@ def _leading_vectors(matrix: Floats, k: int, rng: np.random.Generator) -> Floats
             pass
         else:
             return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
-    _, vectors = scipy.linalg.eigh(matrix, subset_by_index=(n - k, n - 1), overwrite_a=True)
-    return np.asarray(vectors[:, ::-1])
+    return np.asarray(some_eigenpairs(matrix, n - k, n)[1][:, ::-1])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.containers import refuse_corrupt
 from conclust._validation import refuse
 from conclust.exceptions import InputError
 from conclust.generation.kinds.communities import DensityRecipe, GraphRecipe, NeighbourRecipe
@@ -105,6 +106,7 @@ def read_graph(graph: Any, n: int) -> GivenGraph:
             f"{n} objects, such as adata.obsp['connectivities']. Got {got} instead."
         )
     sparse: Any = graph
+    refuse_corrupt(sparse, f"The graph given to {OWNER}.fit")
     matrix = sp.csr_array(sparse, dtype=np.float64)
     matrix.sum_duplicates()
     if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():

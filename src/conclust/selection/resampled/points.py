@@ -16,6 +16,7 @@ from conclust.exceptions import InputError
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.scaling import Scale, Scaling, fitted_scaling
+from conclust.spectra.eigenpairs import some_eigenpairs
 
 # Directions with less than this share of the largest variation are rounding errors.
 _RANK = 1e-10
@@ -93,7 +94,7 @@ def _leading(centred: Floats, k: int) -> tuple[Floats, Floats]:
     """Return the leading singular triplets by the smaller of the two products."""
     n, p = centred.shape
     small = centred @ centred.T if n <= p else centred.T @ centred
-    values, vectors = scipy.linalg.eigh(small, subset_by_index=(len(small) - k, len(small) - 1))
+    values, vectors = some_eigenpairs(small, len(small) - k, len(small))
     s = np.sqrt(np.maximum(values[::-1], 0.0))
     vectors = vectors[:, ::-1]
     if n > p:

@@ -3,13 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#if defined(__clang__)
-#define CONCLUST_BEGIN_FMA \
-    CONCLUST_PRAGMA(clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function))
-#else
-#define CONCLUST_BEGIN_FMA _Pragma("GCC push_options") _Pragma("GCC target(\"avx2,fma\")")
-#endif
-
 namespace conclust {
 namespace {
 
@@ -127,14 +120,6 @@ CONCLUST_END
 #endif  // CONCLUST_X86
 
 }  // namespace
-
-Form with_fma(Form form) {
-#if CONCLUST_X86
-    return form == Form::avx2 && !__builtin_cpu_supports("fma") ? Form::portable : form;
-#else
-    return form;
-#endif
-}
 
 std::size_t rows_of(Form form) {
 #if CONCLUST_X86

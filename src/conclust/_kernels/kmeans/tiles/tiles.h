@@ -28,6 +28,7 @@ inline constexpr double double_unit = 0x1p-53;
 // Above and below these the squares in doubles leave their range.
 inline constexpr double largest_known = 1e150;
 inline constexpr double smallest_known = 1e-140;
+inline constexpr double longest_known = 1e30;  // of points, scaled
 inline constexpr std::size_t most_features_known = 100'000;
 // What underflow may take away, in units of the largest coordinate of a centre.
 inline constexpr double underflow = 0x1p-120;
@@ -66,9 +67,6 @@ inline PackedPlace packed_place(std::size_t k, std::size_t clusters, std::size_t
 
 // The bound of a member with this squared length of its longest centre.
 void bound_errors(PackedMember& member, double longest);
-
-// The form itself, or another where the processor lacks fused multiply-adds.
-Form with_fma(Form form);
 
 // Points of a tile.
 std::size_t rows_of(Form form);

@@ -48,7 +48,7 @@ GreedyPattern::GreedyPattern(const PairCounts& pairs)
     for (std::size_t i = 0; i < n; ++i) {
         const std::size_t count = pairs.degree(i);
         const std::size_t pieces = first_value(count) / 2 + 2 * width * whole_eights(count) / piece;
-        begin_[i + 1] = begin_[i] + static_cast<std::uint32_t>(pieces);
+        begin_[i + 1] = begin_[i] + pieces;
         longest = std::max(longest, count);
     }
     memory_.assign(piece * begin_[n], 0);

@@ -41,7 +41,7 @@ class GreedyPattern {
     static constexpr std::size_t piece = 8;
 
     int bytes_ = 1;
-    std::vector<std::uint32_t> begin_;  // in pieces
+    std::vector<std::size_t> begin_;  // in pieces
     std::vector<unsigned char> memory_;
 };
 

@@ -7,16 +7,16 @@ namespace {
 
 // Adds the decrease of the loss, partition by partition, if the row joins each cluster.
 template <class Gain>
-CONCLUST_INLINE void add_gains(const RowGains& in, double* __restrict__ gain, double* __restrict__ cross,
+CONCLUST_INLINE void add_gains(const RowGains& in, double* __restrict gain, double* __restrict cross,
                                Gain of) {
     const double c = in.count;
     for (const RowBlock& block : in.blocks) {
         const double w = in.weights[block.member];
-        const double* __restrict__ square = in.squares + block.member * in.width;
-        const double* __restrict__ third = in.third + block.member * in.width;
+        const double* __restrict square = in.squares + block.member * in.width;
+        const double* __restrict third = in.third + block.member * in.width;
         if (block.end - block.begin == 1) {
             const double x = c * in.entries[block.begin].value;
-            const double* __restrict__ s = in.sums + in.entries[block.begin].column * in.width;
+            const double* __restrict s = in.sums + in.entries[block.begin].column * in.width;
             for (std::size_t k = 0; k < in.width; ++k) {
                 gain[k] += of(w, x * (2.0 * s[k] + x), square[k], third[k], c);
             }
@@ -25,7 +25,7 @@ CONCLUST_INLINE void add_gains(const RowGains& in, double* __restrict__ gain, do
         std::fill(cross, cross + in.width, block.begin == block.end ? c : 0.0);
         for (std::size_t e = block.begin; e < block.end; ++e) {
             const double x = c * in.entries[e].value;
-            const double* __restrict__ s = in.sums + in.entries[e].column * in.width;
+            const double* __restrict s = in.sums + in.entries[e].column * in.width;
             for (std::size_t k = 0; k < in.width; ++k) {
                 cross[k] += x * (2.0 * s[k] + x);
             }
