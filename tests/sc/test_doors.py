@@ -95,6 +95,8 @@ def test_a_copy_of_backed_data_is_refused_before_the_fit(adata, tmp_path, monkey
     ):
         with pytest.raises(InputError, match=r"must be in memory .* adata\.to_memory\(\)"):
             call()
+    with pytest.raises(InputError, match=r"must not be a view .* adata\.to_memory\(\)"):
+        ccs.tl.consensus(backed[:100], prefix="leiden_")
     monkeypatch.undo()
     assert (
         "again"
