@@ -101,6 +101,21 @@ def test_blocks_give_the_result_of_labels_in_memory(form, case, k):
         np.testing.assert_allclose(np.asarray(parts.membership_), whole.membership_, atol=tolerance)
 
 
+def test_starts_of_equal_objective_do_not_depend_on_blocks():
+    """The starts of voting end in one solution with permuted clusters, whose objectives differ by rounding."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(rng.integers(0, 5, (5003, 1)), 9, axis=1)
+    other = rng.random(labels.shape) < 0.25
+    labels[other] = rng.integers(0, 5, other.sum())
+    labels[rng.random(labels.shape) < 0.05] = -1
+    for seed in range(3):
+        whole = conclust.Voting(5, random_state=seed).fit(labels)
+        for rows in (640, 1000, 2500):
+            store = LabelStore(labels, block_rows=rows)
+            blocked = conclust.Voting(5, random_state=seed).fit(store)
+            np.testing.assert_array_equal(blocked.labels_, whole.labels_)
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_threads_and_the_order_of_completion_change_no_bit(form):
     labels, weights = CASES["noise"]

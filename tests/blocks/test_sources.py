@@ -41,6 +41,14 @@ def test_npy_files_may_hold_any_integer_type(dtype, tmp_path):
     same(LabelStore(tmp_path / "labels.npy", block_rows=50))
 
 
+def test_suffixes_may_be_in_upper_case(tmp_path):
+    np.save(tmp_path / "labels.npy", LABELS)
+    same(LabelStore((tmp_path / "labels.npy").rename(tmp_path / "LABELS.NPY"), block_rows=64))
+    frame = pd.DataFrame(LABELS).rename(columns=str)
+    frame.to_parquet(tmp_path / "LABELS.Parquet")
+    same(LabelStore(tmp_path / "LABELS.Parquet", block_rows=64))
+
+
 def test_canonical_byte_codes_are_read_unchanged():
     codes = planted(seed=2, n=100, m=4, k=3)[0]
     first = np.argsort([np.argmax(codes[:, 0] == c) for c in range(3)])

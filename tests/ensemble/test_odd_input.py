@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from conclust import (
+    HBGF,
     PCC,
     ConsensusClustering,
     Ensemble,
@@ -18,6 +19,8 @@ from conclust import (
     Voting,
     metrics,
 )
+from conclust.blocks import LabelStore
+from conclust.ensemble import columns
 from conclust.ensemble.reading import LARGEST, SMALLEST, within_range
 from conclust.exceptions import InputError
 
@@ -85,6 +88,22 @@ def test_half_precision_is_read_without_a_warning():
     assert Ensemble(labels).labels[:, 0].tolist() == [0, -1, 1]
 
 
+@pytest.mark.parametrize("texts", [["1"], [" 1"], ["b", "1"]])
+def test_a_number_and_its_text_are_not_two_labels(texts):
+    """As pandas reads a long CSV file whose chunks have different types."""
+    values = pd.DataFrame({"a": ["x", "y"] * 3, "b": [1, 2, 1, 3, *["b", *texts][-2:]]})
+    with pytest.raises(InputError, match=r"label 1 of partition 1 occurs as a number and as text"):
+        Ensemble(values)
+    halves = LabelStore(values.to_numpy(), block_rows=3)
+    with pytest.raises(InputError, match=r"label 1 of partition 1 occurs as a number and as text"):
+        HBGF(2).fit(halves)
+    assert Ensemble(values.astype(str)).cluster_counts.tolist()[0] == 2
+
+
+def test_numbers_and_names_can_be_mixed():
+    assert Ensemble([[1, 0], ["one", 0], [2, 1], ["01", 1]]).cluster_counts.tolist() == [4, 2]
+
+
 # -- masks
 
 
@@ -100,6 +119,31 @@ def test_masked_cells_are_missing(dtype):
     model = PCC(2, random_state=0).fit(given)
     np.testing.assert_array_equal(model.labels_, PCC(2, random_state=0).fit(ensemble).labels_)
     np.testing.assert_array_equal(model.predict(given), model.predict(given.tolist()))
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int32, np.uint64, np.float32])
+@pytest.mark.parametrize("missing", ["unobserved", "noise"])
+def test_a_masked_raster_reads_like_its_list(dtype, missing):
+    rng = np.random.default_rng(0)
+    data = rng.integers(0, 300 if np.dtype(dtype).itemsize > 1 else 200, (400, 5)).astype(dtype)
+    given = np.ma.masked_array(data, mask=rng.random(data.shape) < 0.3)
+    expected = Ensemble(given.tolist(), missing=missing)
+    assert Ensemble(given, missing=missing) == expected
+    assert Ensemble(np.ma.masked_array(np.asfortranarray(data), given.mask)) == expected
+
+
+def test_masked_labels_beyond_the_integers_of_floats_stay_apart():
+    large = 1 << 53
+    given = np.ma.masked_array([[large], [large + 1], [large], [0]], mask=[[0], [0], [0], [1]])
+    assert Ensemble(given).labels[:, 0].tolist() == [0, 1, 0, -1]
+    assert Ensemble(given).names == ((large, large + 1),)
+
+
+def test_masked_numbers_take_few_bytes():
+    given = np.ma.masked_array(np.zeros((50, 4), dtype=np.uint8), mask=np.eye(50, 4))
+    read = columns.unmasked(given)
+    assert read.dtype == np.float32  # objects take twelve times as long
+    assert np.isnan(read[given.mask]).all()
 
 
 def test_a_mask_is_missing_where_minus_one_is_noise():

@@ -71,11 +71,11 @@ def _open_path(path: Path, columns: list[str] | None) -> Source:
             parts = sorted(
                 (file for end in form.endings[:1] for file in path.glob("*" + end)), key=_in_order
             )
-            if path.suffix in form.endings and not path.is_dir():
+            if path.suffix.lower() in form.endings and not path.is_dir():
                 parts = [path]
             if parts:
                 return FrameFiles.of(parts, columns, form.rows)
-        elif path.suffix in form.endings and columns is None:
+        elif path.suffix.lower() in form.endings and columns is None:
             return Reopened.of(path, form.rows)
     raise InputError(f"Labels to be read in blocks must be in {IN_BLOCKS}. Got {path} instead.")
 

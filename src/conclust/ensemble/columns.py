@@ -69,18 +69,22 @@ def arrow_column(column: Any) -> NDArray[Any]:
 
 
 def unmasked(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a masked array as a plain one, with None (a missing label) for masked cells."""
+    """Return a masked array as a plain one, with NaN or None (a missing label) for masked cells."""
     plain = np.asarray(np.ma.getdata(array))
     mask = np.ma.getmaskarray(array)
     if plain.dtype.kind not in "biufOUST" or not mask.any():
         return plain
+    if plain.dtype.kind == "f" or (plain.dtype.kind in "biu" and is_exact_as_float(plain)):
+        numbers = plain.astype(np.result_type(plain, np.float32))
+        numbers[mask] = np.nan
+        return numbers
     objects = plain.astype(object)
     objects[mask] = None
     return objects
 
 
 def is_exact_as_float(column: NDArray[Any]) -> bool:
-    """Return whether a column of floats holds the same numbers: larger integers would become one label."""
+    """Return whether floats hold the same numbers as an array: larger integers would become one label."""
     if column.dtype.kind not in "iu" or column.dtype.itemsize < 8 or not len(column):
         return True
     return int(column.min()) >= -_LARGEST_EXACT and int(column.max()) <= _LARGEST_EXACT

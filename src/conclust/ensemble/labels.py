@@ -216,6 +216,8 @@ def code_labels(labels: Any, *, missing: Missing = "unobserved", least: int = 2)
         else tuple(table.values(u))
         for u in range(matrix.shape[1])
     )
+    if object_names is not None:
+        refuse_twins(names)
     return CodedLabels(codes, counts, n_missing, n_noise, names)
 
 
@@ -414,6 +416,19 @@ def number_names(
             values_by_number.append(name)
         numbers[value] = by_name[name]
     return numbers, values_by_number
+
+
+def refuse_twins(names: Names) -> None:
+    """Refuse partitions in which a label occurs as a number and as text, which would be two clusters."""
+    for u, cluster_names in enumerate(names):
+        texts = {name.strip() for name in cluster_names if isinstance(name, str)}
+        numbers = (name for name in cluster_names if isinstance(name, int | np.integer))
+        twin = next((name for name in numbers if str(name) in texts), None) if texts else None
+        if twin is not None:
+            raise InputError(
+                f"The label {twin} of partition {u} occurs as a number and as text. Convert the labels to one type, "
+                "for instance by labels.astype(str)."
+            )
 
 
 def _hashable(values: list[Any], partition: int) -> list[Any]:

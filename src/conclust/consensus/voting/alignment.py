@@ -206,8 +206,10 @@ def align(
         else:
             votes = _random_votes(table, m, generators[start])
         alignments.append(_descend(table, votes, m, max_iter, tol))
-    best = sorted(range(n_init), key=lambda s: alignments[s].objective)
-    return [alignments[s] for s in best]
+    # Objectives that differ by rounding only are equal: of these starts the first is the best.
+    least = min(one.objective for one in alignments)
+    equal = least + _ROUNDING * table.observed_weight
+    return sorted(alignments, key=lambda one: max(one.objective, equal))
 
 
 def match_to(ensemble: Ensemble, n_clusters: int, u: int) -> Floats:
