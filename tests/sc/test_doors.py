@@ -180,6 +180,14 @@ def test_memberships_have_the_colours_of_the_clusters(adata):
     assert drawn == {to_rgb(colour) for colour in colours}
 
 
+def test_cells_without_a_cluster_are_not_drawn(adata):
+    for name in adata.obs.columns.drop("cell_type"):
+        adata.obs.loc[adata.obs_names[::6], name] = np.nan
+    with pytest.warns(UserWarning, match="40 objects are missing"):
+        ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=4)
+    assert ccs.pl.membership(adata).get_title() == "Membership of 200 cells"
+
+
 @pytest.mark.parametrize("given", [True, False])
 def test_memberships_have_the_names_of_the_categories(adata, given):
     from matplotlib.colors import to_rgb
