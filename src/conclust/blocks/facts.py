@@ -82,7 +82,7 @@ def census(raw: Any, missing: Missing) -> Census:
         nowhere = int((coded.codes.min(axis=1) == missing_code(coded.codes.dtype)).sum())
     digest = hashlib.sha256(np.ascontiguousarray(coded.codes).data)
     digest.update(repr((coded.codes.shape, coded.names)).encode())
-    dtype = getattr(raw, "dtype", None)
+    dtype = raw.dtype if type(raw) is np.ndarray else None
     plain = dtype == np.uint8 or (dtype == np.int8 and missing == "unobserved")
     return Census(
         coded.names,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,3 +89,10 @@ def is_exact_as_float(column: NDArray[Any]) -> bool:
     if column.dtype.kind not in "iu" or column.dtype.itemsize < 8 or not len(column):
         return True
     return int(column.min()) >= -_LARGEST_EXACT and int(column.max()) <= _LARGEST_EXACT
+
+
+def stay_exact(arrays: Sequence[NDArray[Any]]) -> bool:
+    """Return whether one array can hold all of these: not integers beyond 2^53 together with floats."""
+    if not all(array.dtype.kind in "biuf" for array in arrays):
+        return all(array.dtype.kind == "O" for array in arrays)
+    return np.result_type(*arrays).kind != "f" or all(map(is_exact_as_float, arrays))

@@ -27,7 +27,7 @@ from conclust.ensemble.columns import (
     arrow_column,
     collected,
     frame_column,
-    is_exact_as_float,
+    stay_exact,
     unmasked,
 )
 from conclust.exceptions import InputError
@@ -370,7 +370,7 @@ def _from_columns(
     if len(arrays) == m and all(column.dtype.kind in "biuf" for column in arrays):
         if not m:
             return np.empty((n, 0)), None
-        if np.result_type(*arrays).kind != "f" or all(map(is_exact_as_float, arrays)):
+        if stay_exact(arrays):
             return np.column_stack(arrays), None
     if any(column.dtype.kind == "c" for column in arrays):
         raise InputError("Complex data not supported: labels are whole numbers or names.")
