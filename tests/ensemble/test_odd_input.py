@@ -23,6 +23,10 @@ from conclust.blocks import LabelStore
 from conclust.ensemble import columns
 from conclust.ensemble.reading import LARGEST, SMALLEST, within_range
 from conclust.exceptions import InputError
+from conclust.membership import soft_centroids
+from conclust.neighbours import neighbour_graph
+from conclust.placing import shared_clusterings
+from conclust.plotting import embedding_of
 
 
 def column(*values):
@@ -161,6 +165,24 @@ def test_measures_ignore_masked_cells():
     masked = np.ma.masked_array([0, 0, 1, 1], mask=[0, 0, 0, 1])
     assert metrics.contingency(masked, [0, 0, 1, 0]).n_samples == 3
     assert metrics.contingency([0, 0, 1, 0], masked).n_samples == 3
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda labels, points: embedding_of(points, labels),
+        lambda labels, points: embedding_of(points.data, labels),
+        lambda labels, points: embedding_of(points, labels.data),
+        lambda labels, points: soft_centroids(np.eye(2)[labels.data], points),
+        lambda labels, points: shared_clusterings(Ensemble([[0], [0], [1], [1]]), labels, [[0]]),
+        lambda labels, points: neighbour_graph(points, 2),
+    ],
+)
+def test_masked_cells_are_not_read_as_values(call):
+    labels = np.ma.masked_array([0, 0, 1, 1], mask=[0, 0, 0, 1])
+    points = np.ma.masked_array([[0.0, 1], [1, 0], [5, 5], [-9999, 6]], mask=np.eye(4, 2, -3))
+    with pytest.raises(InputError, match=r"masked array|contains NaN"):
+        call(labels, points)
 
 
 def test_masked_memberships_are_missing():
