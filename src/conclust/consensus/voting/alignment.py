@@ -73,11 +73,7 @@ class _Table:
         # Total weight of the partitions over the objects that they observed.
         self.observed_weight = float(ensemble.observed_counts @ self.weights)
         self.sizes = ensemble.cluster_sizes
-        # Squared lengths of the columns of B: the sizes, for hard partitions.
-        self.squares = self.sizes
-        if ensemble.is_soft:
-            B = ensemble.indicator
-            self.squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
+        self.squares = _squared_lengths(ensemble)
         self.overlaps: Any = None
         self.gram: Any = None
         # If B'B is large, its products are computed with B and B', one after the other.
@@ -144,6 +140,14 @@ class _Table:
         # With M_i = mean_i + (1 - sum of mean_i) / K: f = own - explained + (lost votes)^2 / K.
         lost = self.observed_weight - 2.0 * float(total @ self.sizes) + constant
         return max(self_votes - explained + lost / self.k, 0.0)
+
+
+def _squared_lengths(ensemble: Ensemble | LabelBlocks) -> Floats:
+    """Return the squared lengths of the columns of B: the sizes of clusters, for hard partitions."""
+    if not ensemble.is_soft:
+        return ensemble.cluster_sizes
+    B = ensemble.indicator
+    return np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
 
 
 def inverse_weights(ensemble: Derived) -> Floats:
@@ -329,8 +333,7 @@ def _descend_hard(table: _Objects, votes: Floats, max_iter: int) -> tuple[Alignm
 def squared_distance(ensemble: Ensemble, votes: Floats, membership: Floats) -> float:
     """Return f of a consensus for given votes (0 or 1, at most one 1 in a row)."""
     observed_weight = ensemble.observed_weights
-    B = ensemble.indicator
-    squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
+    squares = _squared_lengths(ensemble)
     weights = ensemble.column_weights
     self_votes = float(weights @ (squares * votes.sum(axis=1)))
     cross = float(np.sum(tally(ensemble, votes) * membership))
