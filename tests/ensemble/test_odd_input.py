@@ -108,6 +108,13 @@ def test_numbers_and_names_can_be_mixed():
     assert Ensemble([[1, 0], ["one", 0], [2, 1], ["01", 1]]).cluster_counts.tolist() == [4, 2]
 
 
+def test_a_stack_of_maps_is_refused_with_the_way_to_read_it():
+    stack = np.random.default_rng(0).integers(0, 3, (4, 5, 6))
+    with pytest.raises(InputError, match=r"labels\.reshape\(len\(labels\), -1\)\.T"):
+        Ensemble(stack)
+    assert Ensemble(stack.reshape(len(stack), -1).T).shape == (30, 4)
+
+
 # -- masks
 
 

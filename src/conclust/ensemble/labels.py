@@ -480,14 +480,13 @@ def _check_shape(matrix: NDArray[Any], n_samples: int = 2) -> None:
             "Expected 2D array of labels (n_samples, n_partitions), got an empty list."
         )
     if matrix.ndim != 2:
-        hint = (
-            " Reshape your data using labels.reshape(-1, 1) if it is a single partition."
-            if matrix.ndim == 1
-            else ""
-        )
+        hints = {
+            1: " Reshape your data using labels.reshape(-1, 1) if it is a single partition.",
+            3: " If it is a stack of maps (bands, rows, columns), pass labels.reshape(len(labels), -1).T.",
+        }
         raise InputError(
             f"Expected 2D array of labels (n_samples, n_partitions), got {matrix.ndim}D array "
-            f"instead: shape {matrix.shape}.{hint}"
+            f"instead: shape {matrix.shape}.{hints.get(matrix.ndim, '')}"
         )
     n, m = matrix.shape
     if m == 0:
