@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
@@ -106,6 +108,22 @@ def test_a_number_and_its_text_are_not_two_labels(texts):
 
 def test_numbers_and_names_can_be_mixed():
     assert Ensemble([[1, 0], ["one", 0], [2, 1], ["01", 1]]).cluster_counts.tolist() == [4, 2]
+
+
+@pytest.mark.parametrize("read", [Ensemble, lambda *a, **k: LabelStore(*a, **k).ensemble()])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_weights_with_names_follow_the_columns(read, kind):
+    labels = {"a": [0, 0, 1], "b": [0, 1, 1], "c": [1, 1, 0]}
+    given = pd.DataFrame(labels) if kind is pd.DataFrame else kind(labels)
+    by_name = pd.Series({"c": 3.0, "a": 1.0, "b": 2.0})
+    for weights in (by_name, by_name.to_numpy()[[1, 2, 0]], pd.Series([1.0, 2, 3])):
+        assert read(given, weights=weights).weights.tolist() == [1.0, 2.0, 3.0]
+    # Without names in the labels, and names of something else: in the order given.
+    for other in (by_name.reset_index(drop=True), by_name.rename("r{}".format)):
+        assert read(given, weights=other).weights.tolist() == [3.0, 1.0, 2.0]
+    assert Ensemble(np.eye(3, dtype=int), weights=by_name).weights.tolist() == [3.0, 1.0, 2.0]
+    with pytest.raises(InputError, match="names of other partitions: there is no 'd'"):
+        read(given, weights=by_name.rename({"c": "d"}))
 
 
 def test_a_stack_of_maps_is_refused_with_the_way_to_read_it():

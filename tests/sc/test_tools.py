@@ -146,6 +146,16 @@ def test_weights_affect_the_consensus(adata, columns):
     assert adata.uns["consensus"]["columns"]["weight"].tolist() == [0, 0, 0, 0, 0, 1]
 
 
+def test_weights_with_names_follow_the_columns(adata):
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
+    agreement = adata.uns["consensus"]["columns"]["agreement"]
+    expected = ccs.get.ensemble(adata, prefix="leiden_", weights=agreement.to_numpy())
+    turned = agreement.iloc[[3, 1, 5, 0, 2, 4]]
+    assert ccs.get.ensemble(adata, prefix="leiden_", weights=turned) == expected
+    with pytest.raises(InputError, match="names of other partitions"):
+        ccs.get.ensemble(adata, ["leiden_1.25", "leiden_10"], weights=turned.iloc[:2])
+
+
 def test_a_copy_does_not_modify_the_original(adata):
     before = adata.copy()
     model = ccs.tl.consensus(adata, prefix="leiden_", copy=True)

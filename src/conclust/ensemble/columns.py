@@ -21,6 +21,11 @@ class CodedColumn:
     values: list[Any]
 
 
+def column_names(labels: Any) -> Any:
+    """Return the names of the columns of a frame or a table of Arrow; None for other labels."""
+    return getattr(labels, "column_names", getattr(labels, "columns", None))
+
+
 def frame_column(frame: Any, u: int) -> NDArray[Any] | CodedColumn:
     """Return a column of a frame of pandas or polars; one of categories of pandas that are names with its codes."""
     column = frame.iloc[:, u] if hasattr(frame, "iloc") else frame[:, u]

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._validation import check_option, missing_extra, shown
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NAN, NOISE, Missing
+from conclust.ensemble.reading import weights_by_name
 from conclust.exceptions import InputError
 
 __all__ = [
@@ -52,7 +53,7 @@ class Columns:
 
     def ensemble(self, weights: ArrayLike | None) -> Ensemble:
         """Return the columns as an ensemble, with clusters named by their numbers in `names`."""
-        return Ensemble(self.labels, weights=weights)
+        return Ensemble(self.labels, weights=weights_by_name(weights, self.keys))
 
     def named_ensemble(self, weights: ArrayLike | None) -> Ensemble:
         """Return the columns as an ensemble, with clusters named as in ``adata.obs``."""
