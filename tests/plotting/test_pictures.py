@@ -435,7 +435,7 @@ def test_sizes_of_the_graph_follow_given_labels():
 
 
 def test_objects_that_no_partition_observed_are_in_no_cluster():
-    z, ensemble = members(n=60)
+    ensemble = members(n=60)[1]
     labels = ensemble.labels.copy()
     labels[::7] = -1
     with pytest.warns(EvidenceWarning, match="9 objects are missing"):

@@ -468,7 +468,7 @@ def expected_keys(adata):
 def test_columns_whose_names_are_numbers_are_not_read(adata):
     adata.obs[7] = 0
     for keys in ([7], ["7"]):
-        with pytest.raises(InputError, match="must be columns of adata.obs"):
+        with pytest.raises(InputError, match=r"must be columns of adata\.obs"):
             ccs.tl.consensus(adata, keys)
     assert ccs.get.ensemble(adata, prefix="leiden_").n_partitions == 6
 

@@ -145,7 +145,7 @@ class _Table:
 def _squared_lengths(ensemble: Ensemble | LabelBlocks) -> Floats:
     """Return the squared lengths of the columns of B: the sizes of clusters, for hard partitions."""
     if not ensemble.is_soft:
-        return ensemble.cluster_sizes
+        return np.asarray(ensemble.cluster_sizes)
     B = ensemble.indicator
     return np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
 
