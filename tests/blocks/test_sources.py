@@ -78,7 +78,7 @@ def test_frames_with_gaps_read_like_in_memory(kind):
     np.testing.assert_array_equal(np.vstack(codes), expected.codes)
 
 
-def test_large_integers_in_files_stay_apart_beside_floats(tmp_path):
+def test_large_integers_in_files_with_floats_stay_apart(tmp_path):
     large = 1 << 60
     one = pd.DataFrame({"a": [large, large + 1, large], "b": [0.0, 1.0, np.nan]})
     one.to_parquet(tmp_path / "part.0.parquet")
