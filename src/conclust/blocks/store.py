@@ -104,8 +104,9 @@ class LabelStore:
                 f"Found labels of {n} objects in {m} partitions, while at least 2 objects and 1 partition "
                 "are required."
             )
-        names = columns or getattr(self.source, "columns", column_names(labels))
-        self.weights = read_weights(weights_by_name(weights, names), m)
+        names = columns or getattr(self.source, "columns", None)
+        ordered = weights_by_name(weights, lambda: names or column_names(labels))
+        self.weights = read_weights(ordered, m)
         self.missing: Missing = missing
         self.block_rows = block_rows_of(n) if block_rows is None else min(n, block_rows)
         self.runner_name: RunnerName = runner

@@ -23,6 +23,8 @@ class CodedColumn:
 
 def column_names(labels: Any) -> Any:
     """Return the names of the columns of a frame or a table of Arrow; None for other labels."""
+    if hasattr(labels, "collect_schema"):  # a lazy frame of polars, whose `columns` warns
+        return labels.collect_schema().names()
     return getattr(labels, "column_names", getattr(labels, "columns", None))
 
 

@@ -145,7 +145,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
             partition_weights = labels.weights if weights is None else weights
             self._set(labels._coded(), partition_weights, labels._soft)
             return
-        ordered = weights_by_name(weights, column_names(labels))
+        ordered = weights_by_name(weights, lambda: column_names(labels))
         self._set(code_labels(labels, missing=missing), ordered, None)
         if runs_in_a_list(labels):
             warn(runs_hint(*self.shape), OrientationWarning)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,12 +19,13 @@ T = TypeVar("T")
 SMALLEST, LARGEST = 1e-30, 1e30
 
 
-def weights_by_name(weights: Any, names: Iterable[Any] | None) -> Any:
+def weights_by_name(weights: Any, names: Callable[[], Iterable[Any] | None]) -> Any:
     """Return weights in the order of the names of the partitions, if they are a Series of pandas with these names."""
     index: Any = getattr(weights, "index", None)
-    if names is None or not hasattr(index, "get_indexer"):
+    given = names() if hasattr(index, "get_indexer") else None
+    if given is None:
         return weights
-    wanted, place = list(names), {name: u for u, name in enumerate(index)}
+    wanted, place = list(given), {name: u for u, name in enumerate(index)}
     if len(place) == len(index) and place.keys() == set(wanted):
         return np.asarray(weights)[[place[name] for name in wanted]]
     strangers = [name for name in index if name not in wanted]

@@ -53,7 +53,7 @@ class Columns:
 
     def ensemble(self, weights: ArrayLike | None) -> Ensemble:
         """Return the columns as an ensemble, with clusters named by their numbers in `names`."""
-        return Ensemble(self.labels, weights=weights_by_name(weights, self.keys))
+        return Ensemble(self.labels, weights=weights_by_name(weights, lambda: self.keys))
 
     def named_ensemble(self, weights: ArrayLike | None) -> Ensemble:
         """Return the columns as an ensemble, with clusters named as in ``adata.obs``."""
