@@ -246,7 +246,7 @@ def test_the_package_runs_as_a_module():
         [sys.executable, "-m", "conclust", "combine"], capture_output=True, text=True, timeout=60
     )
     assert wrong.returncode == 2
-    assert wrong.stderr.startswith("usage: conclust combine")
+    assert wrong.stderr.startswith("conclust combine: the following arguments are required")
 
 
 def test_a_result_with_altered_columns_is_refused(tmp_path, table, capsys):

@@ -33,6 +33,7 @@ from conclust.ensemble.labels import (
     noise_code,
     read_new_labels,
     recoded,
+    refuse_twins,
     reserved_counts,
 )
 from conclust.ensemble.memberships import code_memberships, read_memberships
@@ -146,7 +147,9 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
             self._set(labels._coded(), partition_weights, labels._soft)
             return
         ordered = weights_by_name(weights, lambda: column_names(labels))
-        self._set(code_labels(labels, missing=missing), ordered, None)
+        coded = code_labels(labels, missing=missing)
+        refuse_twins(coded.names)
+        self._set(coded, ordered, None)
         if runs_in_a_list(labels):
             warn(runs_hint(*self.shape), OrientationWarning)
         elif draws_in_rows(labels, *self.shape):

@@ -216,8 +216,6 @@ def code_labels(labels: Any, *, missing: Missing = "unobserved", least: int = 2)
         else tuple(table.values(u))
         for u in range(matrix.shape[1])
     )
-    if object_names is not None:
-        refuse_twins(names)
     return CodedLabels(codes, counts, n_missing, n_noise, names)
 
 
