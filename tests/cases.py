@@ -75,3 +75,12 @@ def degenerate(kind, n):
     elif kind == "one pair":
         column[[n // 3, n // 2]] = 0
     return column
+
+
+def superpixels(size, width, seed=0):
+    """Return six fields of a map, and partitions into squares at different places, cut at the borders of the fields."""
+    y, x = np.mgrid[:size, :size]
+    fields = y * 3 // size + 3 * (x * 2 // size)
+    shifts = np.random.default_rng(seed).integers(0, width, (10, 2))
+    squares = [(y + a) // width * (size // width + 2) + (x + b) // width for a, b in shifts]
+    return fields.ravel(), np.column_stack([(6 * one + fields).ravel() for one in squares])
