@@ -47,7 +47,7 @@ def warn_of_few_objects(ensemble: Ensemble, objects: Ints, n_clusters: int | Non
     median = int(np.median(ensemble.cluster_counts))
     if ensemble.is_soft or len(objects) >= _FEW * median:
         return
-    B = indicator_of(ensemble.codes[objects], ensemble.offsets)
+    B: Any = indicator_of(ensemble.codes[objects], ensemble.offsets)
     parts = connected_components(sp.block_array([[None, B], [B.T, None]]), directed=False)[1]
     groups = len(np.unique(parts[: len(objects)]))
     if groups > (n_clusters or 1):

@@ -246,7 +246,8 @@ def _may_be_divided(E: Floats | None, y: Floats) -> bool:
     if E is None:
         return True
     held = np.flatnonzero(y > 0)
-    return int(connected_components(sp.csr_array(E[np.ix_(held, held)] > 0), directed=False)[0]) > 1
+    links: Any = sp.csr_array(E[np.ix_(held, held)] > 0)
+    return int(connected_components(links, directed=False)[0]) > 1
 
 
 def components_of(B: sp.csr_array | Edges, mixing: sp.csr_array | None = None) -> Ints:
