@@ -84,3 +84,12 @@ def corrupt_graphs(graph):
     copies[1].indices[0] = -1
     copies[2].indptr[1] = graph.nnz + 1
     return copies
+
+
+def superpixels(size, width, seed=0):
+    """Return six fields of a map, and partitions into squares at different places, cut at the borders of the fields."""
+    y, x = np.mgrid[:size, :size]
+    fields = y * 3 // size + 3 * (x * 2 // size)
+    shifts = np.random.default_rng(seed).integers(0, width, (10, 2))
+    squares = [(y + a) // width * (size // width + 2) + (x + b) // width for a, b in shifts]
+    return fields.ravel(), np.column_stack([(6 * one + fields).ravel() for one in squares])

@@ -68,7 +68,7 @@ FLOORS = {
     "report": (5, 1),
     "sc": (5, 1),
     "cli": (5, 2),
-    "_entry": (5, 3),
+    "__main__": (5, 3),
 }
 
 MODULES = sorted(

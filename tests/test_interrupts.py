@@ -216,7 +216,7 @@ class Listed:
         if name == "conclust.cli":
             print("handled", flush=True)
 sys.meta_path.insert(0, Listed())
-from conclust._entry import process
+from conclust.__main__ import process
 process()
 """
 
@@ -281,13 +281,13 @@ def test_a_signal_during_an_import_that_hides_exceptions_ends_the_command(number
 
 def test_nothing_is_imported_before_signals_are_handled():
     code = (
-        "import re, sys, contextlib, importlib.machinery, importlib.util; before = set(sys.modules); import conclust._entry\n"
+        "import re, sys, contextlib, importlib.machinery, importlib.util; before = set(sys.modules); import conclust.__main__\n"
         "print(sorted(set(sys.modules) - before))"
     )
     printed = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert set(eval(printed.stdout)) <= {"conclust", "conclust._entry", "signal"}
+    assert set(eval(printed.stdout)) <= {"conclust", "conclust.__main__", "signal"}
 
 
 @pytest.mark.parametrize(

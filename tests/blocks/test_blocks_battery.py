@@ -1,8 +1,10 @@
 """Laws that every method for labels in blocks must satisfy."""
 
 import itertools
+import os
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -99,6 +101,21 @@ def test_blocks_give_the_result_of_labels_in_memory(form, case, k):
         assert parts.objective_ == pytest.approx(whole.objective_, rel=tolerance, abs=1e-9)
     if hasattr(whole, "membership_"):
         np.testing.assert_allclose(np.asarray(parts.membership_), whole.membership_, atol=tolerance)
+
+
+def test_starts_of_equal_objective_do_not_depend_on_blocks():
+    """The starts of voting end in one solution with permuted clusters, whose objectives differ by rounding."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(rng.integers(0, 5, (5003, 1)), 9, axis=1)
+    other = rng.random(labels.shape) < 0.25
+    labels[other] = rng.integers(0, 5, other.sum())
+    labels[rng.random(labels.shape) < 0.05] = -1
+    for seed in range(3):
+        whole = conclust.Voting(5, random_state=seed).fit(labels)
+        for rows in (640, 1000, 2500):
+            store = LabelStore(labels, block_rows=rows)
+            blocked = conclust.Voting(5, random_state=seed).fit(store)
+            np.testing.assert_array_equal(blocked.labels_, whole.labels_)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -219,6 +236,25 @@ def test_distances_of_partitions_match_the_memberships(case):
     somewhere = (labels != -1).any(axis=1)
     pairs = AllPairs(Ensemble(labels[somewhere]), Y.shape[1], 1)
     np.testing.assert_allclose(model.distances_, pairs.distances(Y[somewhere]), rtol=1e-9)
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="names of open files")
+def test_files_of_a_checkpoint_are_on_the_disk_before_their_state(tmp_path, monkeypatch):
+    flushed, flush = [], os.fsync
+
+    def recorded(descriptor):
+        flushed.append(Path(f"/proc/self/fd/{descriptor}").readlink().name)
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", recorded)
+    labels, _ = CASES["plain"]
+    with checkpoint(tmp_path / "run"):
+        conclust.PCC(3, divergence="l2", random_state=0).fit(LabelStore(labels, block_rows=60))
+    files = [path.name for path in (tmp_path / "run").glob("membership-*.npy")]
+    assert len(files) == -(-len(labels) // 60)
+    # States are written under temporary names, and the folder is flushed after each.
+    last = len(flushed) - 1 - flushed[::-1].index("run")
+    assert set(files) <= set(flushed[:last])
 
 
 def test_a_checkpoint_of_another_fit_is_refused(tmp_path):

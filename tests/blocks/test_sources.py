@@ -5,10 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from tests.cases import planted
 
-from conclust import HBGF, MCLA
+from conclust import HBGF, MCLA, Ensemble
 from conclust.blocks import BlockedArray, LabelStore
 from conclust.blocks.sources import open_source
 from conclust.exceptions import InputError
@@ -39,6 +41,58 @@ def test_npy_files_are_read(tmp_path):
 def test_npy_files_may_hold_any_integer_type(dtype, tmp_path):
     np.save(tmp_path / "labels.npy", LABELS.astype(dtype))
     same(LabelStore(tmp_path / "labels.npy", block_rows=50))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int64, float, str])
+def test_masked_cells_are_missing(dtype):
+    given = np.where(LABELS < 0, 99, LABELS).astype(dtype)
+    masked = np.ma.masked_array(given, LABELS < 0)
+    store = LabelStore(masked, block_rows=64)
+    np.testing.assert_array_equal(store.facts.missing_counts, (LABELS < 0).sum(axis=0))
+    assert store.ensemble() == Ensemble(masked)
+    expected = HBGF(3, random_state=0).fit(masked)
+    actual = HBGF(3, random_state=0).fit(store)
+    np.testing.assert_array_equal(actual.labels_, expected.labels_)
+    np.testing.assert_array_equal(actual.objective_, expected.objective_)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "floats as index", "polars", "arrow"])
+def test_frames_with_gaps_read_like_in_memory(kind):
+    frame = pd.DataFrame(
+        {
+            "number": pd.array([1, None, 2, 1, 1] * 8, dtype="Int64"),
+            "category": pd.Categorical(["x", "y", None, "x", "z"] * 8),
+            "large": np.arange(40) % 2 + (1 << 60),
+            "share": np.tile([0.0, 1.0, np.nan, 1.0], 10),
+        }
+    )
+    if kind == "floats as index":
+        frame.index = np.linspace(40, 1, 40)
+    other = {"polars": pl.DataFrame, "arrow": pa.table}
+    given = other[kind](frame) if kind in other else frame
+    store, expected = LabelStore(given, block_rows=7), Ensemble(given)
+    np.testing.assert_array_equal(store.facts.cluster_counts, expected.cluster_counts)
+    np.testing.assert_array_equal(store.facts.missing_counts, expected.missing_counts)
+    np.testing.assert_array_equal(store.facts.cluster_counts, [2, 3, 2, 2])
+    codes = [store.facts.codes(store.source.rows(*store.facts.span(b))) for b in range(6)]
+    np.testing.assert_array_equal(np.vstack(codes), expected.codes)
+
+
+def test_large_integers_in_files_with_floats_stay_apart(tmp_path):
+    large = 1 << 60
+    one = pd.DataFrame({"a": [large, large + 1, large], "b": [0.0, 1.0, np.nan]})
+    one.to_parquet(tmp_path / "part.0.parquet")
+    one.astype({"a": float}).iloc[:1].to_parquet(tmp_path / "part.1.parquet")
+    facts = LabelStore(tmp_path, block_rows=2).facts
+    assert facts.names == ((large, large + 1), (0, 1))
+
+
+def test_suffixes_may_be_in_upper_case(tmp_path):
+    np.save(tmp_path / "labels.npy", LABELS)
+    same(LabelStore((tmp_path / "labels.npy").rename(tmp_path / "LABELS.NPY"), block_rows=64))
+    frame = pd.DataFrame(LABELS).rename(columns=str)
+    frame.to_parquet(tmp_path / "LABELS.Parquet")
+    same(LabelStore(tmp_path / "LABELS.Parquet", block_rows=64))
 
 
 def test_canonical_byte_codes_are_read_unchanged():

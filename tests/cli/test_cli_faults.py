@@ -202,7 +202,7 @@ class Slow:
             print("ready", flush=True)
             time.sleep(30)
 sys.meta_path.insert(0, Slow())
-from conclust._entry import process
+from conclust.__main__ import process
 process()
 """
 
@@ -229,7 +229,24 @@ def test_the_script_handles_signals_from_the_start():
     from importlib.metadata import entry_points
 
     (script,) = entry_points(group="console_scripts", name="conclust")
-    assert script.value == "conclust._entry:process"
+    assert script.value == "conclust.__main__:process"
+
+
+def test_the_package_runs_as_a_module():
+    """Where the folder of scripts is not on the path, as after many installations on Windows."""
+    done = subprocess.run(
+        [sys.executable, "-m", "conclust", "methods", "hbgf"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.startswith("HBGF: ")
+    wrong = subprocess.run(
+        [sys.executable, "-m", "conclust", "combine"], capture_output=True, text=True, timeout=60
+    )
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("conclust combine: the following arguments are required")
 
 
 def test_a_result_with_altered_columns_is_refused(tmp_path, table, capsys):

@@ -181,7 +181,7 @@ def test_commas_between_columns_are_no_decimal_commas(tmp_path):
     ("content", "words"),
     [
         (
-            gzip.compress(b"a,b\n1,2\n3,4\n"),
+            gzip.compress(b"a,b\n1,2\n3,4\n", mtime=0),
             "is compressed by gzip. Give it a name that ends in .gz",
         ),
         (bz2.compress(b"a,b\n1,2\n3,4\n"), "is compressed by bzip2"),

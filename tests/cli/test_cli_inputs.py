@@ -1,6 +1,7 @@
 """The files that the command line reads, and those that it refuses."""
 
 import csv
+import gzip
 import sys
 from dataclasses import replace
 from io import BytesIO
@@ -102,7 +103,9 @@ FORM = {
     "duplicate header": ("a,b,a\n1,2,3\n", "the column name 'a' more than once"),
     "duplicate header but for blanks": ("a,b, a \n1,2,3\n", "the column name 'a' more than once"),
     "header without a name": ("a,,c\n1,2,3\n", "no name for column 2"),
-    "UTF-16": ("a,b\n1,2\n".encode("utf-16"), "is in UTF-16"),
+    "UTF-32": ("a,b\n1,2\n".encode("utf-32"), "is in UTF-32"),
+    "UTF-16 cut off": ("a,b\n1,2\n".encode("utf-16")[:-1], "is not valid UTF-16"),
+    "UTF-16 without a mark": ("a,b\n1,2\n".encode("utf-16-le"), "NUL character in line 1"),
     "Latin-1": (b"a,b\n1,2\n3,\xfc\n", "is not in UTF-8: line 3"),
     "quote left open": ('a,b\n1,2\n"3,4\n', "within a quoted field that begins in line 3"),
     "quote in the middle": ('a,b\n"1"x,2\n', "misplaced quotation mark in line 2"),
@@ -121,6 +124,22 @@ def test_malformed_points_are_refused(tmp_path, name):
 def test_malformed_labels_are_refused(tmp_path, name):
     content, sentence = FORM[name]
     refused(FileFormatError, lambda: labels(tmp_path, content), "a.csv", sentence)
+
+
+@pytest.mark.parametrize("packing", ["", ".gz"])
+@pytest.mark.parametrize("mark", ["utf-16-le", "utf-16-be"])
+def test_text_in_utf_16_reads_like_utf_8(tmp_path, mark, packing):
+    """Excel's "Unicode text" and `>` of PowerShell 5 write UTF-16 with a byte order mark."""
+    text = "näme\tx\ty\r\n日本\t1\tb\r\n🙂\t2\tc\r\nü\t2\tb\r\n"
+    read = []
+    for name, content in (("8", text.encode()), ("16", ("\ufeff" + text).encode(mark))):
+        path = tmp_path / f"{name}.txt{packing}"
+        path.write_bytes(gzip.compress(content) if packing else content)
+        with opened(path) as source, CsvRows(source, labels=True) as rows:
+            read.append((rows.names, *read_label_columns(rows, [1, 2], [0], noise=False)))
+    assert read[0][0] == read[1][0] == ("näme", "x", "y")
+    assert read[0][1].tolist() == read[1][1].tolist() == [[1, "b"], [2, "c"], [2, "b"]]
+    assert read[0][2] == read[1][2] == [["日本", "🙂", "ü"]]
 
 
 def test_long_lines_and_fields_are_refused(tmp_path, monkeypatch):

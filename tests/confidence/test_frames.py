@@ -66,6 +66,18 @@ def test_pandas_frames_keep_their_index_and_columns():
     assert cc.to_frame(HARD, [f"o{i}" for i in range(30)]).index[2] == "o2"
 
 
+@pytest.mark.filterwarnings("error")
+def test_frames_with_columns_of_several_levels_keep_them():
+    model = cc.PCC(2, random_state=0).fit([[0, 0], [0, 0], [1, 1]])
+    frame = pd.DataFrame(np.eye(3), columns=pd.MultiIndex.from_product([["a"], list("xyz"), ["p"]]))
+    actual = cc.to_frame(model, frame)
+    assert actual.columns[3:5].tolist() == [("label", "", ""), ("confidence", "", "")]
+    pd.testing.assert_frame_equal(actual.iloc[:, :3], frame)
+    np.testing.assert_array_equal(actual["label"].to_numpy().ravel(), model.labels_)
+    with pytest.raises(InputError, match=r"has columns \['label'\] already"):
+        cc.to_frame(model, frame.rename(columns={"a": "label"}))
+
+
 def test_polars_frames_keep_their_columns():
     given = pl.DataFrame({"town": list(map(str, range(30)))})
     actual = cc.to_frame(SOFT, given)

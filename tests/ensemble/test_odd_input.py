@@ -7,10 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
 from conclust import (
+    HBGF,
     PCC,
     ConsensusClustering,
     Ensemble,
@@ -18,8 +21,14 @@ from conclust import (
     Voting,
     metrics,
 )
+from conclust.blocks import LabelStore
+from conclust.ensemble import columns
 from conclust.ensemble.reading import LARGEST, SMALLEST, within_range
 from conclust.exceptions import InputError
+from conclust.membership import soft_centroids
+from conclust.neighbours import neighbour_graph
+from conclust.placing import shared_clusterings
+from conclust.plotting import embedding_of
 
 
 def column(*values):
@@ -85,6 +94,47 @@ def test_half_precision_is_read_without_a_warning():
     assert Ensemble(labels).labels[:, 0].tolist() == [0, -1, 1]
 
 
+@pytest.mark.parametrize("texts", [["1"], [" 1"], ["b", "1"]])
+def test_a_number_and_its_text_are_not_two_labels(texts):
+    """As pandas reads a long CSV file whose chunks have different types."""
+    values = pd.DataFrame({"a": ["x", "y"] * 3, "b": [1, 2, 1, 3, *["b", *texts][-2:]]})
+    with pytest.raises(InputError, match=r"label 1 of partition 1 occurs as a number and as text"):
+        Ensemble(values)
+    halves = LabelStore(values.to_numpy(), block_rows=3)
+    with pytest.raises(InputError, match=r"label 1 of partition 1 occurs as a number and as text"):
+        HBGF(2).fit(halves)
+    assert Ensemble(values.astype(str)).cluster_counts.tolist()[0] == 2
+
+
+def test_numbers_and_names_can_be_mixed():
+    assert Ensemble([[1, 0], ["one", 0], [2, 1], ["01", 1]]).cluster_counts.tolist() == [4, 2]
+
+
+@pytest.mark.parametrize("read", [Ensemble, lambda *a, **k: LabelStore(*a, **k).ensemble()])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
+def test_weights_with_names_follow_the_columns(read, kind):
+    labels = {"a": [0, 0, 1], "b": [0, 1, 1], "c": [1, 1, 0]}
+    if kind is pl.LazyFrame and read is not Ensemble:
+        pytest.skip("blocks are not read from lazy frames")
+    given = kind(labels)
+    by_name = pd.Series({"c": 3.0, "a": 1.0, "b": 2.0})
+    for weights in (by_name, by_name.to_numpy()[[1, 2, 0]], pd.Series([1.0, 2, 3])):
+        assert read(given, weights=weights).weights.tolist() == [1.0, 2.0, 3.0]
+    # Without names in the labels, and names of something else: in the order given.
+    for other in (by_name.reset_index(drop=True), by_name.rename("r{}".format)):
+        assert read(given, weights=other).weights.tolist() == [3.0, 1.0, 2.0]
+    assert Ensemble(np.eye(3, dtype=int), weights=by_name).weights.tolist() == [3.0, 1.0, 2.0]
+    with pytest.raises(InputError, match="names of other partitions: there is no 'd'"):
+        read(given, weights=by_name.rename({"c": "d"}))
+
+
+def test_a_stack_of_maps_is_refused_with_the_way_to_read_it():
+    stack = np.random.default_rng(0).integers(0, 3, (4, 5, 6))
+    with pytest.raises(InputError, match=r"labels\.reshape\(len\(labels\), -1\)\.T"):
+        Ensemble(stack)
+    assert Ensemble(stack.reshape(len(stack), -1).T).shape == (30, 4)
+
+
 # -- masks
 
 
@@ -102,6 +152,31 @@ def test_masked_cells_are_missing(dtype):
     np.testing.assert_array_equal(model.predict(given), model.predict(given.tolist()))
 
 
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int32, np.uint64, np.float32])
+@pytest.mark.parametrize("missing", ["unobserved", "noise"])
+def test_a_masked_raster_reads_like_its_list(dtype, missing):
+    rng = np.random.default_rng(0)
+    data = rng.integers(0, 300 if np.dtype(dtype).itemsize > 1 else 200, (400, 5)).astype(dtype)
+    given = np.ma.masked_array(data, mask=rng.random(data.shape) < 0.3)
+    expected = Ensemble(given.tolist(), missing=missing)
+    assert Ensemble(given, missing=missing) == expected
+    assert Ensemble(np.ma.masked_array(np.asfortranarray(data), given.mask)) == expected
+
+
+def test_masked_labels_beyond_the_integers_of_floats_stay_apart():
+    large = 1 << 53
+    given = np.ma.masked_array([[large], [large + 1], [large], [0]], mask=[[0], [0], [0], [1]])
+    assert Ensemble(given).labels[:, 0].tolist() == [0, 1, 0, -1]
+    assert Ensemble(given).names == ((large, large + 1),)
+
+
+def test_masked_numbers_take_few_bytes():
+    given = np.ma.masked_array(np.zeros((50, 4), dtype=np.uint8), mask=np.eye(50, 4))
+    read = columns.unmasked(given)
+    assert read.dtype == np.float32  # objects take twelve times as long
+    assert np.isnan(read[given.mask]).all()
+
+
 def test_a_mask_is_missing_where_minus_one_is_noise():
     labels = np.ma.masked_array([[0], [-1], [0], [1]], mask=[[0], [0], [0], [1]])
     assert Ensemble(labels, missing="noise").labels[:, 0].tolist() == [0, -2, 0, -1]
@@ -117,6 +192,24 @@ def test_measures_ignore_masked_cells():
     masked = np.ma.masked_array([0, 0, 1, 1], mask=[0, 0, 0, 1])
     assert metrics.contingency(masked, [0, 0, 1, 0]).n_samples == 3
     assert metrics.contingency([0, 0, 1, 0], masked).n_samples == 3
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda labels, points: embedding_of(points, labels),
+        lambda labels, points: embedding_of(points.data, labels),
+        lambda labels, points: embedding_of(points, labels.data),
+        lambda labels, points: soft_centroids(np.eye(2)[labels.data], points),
+        lambda labels, points: shared_clusterings(Ensemble([[0], [0], [1], [1]]), labels, [[0]]),
+        lambda labels, points: neighbour_graph(points, 2),
+    ],
+)
+def test_masked_cells_are_not_read_as_values(call):
+    labels = np.ma.masked_array([0, 0, 1, 1], mask=[0, 0, 0, 1])
+    points = np.ma.masked_array([[0.0, 1], [1, 0], [5, 5], [-9999, 6]], mask=np.eye(4, 2, -3))
+    with pytest.raises(InputError, match=r"masked array|contains NaN"):
+        call(labels, points)
 
 
 def test_masked_memberships_are_missing():

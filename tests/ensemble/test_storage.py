@@ -414,6 +414,14 @@ def test_enormous_directory_is_refused_before_it_is_parsed(tmp_path):
         read_npz(tmp_path / "a.npz")
 
 
+@pytest.mark.parametrize("size", [10, 29_800, 29_950, 30_000, 30_001, 40_000])
+def test_arrays_around_the_limit_of_zip_are_written(size, tmp_path, monkeypatch):
+    """The header of an array may carry its entry beyond 2 GiB, where sizes need 64 bits."""
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", 30_000)
+    write_npz(tmp_path / "a.npz", {"x": np.ones(size, dtype=np.uint8)}, {})
+    assert read_npz(tmp_path / "a.npz")[0]["x"].shape == (size,)
+
+
 def test_large_directory_in_a_zip64_record_is_refused(tmp_path):
     path = zipped(tmp_path / "a.npz", [("x.npy", npy())])
     content = path.read_bytes()

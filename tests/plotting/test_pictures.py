@@ -18,7 +18,7 @@ from sklearn.metrics import normalized_mutual_info_score, silhouette_samples
 from conclust import EAC, HBGF, PCC, AutoConsensus, Ensemble, WeightedPCC
 from conclust import plotting as P
 from conclust.evidence import coassociation
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import EvidenceWarning, InputError, ParameterError
 from conclust.plotting import objects
 from conclust.plotting.canvas import style
 from conclust.selection import choose
@@ -432,6 +432,39 @@ def test_sizes_of_the_graph_follow_given_labels():
     for wrong in (labels[:9], labels - 1, labels + 2, labels / 2):
         with pytest.raises(InputError, match="cluster from 0 to 2 for each of the 50 rows"):
             P.cluster_graph_of(Y, labels=wrong)
+
+
+def test_objects_that_no_partition_observed_are_in_no_cluster():
+    ensemble = members(n=60)[1]
+    labels = ensemble.labels.copy()
+    labels[::7] = -1
+    with pytest.warns(EvidenceWarning, match="9 objects are missing"):
+        model = PCC(4, random_state=0).fit(labels)
+    observed = np.flatnonzero(model.labels_ >= 0)
+    rows = model.membership_[observed]
+    actual, expected = P.bars_of(model), P.bars_of(rows)
+    np.testing.assert_array_equal(actual.order, observed[expected.order])
+    np.testing.assert_array_equal(actual.clusters, expected.clusters)
+    np.testing.assert_array_equal(actual.values, expected.values)
+    graph, alone = P.cluster_graph_of(model), P.cluster_graph_of(rows)
+    np.testing.assert_array_equal(graph.sizes, np.bincount(model.labels_[observed]))
+    np.testing.assert_array_equal(graph.overlap, alone.overlap)
+    assert "51 objects" in P.membership_bars(model).get_title()
+    texts = {text.get_text() for text in P.cluster_graph(model).texts}
+    assert {f"{k}\n{size}" for k, size in enumerate(graph.sizes)} <= texts
+    # A heatmap shows them at the end.
+    pixels = P.membership_heatmap(model).images[0].get_array()
+    np.testing.assert_allclose(pixels[-9:], 0.25)
+    np.testing.assert_array_equal(pixels[:-9], expected.values)
+
+
+def test_a_nearly_constant_trace_has_whole_numbers_at_its_axis():
+    model = PCC(2, random_state=0).fit([[0, 0], [0, 0], [1, 1]])
+    model.trace_ = np.array([3238.8966, 3238.8961])
+    ax = P.objective_trace(model)
+    painted(ax)
+    assert ax.yaxis.get_offset_text().get_text() == ""
+    assert all(text.get_text().startswith("3238.89") for text in ax.get_yticklabels())
 
 
 def neighbours(K, n, share, largest=1.0):

@@ -95,6 +95,8 @@ def test_a_copy_of_backed_data_is_refused_before_the_fit(adata, tmp_path, monkey
     ):
         with pytest.raises(InputError, match=r"must be in memory .* adata\.to_memory\(\)"):
             call()
+    with pytest.raises(InputError, match=r"must not be a view .* adata\.to_memory\(\)"):
+        ccs.tl.consensus(backed[:100], prefix="leiden_")
     monkeypatch.undo()
     assert (
         "again"
@@ -176,6 +178,14 @@ def test_memberships_have_the_colours_of_the_clusters(adata):
     adata.uns["consensus_colors"] = np.array(colours, dtype=object)
     drawn = {tuple(c.get_facecolor()[0][:3]) for c in ccs.pl.membership(adata).collections}
     assert drawn == {to_rgb(colour) for colour in colours}
+
+
+def test_cells_without_a_cluster_are_not_drawn(adata):
+    for name in adata.obs.columns.drop("cell_type"):
+        adata.obs.loc[adata.obs_names[::6], name] = np.nan
+    with pytest.warns(UserWarning, match="40 objects are missing"):
+        ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=4)
+    assert ccs.pl.membership(adata).get_title() == "Membership of 200 cells"
 
 
 @pytest.mark.parametrize("given", [True, False])

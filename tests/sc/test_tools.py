@@ -146,6 +146,16 @@ def test_weights_affect_the_consensus(adata, columns):
     assert adata.uns["consensus"]["columns"]["weight"].tolist() == [0, 0, 0, 0, 0, 1]
 
 
+def test_weights_with_names_follow_the_columns(adata):
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
+    agreement = adata.uns["consensus"]["columns"]["agreement"]
+    expected = ccs.get.ensemble(adata, prefix="leiden_", weights=agreement.to_numpy())
+    turned = agreement.iloc[[3, 1, 5, 0, 2, 4]]
+    assert ccs.get.ensemble(adata, prefix="leiden_", weights=turned) == expected
+    with pytest.raises(InputError, match="names of other partitions"):
+        ccs.get.ensemble(adata, ["leiden_1.25", "leiden_10"], weights=turned.iloc[:2])
+
+
 def test_a_copy_does_not_modify_the_original(adata):
     before = adata.copy()
     model = ccs.tl.consensus(adata, prefix="leiden_", copy=True)
@@ -296,6 +306,23 @@ def test_clusters_can_be_renamed_before_placing_new_cells(adata):
     assert set(new.obs["consensus"].cat.categories) == {"T", "B", "NK", "DC"}
 
 
+def test_categories_can_be_reordered_before_placing_new_cells(adata):
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
+    expected, other = adata[:40].copy(), adata[:40].copy()
+    ccs.tl.predict(expected, adata)
+    order = ["2", "0", "3", "1"]
+    reference = adata.copy()
+    reference.obs["consensus"] = reference.obs["consensus"].cat.reorder_categories(order)
+    ccs.tl.predict(other, reference)
+    assert other.obs["consensus"].tolist() == expected.obs["consensus"].tolist()
+    assert other.obs["consensus"].cat.categories.tolist() == order
+    # Two clusters merged by hand are another partition.
+    merged = adata.obs["consensus"].astype(str).replace("1", "0")
+    reference.obs["consensus"] = pd.Categorical(merged)
+    with pytest.raises(InputError, match="cells or columns were changed"):
+        ccs.tl.predict(other, reference)
+
+
 def test_a_changed_reference_is_refused(adata):
     ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
     new = adata[:10].copy()
@@ -424,6 +451,26 @@ def test_columns_of_the_same_name_are_refused(adata, call, parameter):
     with pytest.raises(InputError, match=rf"'{parameter}' of sc\..* Got \['leiden_0\.5'\]"):
         call(adata)
     assert ccs.get.ensemble(adata, ["leiden_1", "leiden_10"]).n_partitions == 2
+
+
+def test_keys_can_be_an_index_or_an_array(adata):
+    expected = ccs.get.ensemble(adata, prefix="leiden_")
+    for keys in (pd.Index(expected_keys(adata)), np.array(expected_keys(adata))):
+        assert ccs.get.ensemble(adata, keys) == expected
+    assert ccs.get.ensemble(adata, adata.obs.columns[:2]).n_partitions == 2
+
+
+def expected_keys(adata):
+    names = [name for name in adata.obs if name.startswith("leiden_")]
+    return sorted(names, key=lambda name: float(name.removeprefix("leiden_")))
+
+
+def test_columns_whose_names_are_numbers_are_not_read(adata):
+    adata.obs[7] = 0
+    for keys in ([7], ["7"]):
+        with pytest.raises(InputError, match=r"must be columns of adata\.obs"):
+            ccs.tl.consensus(adata, keys)
+    assert ccs.get.ensemble(adata, prefix="leiden_").n_partitions == 6
 
 
 def test_numbers_that_are_not_labels_are_refused(adata):

@@ -25,6 +25,7 @@ _WAYS: dict[Of, str] = {
 def number_array(values: Any, what: str) -> Floats:
     """Return `values` as an array of floats; `what` is their name in errors."""
     refuse_container(values, what, of="numbers")
+    _refuse_mask(values, what, "numpy.nan")
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -48,10 +49,19 @@ def identifiers(values: Any, name: str) -> list[Any]:
 def plain_array(values: Any, what: str, *, of: Of = "labels") -> NDArray[Any]:
     """Return `values` as an array of any type; `what` is their name in the error for rows of different lengths."""
     refuse_container(values, what, of=of)
+    _refuse_mask(values, what, "-1" if of == "labels" else "numpy.nan")
     try:
         return np.asarray(values)
     except ValueError as error:
         raise InputError(f"{what} must form an array. Got {shown(values)} instead.") from error
+
+
+def _refuse_mask(values: Any, what: str, filling: str) -> None:
+    """Refuse a masked array with masked cells, which NumPy would read as if they were not masked."""
+    if np.ma.is_masked(values):
+        raise InputError(
+            f"{what} must have a value in each cell. Got a masked array: fill its cells, as by .filled({filling})."
+        )
 
 
 def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:

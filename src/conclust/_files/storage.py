@@ -167,7 +167,7 @@ def write_npz(path: PathLike, arrays: Mapping[str, npt.ArrayLike], meta: Mapping
                 entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
                 entry.external_attr = 0o644 << 16
                 entry.create_system = 3
-                large = array.nbytes >= 1 << 31
+                large = array.nbytes + _MAX_HEADER > zipfile.ZIP64_LIMIT
                 with archive.open(entry, "w", force_zip64=large) as stream:
                     np.lib.format.write_array(stream, array, allow_pickle=False)
 

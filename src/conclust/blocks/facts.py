@@ -27,6 +27,7 @@ from conclust.ensemble.labels import (
     label_view,
     missing_code,
     read_new_labels,
+    refuse_twins,
 )
 from conclust.exceptions import InputError
 
@@ -81,7 +82,7 @@ def census(raw: Any, missing: Missing) -> Census:
         nowhere = int((coded.codes.min(axis=1) == missing_code(coded.codes.dtype)).sum())
     digest = hashlib.sha256(np.ascontiguousarray(coded.codes).data)
     digest.update(repr((coded.codes.shape, coded.names)).encode())
-    dtype = getattr(raw, "dtype", None)
+    dtype = raw.dtype if type(raw) is np.ndarray else None
     plain = dtype == np.uint8 or (dtype == np.int8 and missing == "unobserved")
     return Census(
         coded.names,
@@ -234,6 +235,7 @@ def joined(
             "Leave it out of the ensemble."
         )
     names = tuple(tuple(cluster_names) for cluster_names in numbers)
+    refuse_twins(names)
     counts = np.array([len(cluster_names) for cluster_names in names], dtype=np.int64)
     dtype = np.dtype(code_type(int(counts.max())))
     same = all(list(cluster_names) == list(range(len(cluster_names))) for cluster_names in names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import tempfile
 import weakref
@@ -63,10 +64,20 @@ class InMemory:
 
 
 class Files:
-    """A file for each visit, ``<name>-<block>-<step>.npy`` in a folder."""
+    """A file for each visit, ``<name>-<block>-<step>.npy`` in a folder.
 
-    def __init__(self, folder: Path, name: str) -> None:
-        self.folder, self.name = folder.resolve(), name
+    Parameters
+    ----------
+    folder : Path
+        The folder.
+    name : str
+        Beginning of the names of the files.
+    lasting : bool, default=False
+        Whether files are flushed to the disk, so that the state that refers to them survives a power cut.
+    """
+
+    def __init__(self, folder: Path, name: str, *, lasting: bool = False) -> None:
+        self.folder, self.name, self.lasting = folder.resolve(), name, lasting
 
     @classmethod
     def temporary(cls, name: str) -> Files:
@@ -87,7 +98,10 @@ class Files:
         return self.folder / f"{self.name}-{block}-{step}.npy"
 
     def put(self, block: int, step: int, value: Any) -> None:
-        """Keep nothing: the visit wrote its file."""
+        """Flush the file that the visit wrote."""
+        if self.lasting and value is not None:
+            with self.place(block, step).open("r+b") as file:
+                os.fsync(file.fileno())
 
     def settle(self, step: int) -> None:
         """Remove the arrays that visits up to a step have replaced."""
@@ -119,7 +133,7 @@ def kept_for(n_bytes: int, name: str, folder: Path | None, *, held: bool = False
         Whether the runner holds the arrays, of any size, and gives references to them.
     """
     if folder is not None:
-        return Files(folder, name)
+        return Files(folder, name, lasting=True)
     return InMemory() if held or n_bytes <= _MEMORY else Files.temporary(name)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from conclust._files.formats import FORMATS, IN_BLOCKS
 from conclust._files.parquetfile import index_columns
-from conclust.ensemble.columns import arrow_column
+from conclust.ensemble.columns import arrow_column, stay_exact
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 
 _LONGEST = 300  # characters of another library's message
@@ -71,11 +71,11 @@ def _open_path(path: Path, columns: list[str] | None) -> Source:
             parts = sorted(
                 (file for end in form.endings[:1] for file in path.glob("*" + end)), key=_in_order
             )
-            if path.suffix in form.endings and not path.is_dir():
+            if path.suffix.lower() in form.endings and not path.is_dir():
                 parts = [path]
             if parts:
                 return FrameFiles.of(parts, columns, form.rows)
-        elif path.suffix in form.endings and columns is None:
+        elif path.suffix.lower() in form.endings and columns is None:
             return Reopened.of(path, form.rows)
     raise InputError(f"Labels to be read in blocks must be in {IN_BLOCKS}. Got {path} instead.")
 
@@ -88,7 +88,7 @@ def _in_order(path: Path) -> list[Any]:
 
 @dataclass(frozen=True)
 class ArrayRows:
-    """The rows of an array: of NumPy, Zarr, HDF5."""
+    """The rows of an array, of NumPy, Zarr or HDF5, or of a frame."""
 
     array: Any
 
@@ -98,9 +98,16 @@ class ArrayRows:
         n, m = self.array.shape
         return int(n), int(m)
 
-    def rows(self, begin: int, end: int) -> NDArray[Any]:
+    def rows(self, begin: int, end: int) -> Any:
         """Return the labels of the objects from `begin` to before `end`."""
-        return np.asarray(self.array[begin:end])
+        # A frame of pandas whose index is of floats is sliced by the index otherwise.
+        some = getattr(self.array, "iloc", self.array)[begin:end]
+        return some if hasattr(some, "columns") else _with_mask(some)
+
+
+def _with_mask(array: Any) -> NDArray[Any]:
+    """Return an array of NumPy; masked cells stay masked, as they are missing labels."""
+    return array if isinstance(array, np.ma.MaskedArray) else np.asarray(array)
 
 
 @dataclass(frozen=True)
@@ -213,7 +220,7 @@ class FrameFiles:
                 )
         with _reading(self.groups[0][0]):
             read = [[arrow_column(piece.column(name)) for name in self.columns] for piece in pieces]
-        return _stacked([np.concatenate(same) for same in zip(*read, strict=True)])
+        return _stacked([_joined(same) for same in zip(*read, strict=True)])
 
     def head(self) -> Any:
         """Return the first row group as a table of Arrow."""
@@ -222,8 +229,15 @@ class FrameFiles:
             return self.opens(path).read_row_group(group, columns=list(self.columns))
 
 
-def _stacked(columns: list[NDArray[Any]]) -> NDArray[Any]:
-    if all(column.dtype.kind in "biuf" for column in columns):
+def _joined(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return the pieces of a column; integers that floats do not hold stay as they are."""
+    if stay_exact(pieces):
+        return np.concatenate(pieces)
+    return np.concatenate([piece.astype(object) for piece in pieces])
+
+
+def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    if all(column.dtype.kind in "biuf" for column in columns) and stay_exact(columns):
         return np.column_stack(columns)
     matrix = np.empty((len(columns[0]), len(columns)), dtype=object)
     for u, column in enumerate(columns):
@@ -261,4 +275,4 @@ class DaskLabels:
 
     def rows(self, begin: int, end: int) -> NDArray[Any]:
         """Return the labels of the objects from `begin` to before `end`."""
-        return np.asarray(self.array[begin:end].compute(scheduler="synchronous"))
+        return _with_mask(self.array[begin:end].compute(scheduler="synchronous"))

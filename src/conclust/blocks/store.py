@@ -17,8 +17,9 @@ from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.runners import LocalRunner, Runner
 from conclust.blocks.sources import DaskLabels, open_source
 from conclust.ensemble import Ensemble
+from conclust.ensemble.columns import column_names
 from conclust.ensemble.labels import Missing
-from conclust.ensemble.reading import read_weights
+from conclust.ensemble.reading import read_weights, weights_by_name
 from conclust.exceptions import InputError
 
 RunnerName: TypeAlias = Literal["auto", "threads", "dask"]
@@ -103,7 +104,9 @@ class LabelStore:
                 f"Found labels of {n} objects in {m} partitions, while at least 2 objects and 1 partition "
                 "are required."
             )
-        self.weights = read_weights(weights, m)
+        names = columns or getattr(self.source, "columns", None)
+        ordered = weights_by_name(weights, lambda: names or column_names(labels))
+        self.weights = read_weights(ordered, m)
         self.missing: Missing = missing
         self.block_rows = block_rows_of(n) if block_rows is None else min(n, block_rows)
         self.runner_name: RunnerName = runner

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
 
+from conclust._types import Ints
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import missing_code
+from conclust.ensemble.labels import indicator_of, missing_code
 from conclust.exceptions import EnsembleWarning, warn
 from conclust.trees.agglomeration import single_tree
 from conclust.trees.dendrogram import cut
@@ -21,6 +24,7 @@ _TOO_MANY = 2.5  # median number of clusters of the partitions per requested one
 _VERY_MANY = 20  # clusters of the partitions altogether, for PCC, which is less sensitive
 _SAMPLE = 2_000  # maximum number of objects examined for groups
 _SMALL = 0.25  # share of the mean size of the requested clusters: smaller groups do not count
+_FEW = 10  # objects in the trees per cluster of a partition, below which the trees may not connect clusters
 _LEAST = 0.02  # share of the objects: smaller groups do not count either
 
 
@@ -33,6 +37,26 @@ def warn_of_misfit(ensemble: Ensemble, n_clusters: int | None, owner: str) -> No
     reason = misfit(ensemble, n_clusters, least=1 if owner == "Voting" else _VERY_MANY)
     if reason:
         warn(reason.format(owner=owner), EnsembleWarning)
+
+
+def warn_of_few_objects(ensemble: Ensemble, objects: Ints, n_clusters: int | None) -> None:
+    """Warn if partitions are so fine that the objects drawn for trees fall into more groups than clusters.
+
+    Groups share no cluster in any partition.
+    """
+    median = int(np.median(ensemble.cluster_counts))
+    if ensemble.is_soft or len(objects) >= _FEW * median:
+        return
+    B: Any = indicator_of(ensemble.codes[objects], ensemble.offsets)
+    parts = connected_components(sp.block_array([[None, B], [B.T, None]]), directed=False)[1]
+    groups = len(np.unique(parts[: len(objects)]))
+    if groups > (n_clusters or 1):
+        warn(
+            f"The partitions have {median} clusters (the median), too many for trees of {len(objects)} of the "
+            f"{ensemble.n_samples} objects: these fall into {groups} groups that share no cluster. Use HBGF, which "
+            "reads all objects, or a larger max_samples.",
+            EnsembleWarning,
+        )
 
 
 def misfit(ensemble: Ensemble, n_clusters: int | None, *, least: int = 1) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,13 @@ class CodedColumn:
 
     codes: NDArray[np.integer[Any]]
     values: list[Any]
+
+
+def column_names(labels: Any) -> Any:
+    """Return the names of the columns of a frame or a table of Arrow; None for other labels."""
+    if hasattr(labels, "collect_schema"):  # a lazy frame of polars, whose `columns` warns
+        return labels.collect_schema().names()
+    return getattr(labels, "column_names", getattr(labels, "columns", None))
 
 
 def frame_column(frame: Any, u: int) -> NDArray[Any] | CodedColumn:
@@ -69,18 +77,29 @@ def arrow_column(column: Any) -> NDArray[Any]:
 
 
 def unmasked(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a masked array as a plain one, with None (a missing label) for masked cells."""
+    """Return a masked array as a plain one, with NaN or None (a missing label) for masked cells."""
     plain = np.asarray(np.ma.getdata(array))
     mask = np.ma.getmaskarray(array)
     if plain.dtype.kind not in "biufOUST" or not mask.any():
         return plain
+    if plain.dtype.kind == "f" or (plain.dtype.kind in "biu" and is_exact_as_float(plain)):
+        numbers = plain.astype(np.result_type(plain, np.float32))
+        numbers[mask] = np.nan
+        return numbers
     objects = plain.astype(object)
     objects[mask] = None
     return objects
 
 
 def is_exact_as_float(column: NDArray[Any]) -> bool:
-    """Return whether a column of floats holds the same numbers: larger integers would become one label."""
+    """Return whether floats hold the same numbers as an array: larger integers would become one label."""
     if column.dtype.kind not in "iu" or column.dtype.itemsize < 8 or not len(column):
         return True
     return int(column.min()) >= -_LARGEST_EXACT and int(column.max()) <= _LARGEST_EXACT
+
+
+def stay_exact(arrays: Sequence[NDArray[Any]]) -> bool:
+    """Return whether one array can hold all of these: not integers beyond 2^53 together with floats."""
+    if not all(array.dtype.kind in "biuf" for array in arrays):
+        return all(array.dtype.kind == "O" for array in arrays)
+    return np.result_type(*arrays).kind != "f" or all(map(is_exact_as_float, arrays))

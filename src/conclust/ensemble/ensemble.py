@@ -16,6 +16,7 @@ from conclust._kernels import cluster_sums, indicator_rows
 from conclust._types import Floats, Ints
 from conclust._validation import check_option, count, count_range, refuse
 from conclust.ensemble import file as _ensemble_file
+from conclust.ensemble.columns import column_names
 from conclust.ensemble.communities import CommunitiesReader
 from conclust.ensemble.derived import Derived, labels_as_array, labels_of, once
 from conclust.ensemble.draws import DrawsReader
@@ -32,6 +33,7 @@ from conclust.ensemble.labels import (
     noise_code,
     read_new_labels,
     recoded,
+    refuse_twins,
     reserved_counts,
 )
 from conclust.ensemble.memberships import code_memberships, read_memberships
@@ -43,7 +45,7 @@ from conclust.ensemble.orientation import (
     runs_hint,
     runs_in_a_list,
 )
-from conclust.ensemble.reading import read_index, read_list, read_weights
+from conclust.ensemble.reading import read_index, read_list, read_weights, weights_by_name
 from conclust.ensemble.tables import TablesReader
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning, warn
 
@@ -76,7 +78,8 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         order of the objects, once for each pass of the method. Any other input is copied once. An Ensemble is used as
         it is, with its own weights unless `weights` is given.
     weights : array-like of shape (n_partitions,), default=None
-        Weight of each partition, 0 or between 1e-30 and 1e30. None: all equal.
+        Weight of each partition, 0 or between 1e-30 and 1e30. A Series of pandas with the names of the columns of a
+        frame is matched by name. None: all equal.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1, as a number or as the text "-1". "noise" reads it as noise, which is its meaning in HDBSCAN and
         DBSCAN; NaN, "nan" and None remain missing, and -2 and "-2" remain noise.
@@ -150,7 +153,10 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
             partition_weights = labels.weights if weights is None else weights
             self._set(labels._coded(), partition_weights, labels._soft)
             return
-        self._set(code_labels(labels, missing=missing), weights, None)
+        ordered = weights_by_name(weights, lambda: column_names(labels))
+        coded = code_labels(labels, missing=missing)
+        refuse_twins(coded.names)
+        self._set(coded, ordered, None)
         if runs_in_a_list(labels):
             warn(runs_hint(*self.shape), OrientationWarning)
         elif draws_in_rows(labels, *self.shape):

@@ -27,7 +27,7 @@ from conclust.ensemble.columns import (
     arrow_column,
     collected,
     frame_column,
-    is_exact_as_float,
+    stay_exact,
     unmasked,
 )
 from conclust.exceptions import InputError
@@ -368,7 +368,7 @@ def _from_columns(
     if len(arrays) == m and all(column.dtype.kind in "biuf" for column in arrays):
         if not m:
             return np.empty((n, 0)), None
-        if np.result_type(*arrays).kind != "f" or all(map(is_exact_as_float, arrays)):
+        if stay_exact(arrays):
             return np.column_stack(arrays), None
     if any(column.dtype.kind == "c" for column in arrays):
         raise InputError("Complex data not supported: labels are whole numbers or names.")
@@ -414,6 +414,19 @@ def number_names(
             values_by_number.append(name)
         numbers[value] = by_name[name]
     return numbers, values_by_number
+
+
+def refuse_twins(names: Names) -> None:
+    """Refuse partitions in which a label occurs as a number and as text, which would be two clusters."""
+    for u, cluster_names in enumerate(names):
+        texts = {name.strip() for name in cluster_names if isinstance(name, str)}
+        numbers = (name for name in cluster_names if isinstance(name, int | np.integer))
+        twin = next((name for name in numbers if str(name) in texts), None) if texts else None
+        if twin is not None:
+            raise InputError(
+                f"The label {twin} of partition {u} occurs as a number and as text. Convert the labels to one type, "
+                "for instance by labels.astype(str)."
+            )
 
 
 def _hashable(values: list[Any], partition: int) -> list[Any]:
@@ -465,14 +478,13 @@ def _check_shape(matrix: NDArray[Any], n_samples: int = 2) -> None:
             "Expected 2D array of labels (n_samples, n_partitions), got an empty list."
         )
     if matrix.ndim != 2:
-        hint = (
-            " Reshape your data using labels.reshape(-1, 1) if it is a single partition."
-            if matrix.ndim == 1
-            else ""
-        )
+        hints = {
+            1: " Reshape your data using labels.reshape(-1, 1) if it is a single partition.",
+            3: " If it is a stack of maps (bands, rows, columns), pass labels.reshape(len(labels), -1).T.",
+        }
         raise InputError(
             f"Expected 2D array of labels (n_samples, n_partitions), got {matrix.ndim}D array "
-            f"instead: shape {matrix.shape}.{hint}"
+            f"instead: shape {matrix.shape}.{hints.get(matrix.ndim, '')}"
         )
     n, m = matrix.shape
     if m == 0:

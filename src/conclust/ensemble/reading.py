@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,24 @@ T = TypeVar("T")
 # Weights other than 0 are in this range: squares, products of two and shares of the sum neither overflow
 # nor vanish.
 SMALLEST, LARGEST = 1e-30, 1e30
+
+
+def weights_by_name(weights: Any, names: Callable[[], Iterable[Any] | None]) -> Any:
+    """Return weights in the order of the names of the partitions, if they are a Series of pandas with these names."""
+    index: Any = getattr(weights, "index", None)
+    given = names() if hasattr(index, "get_indexer") else None
+    if given is None:
+        return weights
+    wanted, place = list(given), {name: u for u, name in enumerate(index)}
+    if len(place) == len(index) and place.keys() == set(wanted):
+        return np.asarray(weights)[[place[name] for name in wanted]]
+    strangers = [name for name in index if name not in wanted]
+    if strangers and any(isinstance(name, str) for name in place.keys() & set(wanted)):
+        raise InputError(
+            f"The weights have the names of other partitions: there is no {strangers[0]!r}. Choose those of "
+            f"{shown(wanted)}, or pass weights.to_numpy() if they are in this order."
+        )
+    return weights
 
 
 def read_weights(weights: ArrayLike | None, m: int) -> Floats | None:

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import identifiers, is_missing, plain_array, refuse_corrupt
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
-from conclust.ensemble.columns import unmasked
 from conclust.exceptions import InputError
 
 _EXPECTED = (
@@ -214,7 +213,9 @@ def _of_array(edges: NDArray[Any]) -> Network:
     if edges.ndim != 2 or edges.shape[1] not in (2, _TRIPLE):
         raise InputError(f"{_EXPECTED} Got an array of shape {edges.shape} instead. {_ADJACENCY}")
     if isinstance(edges, np.ma.MaskedArray):
-        edges = unmasked(edges)
+        # Lists of masked arrays have None for masked cells.
+        masked = np.ma.is_masked(edges)
+        edges = np.array(edges.tolist(), dtype=object) if masked else np.ma.getdata(edges)
     _refuse_adjacency(edges)
     if edges.dtype.kind not in "iuf":
         return _of_names(edges.tolist(), None)

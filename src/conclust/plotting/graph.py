@@ -17,7 +17,11 @@ from conclust.membership import cluster_similarity
 from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.keys import LONGEST, Box, draw_key, text_box
 from conclust.plotting.canvas.orders import dendrogram_order
-from conclust.plotting.canvas.reading import cluster_words, read_membership
+from conclust.plotting.canvas.reading import (
+    cluster_words,
+    objects_in_clusters,
+    read_membership,
+)
 from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
@@ -62,7 +66,7 @@ def cluster_graph_of(
     Parameters
     ----------
     membership : array-like of shape (n_samples, n_clusters) or fitted model
-        Rows are probabilities. Of a model ``membership_`` is shown.
+        Rows are probabilities. Of a model ``membership_`` is shown, without the objects that no partition observed.
     labels : array-like of int of shape (n_samples,), default=None
         The cluster of each object, from 0 on, which gives the sizes. None: its most probable one.
 
@@ -83,8 +87,8 @@ def cluster_graph_of(
     array([[0.9, 0.1],
            [0.4, 0.6]])
     """
-    rows = read_membership(membership, "cluster_graph")
-    sizes = np.bincount(_clusters(rows, labels), minlength=rows.shape[1])
+    rows, clusters = _placed(membership, labels)
+    sizes = np.bincount(clusters, minlength=rows.shape[1])
     used = np.flatnonzero(sizes)
     overlap = cluster_similarity(rows)[np.ix_(used, used)]
     K = len(used)
@@ -157,10 +161,10 @@ def cluster_graph(
     ['.10', '.40', '0\n2', '1\n1']
     """
     limit = check_real(least, "least", "cluster_graph", high=1.0)
-    rows = read_membership(membership, "cluster_graph")
-    graph = cluster_graph_of(rows, labels=labels)
+    rows, clusters = _placed(membership, labels)
+    graph = cluster_graph_of(rows, labels=clusters)
     words = cluster_words(names, rows.shape[1], "cluster_graph")
-    used = np.unique(_clusters(rows, labels)).tolist()
+    used = np.unique(clusters).tolist()
     words = [words[k] for k in used]
     K = len(graph.sizes)
     own = ax is None
@@ -252,9 +256,12 @@ def _write_numbers(ax: Axes, numbers: list[tuple[str, Box]], taken: list[Box], r
         )
 
 
-def _clusters(rows: Floats, labels: ArrayLike | None) -> Ints:
+def _placed(membership: Any, labels: ArrayLike | None) -> tuple[Floats, Ints]:
+    """Return the memberships of the objects that are in a cluster, and their clusters."""
+    rows = read_membership(membership, "cluster_graph")
     if labels is None:
-        return np.asarray(rows.argmax(axis=1), dtype=np.int64)
+        rows = rows[objects_in_clusters(membership, len(rows))]
+        return rows, np.asarray(rows.argmax(axis=1), dtype=np.int64)
     codes = plain_array(labels, "'labels'")
     sound = codes.shape == (len(rows),) and codes.dtype.kind in "iu"
     if not sound or (len(codes) and not 0 <= codes.min() <= codes.max() < rows.shape[1]):
@@ -262,7 +269,7 @@ def _clusters(rows: Floats, labels: ArrayLike | None) -> Ints:
             f"The 'labels' of cluster_graph must be a cluster from 0 to {rows.shape[1] - 1} for each of the {len(rows)} "
             f"rows. Got {shown(labels)} instead."
         )
-    return codes.astype(np.int64)
+    return rows, codes.astype(np.int64)
 
 
 def _diameters(sizes: Ints, places: Floats, room: float, *, numbered: bool) -> Floats:

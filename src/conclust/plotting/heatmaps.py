@@ -24,7 +24,12 @@ from conclust.plotting.canvas.figures import (
 from conclust.plotting.canvas.keys import below_labels
 from conclust.plotting.canvas.orders import ALONG, check_order, placed_by
 from conclust.plotting.canvas.pixels import averaged
-from conclust.plotting.canvas.reading import Pairs, read_membership, read_pairs
+from conclust.plotting.canvas.reading import (
+    Pairs,
+    objects_in_clusters,
+    read_membership,
+    read_pairs,
+)
 from conclust.plotting.canvas.strips import Strip, read_strips
 from conclust.plotting.canvas.style import COLUMN, PAGE, drawn_in_style
 
@@ -166,9 +171,10 @@ def membership_heatmap(
         Clusters or known classes, shown as a strip of colours next to the plot; see
         `coassociation_heatmap`.
     order : {"cluster", "dendrogram", "vat", None} or array-like of int, default="cluster"
-        "cluster" sorts objects by their most probable cluster, the most certain first; "dendrogram" and "vat" put
-        objects with similar memberships next to each other (see `coassociation_heatmap`); None keeps the order given;
-        an array gives the objects from top to bottom.
+        "cluster" sorts objects by their most probable cluster, the most certain first, and puts objects that no
+        partition of a model observed at the end; "dendrogram" and "vat" put objects with similar memberships next to
+        each other (see `coassociation_heatmap`); None keeps the order given; an array gives the objects from top to
+        bottom.
     max_pixels : int, default=1000
         Above this many objects, neighbours are averaged to one row of pixels.
     random_state : int, Generator or None, default=0
@@ -208,7 +214,10 @@ def membership_heatmap(
     along = ALONG[name]
     drawn, placed = None, np.arange(n_samples)
     if name == "cluster":
-        placed = np.lexsort((-rows.max(axis=1), rows.argmax(axis=1)))
+        clusters = np.full(n_samples, n_clusters)
+        held = objects_in_clusters(membership, n_samples)
+        clusters[held] = rows[held].argmax(axis=1)
+        placed = np.lexsort((-rows.max(axis=1), clusters))
         along = "objects, by cluster, the most certain first"
     elif name is not None:
         drawn = _drawn(n_samples, random_state, owner)

@@ -18,7 +18,11 @@ from conclust.ensemble.labels import over_partitions
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.keys import LONGEST, draw_key
-from conclust.plotting.canvas.reading import cluster_words, read_membership
+from conclust.plotting.canvas.reading import (
+    cluster_words,
+    objects_in_clusters,
+    read_membership,
+)
 from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
@@ -61,12 +65,12 @@ def bars_of(membership: ArrayLike | Any) -> Bars:
     Parameters
     ----------
     membership : array-like of shape (n_samples, n_clusters) or fitted model
-        Rows are probabilities. Of a model ``membership_`` is shown.
+        Rows are probabilities. Of a model ``membership_`` is shown, without the objects that no partition observed.
 
     Returns
     -------
     Bars
-        Memberships of all objects, by cluster and within a cluster the most certain first.
+        Memberships of the objects, by cluster and within a cluster the most certain first.
 
     Raises
     ------
@@ -80,9 +84,11 @@ def bars_of(membership: ArrayLike | Any) -> Bars:
     array([2, 1, 0])
     """
     rows = read_membership(membership, "membership_bars")
+    held = objects_in_clusters(membership, len(rows))
+    rows = rows[held]
     clusters = rows.argmax(axis=1)
     order = np.lexsort((-rows.max(axis=1), clusters)).astype(np.int64)
-    return Bars(order, clusters[order].astype(np.int64), rows[order])
+    return Bars(held[order], clusters[order].astype(np.int64), rows[order])
 
 
 @drawn_in_style
@@ -94,7 +100,7 @@ def membership_bars(
     names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the memberships of all objects as adjacent bars.
+    """Draw the memberships of objects as adjacent bars.
 
     Objects are sorted by their most probable cluster, the most certain first; each bar has height 1 and shows the
     shares of the clusters from below, the object's own first.
@@ -102,7 +108,7 @@ def membership_bars(
     Parameters
     ----------
     membership : array-like of shape (n_samples, n_clusters) or fitted model
-        Rows are probabilities. Of a model ``membership_`` is shown.
+        Rows are probabilities. Of a model ``membership_`` is shown, without the objects that no partition observed.
     max_bars : int, default=600
         Maximum number of bars; with more objects, neighbours of a cluster are averaged.
     colours : sequence of matplotlib colours, default=None

@@ -102,5 +102,6 @@ def objective_trace(model: Any, *, ax: Axes | None = None) -> Axes:
         title=f"{type(inner).__name__}: {values[-1]:,.6g}{how}",
     )
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.ticklabel_format(axis="y", useOffset=False)
     ax.margins(x=0.02)
     return ax

@@ -94,7 +94,13 @@ def to_frame(
     if hasattr(index, "to_pandas") and hasattr(index, "column_names"):  # a table of Arrow
         index = index.to_pandas()
     if hasattr(index, "assign"):
-        return index.assign(**columns)
+        levels = getattr(index.columns, "nlevels", 1)
+        if levels == 1:
+            return index.assign(**columns)
+        whole = index.copy()
+        for name, values in columns.items():
+            whole[(name, *[""] * (levels - 1))] = values
+        return whole
     try:
         import pandas as pd
     except ImportError as error:
@@ -152,6 +158,8 @@ def _check(index: Any, n: int, columns: dict[str, Any]) -> None:
             f"{n} labels."
         )
     taken_names = list(getattr(index, "columns", [])) or [getattr(index, "name", None)]
+    # Names of columns with several levels begin with that of the first level.
+    taken_names += [name[0] for name in taken_names if isinstance(name, tuple) and name]
     duplicates = [name for name in columns if name in taken_names]
     if duplicates:
         raise InputError(

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._validation import check_option, missing_extra, shown
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NAN, NOISE, Missing
+from conclust.ensemble.reading import weights_by_name
 from conclust.exceptions import InputError
 
 __all__ = [
@@ -52,7 +53,7 @@ class Columns:
 
     def ensemble(self, weights: ArrayLike | None) -> Ensemble:
         """Return the columns as an ensemble, with clusters named by their numbers in `names`."""
-        return Ensemble(self.labels, weights=weights)
+        return Ensemble(self.labels, weights=weights_by_name(weights, lambda: self.keys))
 
     def named_ensemble(self, weights: ArrayLike | None) -> Ensemble:
         """Return the columns as an ensemble, with clusters named as in ``adata.obs``."""
@@ -85,14 +86,14 @@ def chosen_keys(
     Columns written by conclust are left out of those with the prefix, so that a call can be repeated.
     """
     check_annotated(adata, owner)
-    columns = [str(name) for name in adata.obs.columns]
+    columns = list(adata.obs.columns)
     if (keys is None) == (prefix is None):
         raise InputError(
             f"{owner} takes either 'keys', the columns of adata.obs that hold labels, or their 'prefix'. "
             f"Got {'neither' if keys is None else 'both'}."
         )
     if prefix is not None:
-        begun = [name for name in columns if name.startswith(prefix) and name != prefix]
+        begun = [n for n in columns if isinstance(n, str) and n.startswith(prefix) and n != prefix]
         written = _written(adata)
         names = [name for name in begun if name not in written]
         if begun and not names:
@@ -106,8 +107,8 @@ def chosen_keys(
             )
         _refuse_twins(columns, names, owner, "prefix")
         return tuple(sorted(names, key=lambda name: _natural(name[len(prefix) :])))
-    wanted = [keys] if isinstance(keys, str) else list(keys or ())
-    lacking = [name for name in wanted if name not in columns]
+    wanted = [keys] if isinstance(keys, str) else [] if keys is None else list(keys)
+    lacking = [name for name in wanted if not isinstance(name, str) or name not in columns]
     if lacking or not wanted:
         raise InputError(
             f"The {parameter!r} of {owner} must be {'columns' if parameter == 'keys' else 'a column'} of adata.obs. "
@@ -117,7 +118,7 @@ def chosen_keys(
     return tuple(wanted)
 
 
-def _refuse_twins(columns: Sequence[str], names: Sequence[str], owner: str, parameter: str) -> None:
+def _refuse_twins(columns: Sequence[Any], names: Sequence[str], owner: str, parameter: str) -> None:
     """Refuse a name that several columns have, for which pandas returns a frame instead of a column."""
     times = Counter(columns)
     twins = sorted({name for name in names if times[name] > 1})
@@ -186,7 +187,7 @@ def read_columns(
     lacking = [key for key in keys if key not in adata.obs.columns]
     if lacking:
         raise InputError(f"{owner}: adata.obs lacks the columns {lacking}.")
-    _refuse_twins([str(name) for name in adata.obs.columns], keys, owner, "keys")
+    _refuse_twins(list(adata.obs.columns), keys, owner, "keys")
     labels = np.empty((len(adata.obs), len(keys)), dtype=np.int32)
     names = []
     for u, key in enumerate(keys):

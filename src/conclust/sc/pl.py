@@ -182,7 +182,7 @@ def _stability(labels: NDArray[np.int32]) -> Floats:
 def membership(
     adata: Any, key: str = "consensus", *, max_bars: int = 600, ax: Axes | None = None
 ) -> Axes:
-    """Draw the memberships of all cells as bars, with the names and colours of the categories.
+    """Draw the memberships of the cells in clusters as bars, with the names and colours of the categories.
 
     Parameters
     ----------
@@ -235,6 +235,7 @@ def membership(
             none = rows.shape[1] - len(column.categories)
             # Columns that are largest for no cell have no category.
             names = [*map(str, column.categories), *(f"({k})" for k in range(none))]
+        rows = rows[column.codes >= 0]
     colours = None if names is None else _colours_of(adata, key, names)
     ax = membership_bars(rows, max_bars=max_bars, colours=colours, names=names, ax=ax)
     ax.set_xlabel("cells, by cluster, the most certain first")

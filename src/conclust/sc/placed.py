@@ -44,7 +44,8 @@ def place(model: Any, ensemble: Ensemble, labels: Ints, new: NDArray[Any], key: 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # already warned when the consensus was computed
         model.fit(ensemble)
-    if not np.array_equal(model.labels_, labels):
+    category_of = _category_of_clusters(model.labels_, labels)
+    if category_of is None:
         raise InputError(
             f"Fitting {name} to the reference again gives other clusters than obs[{key!r}] has: cells or columns "
             "were changed since, or it was made by another version. Find the consensus again."
@@ -54,4 +55,16 @@ def place(model: Any, ensemble: Ensemble, labels: Ints, new: NDArray[Any], key: 
         warnings.simplefilter("ignore")  # the same as that of predict
         membership = model.predict_proba(new)
     sure = np.where(placed_labels < 0, np.nan, membership.max(axis=1))
-    return Placed(placed_labels, sure, membership, name)
+    return Placed(category_of[placed_labels], sure, membership, name)
+
+
+def _category_of_clusters(clusters: Ints, categories: Ints) -> Ints | None:
+    """Return the category of each cluster, and at the end -1 for none; None if they are not the same partition.
+
+    Categories may be in another order than the clusters.
+    """
+    found, first = np.unique(clusters, return_index=True)
+    category_of = np.full(int(clusters.max()) + 2, -1)
+    category_of[found] = categories[first]
+    same = category_of[-1] == -1 and np.array_equal(category_of[clusters], categories)
+    return category_of if same and len(np.unique(category_of)) == len(category_of) else None

@@ -76,7 +76,7 @@ def consensus(
     n_clusters : int, default=None
         Number of clusters, or a bound, as the method takes it. None: the estimator's own.
     weights : array-like of shape (n_keys,), default=None
-        Weight of each column. None: all count alike.
+        Weight of each column; a Series of pandas with their names is matched by name. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 and of the category "-1", which HDBSCAN writes for noise. -2 is always noise.
     key_added : str, default="consensus"
@@ -317,7 +317,7 @@ def stability(
     prefix : str, default=None
         Instead of `keys`: all columns that begin so, except `groupby` and those written by conclust.
     weights : array-like of shape (n_keys,), default=None
-        Weight of each column. None: all count alike.
+        Weight of each column; a Series of pandas with their names is matched by name. None: all count alike.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 and of the category "-1".
     key_added : str, default=None

@@ -111,9 +111,15 @@ def account_of(model: Any) -> dict[str, Any]:
 
 
 def check_copy(adata: Any, copy: Any, owner: str) -> None:
-    """Refuse to copy data backed by a file, which anndata copies into another file only."""
+    """Refuse to copy data backed by a file, or to write into a view of them: anndata copies them into a file only."""
     check_bool(copy, "copy", owner)
-    if copy and getattr(adata, "isbacked", False):
+    if not getattr(adata, "isbacked", False):
+        return
+    if getattr(adata, "is_view", False):
+        raise InputError(
+            f"The 'adata' of {owner} must not be a view of data that are backed by a file. Pass adata.to_memory()."
+        )
+    if copy:
         raise InputError(
             f"The 'adata' of {owner} must be in memory for copy=True. Got one that is backed by a file: pass "
             "adata.to_memory(), or copy=False, which writes into its obs, obsm and uns in memory."

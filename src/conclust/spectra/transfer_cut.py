@@ -225,7 +225,7 @@ def _side(
     y = graph.y
     components = np.where(y > 0, 0, -1)
     component_of = np.zeros(len(eigenvalues), dtype=np.int64)
-    if len(eigenvalues) > 1 and eigenvalues[1] > _ONE:
+    if len(eigenvalues) > 1 and (eigenvalues[1] > _ONE or _may_be_divided(E, y)):
         components = find_components()
         if components.max() > 0:
             eigenvalues, V, component_of = _leading_of_components(graph, E, components, k)
@@ -234,6 +234,20 @@ def _side(
     values, V = np.minimum(values[above_rank], 1.0), np.ascontiguousarray(V[:, above_rank])
     loads = _mixing(graph.mixing)(V * (y[:, None] / values))
     return ClusterSide(values, V, loads, components, component_of[above_rank])
+
+
+def _may_be_divided(E: Floats | None, y: Floats) -> bool:
+    """Return whether components must be searched although a second eigenvalue of 1 was not found.
+
+    Lanczos iterations can miss equal eigenvalues; a dense solver does not.
+    """
+    if is_small(len(y)):
+        return False
+    if E is None:
+        return True
+    held = np.flatnonzero(y > 0)
+    links: Any = sp.csr_array(E[np.ix_(held, held)] > 0)
+    return int(connected_components(links, directed=False)[0]) > 1
 
 
 def components_of(B: sp.csr_array | Edges, mixing: sp.csr_array | None = None) -> Ints:

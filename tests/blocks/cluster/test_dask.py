@@ -16,7 +16,7 @@ from tests.blocks.forms import FORMS, cases, made  # noqa: E402
 from tests.blocks.test_blocks_battery import assert_same_bits  # noqa: E402
 from tests.cases import planted  # noqa: E402
 
-from conclust import MCLA, PCC, Voting  # noqa: E402
+from conclust import HBGF, MCLA, PCC, Voting  # noqa: E402
 from conclust.blocks import BlockedArray, LabelStore, checkpoint  # noqa: E402
 from conclust.exceptions import InputError  # noqa: E402
 
@@ -105,6 +105,20 @@ def test_dask_data_frames_give_the_labels_of_pandas(client):
     model = Voting(3, random_state=0).fit(frame)
     plain = Voting(3, random_state=0).fit(table)
     np.testing.assert_array_equal(model.labels_.compute(), plain.labels_)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_masked_cells_are_missing(there, request):
+    client = request.getfixturevalue("client") if there else None
+    labels, _ = planted(seed=2, n=90, m=6, k=3, flip=0.2, missing=0.2)
+    given = np.where(labels < 0, 77, labels).astype(np.uint8)
+    masked = np.ma.masked_array(given, labels < 0)
+    lazy = dask_array.from_array(masked, chunks=(25, 4))
+    store = LabelStore(lazy, block_rows=40, runner="dask" if client else "threads")
+    actual = HBGF(3, random_state=0).fit(store)
+    np.testing.assert_array_equal(store.facts.missing_counts, (labels < 0).sum(axis=0))
+    expected = HBGF(3, random_state=0).fit(labels)
+    np.testing.assert_array_equal(actual.labels_, expected.labels_)
 
 
 def test_zarr_arrays_are_read_by_workers(tmp_path):

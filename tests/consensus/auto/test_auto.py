@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
-from tests.cases import planted
+from tests.cases import planted, superpixels
 from tests.naive import straddling as naive
 
-from conclust import EAC, LWEA, AutoConsensus, Ensemble, EnsembleGenerator
+from conclust import EAC, HBGF, LWEA, AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.consensus.auto.estimator import _taken
 from conclust.consensus.auto.number import Straddling, fine_partitions
-from conclust.exceptions import ParameterError
+from conclust.exceptions import EnsembleWarning, ParameterError
 from conclust.similarity import cluster_certainty
 from conclust.weighting import certainty_weights
 
@@ -258,3 +258,30 @@ def test_invalid_parameters_are_refused():
         AutoConsensus(9).fit([[0], [1]])
     with pytest.raises(ParameterError, match="'max_samples' parameter of AutoConsensus"):
         AutoConsensus(max_samples=1).fit([[0], [1]])
+
+
+def test_too_few_objects_for_fine_partitions_are_named_in_a_warning():
+    fields, labels = superpixels(90, 5)
+    model = AutoConsensus(6, max_samples=200, random_state=0)
+    with pytest.warns(EnsembleWarning, match=r"trees of 200 of the 8100 objects") as caught:
+        model.fit(labels)
+    assert adjusted_rand_score(fields, model.labels_) < 0.9
+    # The number of groups, by breadth-first search.
+    rows, groups, left = labels[model.tree_objects_], 0, set(range(200))
+    while left:
+        groups, new = groups + 1, [left.pop()]
+        while new:
+            i = new.pop()
+            near = {j for j in left if (rows[i] == rows[j]).any()}
+            left -= near
+            new += near
+    assert f"fall into {groups} groups" in str(caught[0].message)
+    assert adjusted_rand_score(fields, HBGF(6, random_state=0).fit_predict(labels)) == 1.0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("width", "max_samples"), [(5, 3000), (30, 200)])
+def test_enough_objects_for_fine_partitions_give_no_warning(width, max_samples):
+    fields, labels = superpixels(90, width)
+    model = AutoConsensus(6, max_samples=max_samples, random_state=0).fit(labels)
+    assert adjusted_rand_score(fields, model.labels_) == 1.0

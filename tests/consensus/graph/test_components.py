@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
-from tests.cases import E1, E2, E3, planted
+from tests.cases import E1, E2, E3, planted, superpixels
 
 from conclust import HBGF, LCE, LWGP, Ensemble
+from conclust.blocks import LabelStore
 from conclust.exceptions import EnsembleWarning
 from conclust.spectra.bipartite import edges_of
-from conclust.spectra.transfer_cut import components_of, transfer_cut
+from conclust.spectra.transfer_cut import _HELD, components_of, transfer_cut
 
 CUTS = {
     "HBGF": lambda k: HBGF(k, random_state=0),
@@ -191,3 +192,17 @@ def test_a_connected_graph_has_one_component(labels):
     side = transfer_cut(edges_of(Ensemble(labels)), 2)
     assert side.n_components == 1
     assert not side.component_of.any()
+
+
+@pytest.mark.parametrize(("size", "width"), [(90, 5), (120, 3)])
+def test_components_of_many_clusters_are_found(size, width):
+    """Iterations for few of many eigenvalues find one of several that are 1."""
+    fields, labels = superpixels(size, width)
+    assert (Ensemble(labels).offsets[-1] <= _HELD) == (width == 5)
+    for model in (HBGF(6, random_state=0), LWGP(6, random_state=0)):
+        assert adjusted_rand_score(fields, model.fit(labels).labels_) == 1.0
+    if width == 3:
+        return  # too many clusters for blocks
+    in_blocks = HBGF(6, random_state=0).fit(LabelStore(labels, block_rows=2000))
+    assert adjusted_rand_score(fields, np.asarray(in_blocks.labels_)) == 1.0
+    np.testing.assert_allclose(in_blocks.singular_values_, 1.0)

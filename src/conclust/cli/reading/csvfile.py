@@ -1,6 +1,6 @@
 """CSV files of points or labels: read strictly, with line and column in every error.
 
-Comma, semicolon or tab; UTF-8 with or without a byte order mark; quoted fields. What is damaged,
+Comma, semicolon or tab; UTF-8 with or without a byte order mark, or UTF-16 with one; quoted fields. What is damaged,
 ragged or ambiguous is refused, never guessed at: a row lost or shifted would not be noticed later.
 """
 
@@ -31,7 +31,7 @@ from conclust.cli.reading.cells import (
     to_number,
     whole,
 )
-from conclust.cli.reading.sources import UNPACKING_ERRORS, Source
+from conclust.cli.reading.sources import NO_TEXT, UNPACKING_ERRORS, UTF_16, Source
 from conclust.exceptions import FileFormatError, InputError
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
@@ -46,20 +46,6 @@ _OTHER_NUMBER = re.compile(r"[+-]?[0-9]+([.,' ][0-9]+)+", re.ASCII)
 _SPACES = " \t\n\r\x0b\x0c"
 
 Rows = list[list[str]]
-
-# First bytes of files that are no text in UTF-8, whatever their names.
-_NO_TEXT = {
-    **dict.fromkeys((b"\xff\xfe", b"\xfe\xff"), "is in UTF-16. Save it as CSV in UTF-8"),
-    b"\x1f\x8b": "is compressed by gzip. Give it a name that ends in .gz",
-    **dict.fromkeys(
-        (b"BZh%d1AY&SY" % level for level in range(1, 10)),
-        "is compressed by bzip2. Give it a name that ends in .bz2",
-    ),
-    b"PK\x03\x04": "is a ZIP file or a spreadsheet. Save its table as CSV in UTF-8",
-    **dict.fromkeys((b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"), "is compressed. Unpack it first"),
-    b"PAR1\x15": "is a Parquet file. Give it a name that ends in .parquet",
-    b"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
-}
 
 FILLING = "Give --impute median to fill such cells, or --impute drop to leave such objects out."
 """Advice on empty cells, for commands that have --impute."""
@@ -128,25 +114,28 @@ class CsvRows:
             False  # whether any line so far has a cell that float() accepts and this reader rejects
         )
         self._n_lines = 0
-        binary = _open(self.path)
-        self._file = io.TextIOWrapper(binary, encoding="utf-8-sig", newline="")
+        binary: Any = _open(self.path)
+        self._file = binary
         try:
-            self._read_first_rows(binary, delimiter, header)
+            self._encoding = self._read_encoding(binary)
+            self._file = io.TextIOWrapper(binary, encoding=self._encoding, newline="")
+            self._read_first_rows(delimiter, header)
         except BaseException:
             self._file.close()
             raise
 
-    def _read_first_rows(
-        self, binary: BinaryIO, delimiter: str | None, header: bool | None
-    ) -> None:
+    def _read_encoding(self, binary: BinaryIO) -> str:
         try:
             beginning = binary.read(10)
         except UNPACKING_ERRORS as error:
             self._refuse(f"is damaged or cut off: it does not unpack ({error})")
         binary.seek(0)
-        for signature, what in _NO_TEXT.items():
+        for signature, what in NO_TEXT.items():
             if beginning.startswith(signature):
                 self._refuse(what)
+        return "utf-16" if beginning.startswith(UTF_16) else "utf-8-sig"
+
+    def _read_first_rows(self, delimiter: str | None, header: bool | None) -> None:
         lines = self._read_lines()
         sample = list(islice(lines, _SNIFFED_LINES))
         if not "".join(sample).strip():
@@ -234,7 +223,9 @@ class CsvRows:
             try:
                 try:
                     line = self._file.readline(_MAX_LINE + 1)
-                except UnicodeDecodeError:
+                except UnicodeDecodeError as error:
+                    if self._encoding == "utf-16":
+                        self._refuse(f"is damaged: it is not valid UTF-16 ({error.reason})")
                     number = _undecodable(self.path)  # the file may be truncated after this line
                     self._refuse(
                         f"is not in UTF-8: line {number}. Save it as UTF-8, or convert it, for instance from "

@@ -27,6 +27,22 @@ class _BadBzip2Error(Exception):
 UNPACKING_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile, _BadBzip2Error)
 """Errors raised while reading a damaged GZIP or BZIP2 file."""
 
+NO_TEXT = {
+    b"\xff\xfe\x00\x00": "is in UTF-32. Save it as CSV in UTF-8",
+    b"\x1f\x8b": "is compressed by gzip. Give it a name that ends in .gz",
+    **dict.fromkeys(
+        (b"BZh%d1AY&SY" % level for level in range(1, 10)),
+        "is compressed by bzip2. Give it a name that ends in .bz2",
+    ),
+    b"PK\x03\x04": "is a ZIP file or a spreadsheet. Save its table as CSV in UTF-8",
+    **dict.fromkeys((b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"), "is compressed. Unpack it first"),
+    b"PAR1\x15": "is a Parquet file. Give it a name that ends in .parquet",
+    b"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
+}
+"""First bytes of files that are not CSV, whatever their names."""
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""First bytes of text in UTF-16, as Excel ("Unicode text") and `>` of PowerShell 5 write it."""
+
 _KINDS = {ending: one.kind for one in WHOLE.values() for ending in one.endings}
 _PACKINGS = {".gz": "gzip", ".bz2": "bzip2"}
 _PACKED_BEGINNINGS = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"))

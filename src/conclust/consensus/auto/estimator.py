@@ -41,6 +41,7 @@ from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.constraints import Constraints
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.suitability import warn_of_few_objects
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError
@@ -244,6 +245,8 @@ class AutoConsensus(PlacingClusterer):
             self.linkage_matrix_ = np.empty((0, 4))
             self._settle(_ALIKE, 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
             return np.ones((ensemble.n_samples, 1))
+        if len(objects) == self.max_samples < ensemble.n_samples:
+            warn_of_few_objects(ensemble, objects, self.n_clusters)
         trees = self._grow(ensemble, objects)
         trees, number = self._by_classes(trees, self._number_of(trees))
         if number.labels is None:

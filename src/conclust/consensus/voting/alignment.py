@@ -73,11 +73,7 @@ class _Table:
         # Total weight of the partitions over the objects that they observed.
         self.observed_weight = float(ensemble.observed_counts @ self.weights)
         self.sizes = ensemble.cluster_sizes
-        # Squared lengths of the columns of B: the sizes, for hard partitions.
-        self.squares = self.sizes
-        if ensemble.is_soft:
-            B = ensemble.indicator
-            self.squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
+        self.squares = _squared_lengths(ensemble)
         self.overlaps: Any = None
         self.gram: Any = None
         # If B'B is large, its products are computed with B and B', one after the other.
@@ -146,6 +142,14 @@ class _Table:
         return max(self_votes - explained + lost / self.k, 0.0)
 
 
+def _squared_lengths(ensemble: Ensemble | LabelBlocks) -> Floats:
+    """Return the squared lengths of the columns of B: the sizes of clusters, for hard partitions."""
+    if not ensemble.is_soft:
+        return np.asarray(ensemble.cluster_sizes)
+    B = ensemble.indicator
+    return np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
+
+
 def inverse_weights(ensemble: Derived) -> Floats:
     """Return one over the weight that observed each object; 0 where there is none."""
     return inverse_or_zero(ensemble.observed_weights)
@@ -206,8 +210,10 @@ def align(
         else:
             votes = _random_votes(table, m, generators[start])
         alignments.append(_descend(table, votes, m, max_iter, tol))
-    best = sorted(range(n_init), key=lambda s: alignments[s].objective)
-    return [alignments[s] for s in best]
+    # Objectives that differ by rounding only are equal: of these starts the first is the best.
+    least = min(one.objective for one in alignments)
+    equal = least + _ROUNDING * table.observed_weight
+    return sorted(alignments, key=lambda one: max(one.objective, equal))
 
 
 def match_to(ensemble: Ensemble, n_clusters: int, u: int) -> Floats:
@@ -327,8 +333,7 @@ def _descend_hard(table: _Objects, votes: Floats, max_iter: int) -> tuple[Alignm
 def squared_distance(ensemble: Ensemble, votes: Floats, membership: Floats) -> float:
     """Return f of a consensus for given votes (0 or 1, at most one 1 in a row)."""
     observed_weight = ensemble.observed_weights
-    B = ensemble.indicator
-    squares = np.asarray(B.multiply(B).sum(axis=0), dtype=np.float64)
+    squares = _squared_lengths(ensemble)
     weights = ensemble.column_weights
     self_votes = float(weights @ (squares * votes.sum(axis=1)))
     cross = float(np.sum(tally(ensemble, votes) * membership))

@@ -19,11 +19,12 @@ from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import indicator_of, missing_code, noise_code
+from conclust.spectra.indicator import IndicatorProducts
 
 
 def tally(ensemble: Ensemble, votes: Floats) -> Floats:
     """Return the weighted sum of the votes on each object (n, K)."""
-    return np.asarray(ensemble.indicator @ (ensemble.column_weights[:, None] * votes))
+    return IndicatorProducts.of(ensemble).times(ensemble.column_weights[:, None] * votes)
 
 
 def spread(sums: Floats, observed_weight: Floats) -> Floats:

@@ -76,6 +76,12 @@ def read_membership(given: Any, owner: str) -> Floats:
     return check_membership(membership)
 
 
+def objects_in_clusters(given: Any, n: int) -> Ints:
+    """Return the objects of memberships that are in a cluster: of a fitted model those with a label."""
+    labels = getattr(given, "labels_", None)
+    return np.arange(n) if labels is None else np.flatnonzero(np.asarray(labels) >= 0)
+
+
 def cluster_words(
     names: Sequence[Any] | None, n_clusters: int, owner: str, longest: int = _LONGEST
 ) -> list[str]:

@@ -1,4 +1,4 @@
-"""The script ``conclust``: Ctrl-C and SIGTERM are handled before anything that takes time is imported.
+"""The script ``conclust``, also ``python -m conclust``: Ctrl-C and SIGTERM are handled before anything that takes time is imported.
 
 Only modules that Python has imported anyway when a script begins are imported here.
 """
@@ -37,3 +37,7 @@ def process() -> NoReturn:
     from conclust.cli import process as run
 
     run()
+
+
+if __name__ == "__main__":
+    process()
