@@ -16,11 +16,13 @@ void bind_contingency(nb::module_& m) {
         const nb::gil_scoped_release release;
         conclust::contingency_gram(labels.view, span_of(gram), n_threads);
     }, nb::arg("labels"), nb::arg("gram").noconvert(), nb::arg("n_threads"));
-    m.def("contingency_rows", [](const BoundLabels& labels, std::size_t first, std::size_t last,
-                                 Matrix<std::int64_t> rows, int n_threads) {
+    m.def("contingency_rows",
+          [](const BoundLabels& labels, std::size_t first, std::size_t last, Matrix<std::int64_t> rows,
+             int n_threads) {
         const nb::gil_scoped_release release;
         conclust::contingency_rows(labels.view, first, last, span_of(rows), n_threads);
-    }, nb::arg("labels"), nb::arg("first"), nb::arg("last"), nb::arg("rows").noconvert(),
+    },
+          nb::arg("labels"), nb::arg("first"), nb::arg("last"), nb::arg("rows").noconvert(),
           nb::arg("n_threads"));
     m.def("weighted_gram",
           [](const BoundLabels& labels, Vector<const double> mass, Matrix<double> gram, int n_threads) {

@@ -286,7 +286,8 @@ void contingency_rows(const LabelView& labels, std::size_t first, std::size_t la
                 continue;
             }
             const auto t = static_cast<std::size_t>(task);
-            const auto above = static_cast<std::size_t>(labels.offsets[edges[t]] - labels.offsets[edges[0]]);
+            const auto above =
+                static_cast<std::size_t>(labels.offsets[edges[t]] - labels.offsets[edges[0]]);
             with_codes(labels, [&](const auto* codes) {
                 count_whole_rows(codes, labels, edges[t], edges[t + 1], table, columns,
                                  rows.data() + above * total);
