@@ -135,7 +135,7 @@ def test_weights_act_as_exponents():
 def test_unobserved_objects_are_in_no_draw():
     labels, _ = ragged(3, n=30)
     labels[4] = -1
-    with pytest.warns(EvidenceWarning, match="1 objects"):
+    with pytest.warns(EvidenceWarning, match="1 object is missing"):
         model = NonparametricBayesianEnsemble(n_draws=20, random_state=0).fit(labels)
     assert (model.draws_[4] == -1).all()
     together = posterior_coclustering(model)
