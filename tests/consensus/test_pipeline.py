@@ -396,7 +396,9 @@ def test_text_among_points_is_refused_with_an_alternative():
 def test_sparse_points_are_refused_with_an_alternative():
     points = csr_array(np.maximum(X, 0))
     for model in (EnsembleGenerator("kmeans"), ConsensusClustering()):
-        with pytest.raises(TypeError, match=r"Sparse data .*make_pipeline\(TruncatedSVD"):
+        with pytest.raises(
+            TypeError, match=r"Sparse data .*, TruncatedSVD\(50\)\.fit_transform\(X\)"
+        ):
             model.fit(points)
     model = make_pipeline(TruncatedSVD(1), ConsensusClustering("eac", random_state=0))
     assert model.fit_predict(points).shape == (240,)
