@@ -41,8 +41,10 @@ _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 50
 _CHUNK_FIELDS = 1 << 18
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
-# Numbers with thousands separators, or with the other decimal sign.
-_OTHER_NUMBER = re.compile(r"[+-]?[0-9]+([.,' ][0-9]+)+", re.ASCII)
+# Numbers with thousands separators, or with the other decimal sign; neither dates nor versions.
+_OTHER_NUMBER = re.compile(
+    r"[+-]?([0-9]+[.,][0-9]+|[0-9]{1,3}([.,'’ \u00a0\u202f])[0-9]{3}(\2[0-9]{3})*([.,][0-9]+)?)([eE][+-]?[0-9]+)?"
+)
 _SPACES = " \t\n\r\x0b\x0c"
 
 Rows = list[list[str]]
@@ -324,7 +326,7 @@ class CsvRows:
         above = [
             names[j] for j in text if all(self.is_number(c) or self.is_empty(c) for c in columns[j])
         ]
-        if any(map(_OTHER_NUMBER.fullmatch, above)):
+        if not self._labels and any(map(_OTHER_NUMBER.fullmatch, above)):
             self._refuse_ambiguous("may name the columns or hold numbers with another decimal sign")
         if above:
             return True  # a name above numbers
