@@ -28,7 +28,7 @@ from conclust.cli.reading.answers import read_answers
 from conclust.cli.reading.fill import Filled
 from conclust.cli.reading.inputs import Points, read_ensemble
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
-from conclust.cli.requested import jobs, reading, scale, scaling
+from conclust.cli.requested import in_options, jobs, reading, scale, scaling
 from conclust.cli.summary import confidence_line, last_lines, names_for, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
 from conclust.confidence.chance import usual_chance
@@ -511,7 +511,7 @@ def _summary(
         by_partitions = model.n_clusters is None and model.number_by_ != "points"
         unsupported = model.n_clusters_ == 1 or not are_supported(model.supports_)
         if arguments.verbose or not by_partitions or unsupported:
-            lines.append(reason)
+            lines.append(in_options(reason))
         if model.n_clusters is None and model.n_clusters_ == 1:
             lines.append("To force more clusters, give their number with -k.")
         if arguments.command == "cluster" and model.n_clusters is None:
