@@ -179,6 +179,7 @@ def _clustered(
         generator=parameters(made),
         scale=made.scale_,
         scale_reason=scaling(made.scale_reason_, points.names),
+        na=arguments.na,
         impute=arguments.impute,
         category_weight=None if weights is None else float(weights[-1]),
         refined=pipeline.refinement_ is not None,
@@ -280,6 +281,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             rows=None if arguments.rows == "objects" else arguments.rows,
             burn=(arguments.burn or 0) if drawn else None,
             thin=(arguments.thin or 1) if drawn else None,
+            na=arguments.na,
         )
         table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
         work = _Work(model, ensemble, table, labels.classes, source, settings, warned)

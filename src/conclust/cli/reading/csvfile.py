@@ -43,7 +43,7 @@ _CHUNK_FIELDS = 1 << 18
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 # Numbers with thousands separators, or with the other decimal sign; neither dates nor versions.
 _OTHER_NUMBER = re.compile(
-    r"[+-]?([0-9]+[.,][0-9]+|[0-9]{1,3}([.,'’ \u00a0\u202f])[0-9]{3}(\2[0-9]{3})*([.,][0-9]+)?)([eE][+-]?[0-9]+)?"
+    r"[+-]?([0-9]+[.,][0-9]+|[0-9]{1,3}([.,'\u2019 \u00a0\u202f])[0-9]{3}(\2[0-9]{3})*([.,][0-9]+)?)([eE][+-]?[0-9]+)?"
 )
 _SPACES = " \t\n\r\x0b\x0c"
 
