@@ -323,6 +323,27 @@ def test_dates_and_versions_above_numbers_are_a_header(first, tmp_path):
     assert read_points(path, Reading()).ids == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hour;0,5;1,5\n3;4;1\n5;6;2\n",
+        "id;0,5;1,5\na;4;1\nb;6;2\nc;7;8\n",
+        ";0,5;1,5;x\na;4;1;1\nb;6;2;1\n",
+    ],
+)
+def test_numbers_in_another_notation_beside_a_name_are_in_the_header(text, tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text(text)
+    assert len(read_points(path, Reading()).X) == text.count("\n") - 1
+
+
+def test_a_name_of_an_object_beside_a_number_in_another_notation_is_ambiguous(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("ada;1,5\nbob;2\ncy;3\n")
+    with pytest.raises(FileFormatError, match="may name the columns or hold numbers"):
+        read_points(path, Reading())
+
+
 @pytest.mark.parametrize("first", ["0,1;0,2", "01.02.2020;02.02.2020", "1.000,5;2.000,5"])
 def test_numbers_that_are_no_labels_name_the_columns_of_labels(first, tmp_path):
     path = tmp_path / "labels.csv"

@@ -326,14 +326,14 @@ class CsvRows:
         above = [
             names[j] for j in text if all(self.is_number(c) or self.is_empty(c) for c in columns[j])
         ]
-        if not self._labels and any(map(_OTHER_NUMBER.fullmatch, above)):
+        word = last_word(names[0]) in NAMING and not re.search(r"[0-9]", names[0])
+        if above and not (self._labels or word) and all(map(_OTHER_NUMBER.fullmatch, above)):
             self._refuse_ambiguous("may name the columns or hold numbers with another decimal sign")
         if above:
             return True  # a name above numbers
         if not self._labels:
             # Years and numbers of genes are names, too, beside a column that names the objects.
             years = all(re.fullmatch(r"[0-9]+", name, re.ASCII) for name in names[1:])
-            word = last_word(names[0]) in NAMING and not re.search(r"[0-9]", names[0])
             if text == [0] and word and years and not self.is_number(columns[0][0]):
                 return True
             return len(text) == len(names) or (not names[0] and len(text) == len(names) - 1)
