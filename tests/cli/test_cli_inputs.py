@@ -570,10 +570,13 @@ def test_a_refused_table_is_closed(text, tmp_path, monkeypatch):
 
 def test_answers_are_labels_and_spellings_of_empty_cells_are_missing(tmp_path):
     path = tmp_path / "answers.csv"
-    path.write_text("brand,metal\nnone,Na\nNull,K\n.,#N/A\nNone,<NA>\nNULL,n/a\nnone,K\n")
+    path.write_text("brand,metal\nnone,Na\nNull,K\n.,#N/A\nNone,<NA>\nNULL,n/a\n<na>,N/a\nnone,K\n")
     found = read_ensemble(path, Reading())
     assert found.ensemble.names == (("none", "Null"), ("Na", "K"))
-    assert found.ensemble.labels.T.tolist() == [[0, 1, -1, -1, -1, 0], [0, 1, -1, -1, -1, 1]]
+    assert found.ensemble.labels.T.tolist() == [
+        [0, 1, -1, -1, -1, -1, 0],
+        [0, 1, -1, -1, -1, -1, 1],
+    ]
 
 
 def test_codes_of_empty_cells_are_given_by_na(tmp_path):
