@@ -74,5 +74,5 @@ def test_the_reason_for_a_number_names_the_option_of_the_shell(tmp_path, capsys)
     np.savetxt(labels, drawn, "%d", delimiter=",", header="a,b,c", comments="")
     assert main(["combine", str(labels), "--out", str(tmp_path / "r")]) == 0
     printed = capsys.readouterr().out
-    assert "they cannot show another number: give -k 12 to choose it." in printed
+    assert "they cannot show another number: give -k to choose another." in printed
     assert "n_clusters" not in printed
