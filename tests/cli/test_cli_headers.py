@@ -331,13 +331,13 @@ def test_dates_and_versions_above_numbers_are_a_header(first, tmp_path):
         ";0,5;1,5;x\na;4;1;1\nb;6;2;1\n",
     ],
 )
-def test_numbers_in_another_notation_beside_a_name_are_in_the_header(text, tmp_path):
+def test_numbers_in_another_notation_after_a_name_are_in_the_header(text, tmp_path):
     path = tmp_path / "points.csv"
     path.write_text(text)
     assert len(read_points(path, Reading()).X) == text.count("\n") - 1
 
 
-def test_a_name_of_an_object_beside_a_number_in_another_notation_is_ambiguous(tmp_path):
+def test_a_name_of_an_object_before_a_number_in_another_notation_is_ambiguous(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text("ada;1,5\nbob;2\ncy;3\n")
     with pytest.raises(FileFormatError, match="may name the columns or hold numbers"):

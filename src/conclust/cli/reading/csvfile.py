@@ -520,11 +520,11 @@ def _label_values(
             if number is None or number < -2:
                 place = rows.place(int(np.argmax(codes == code)), column)
                 what = "is not a whole number" if number is None else "is negative"
-                code = f"If this is a code of missing labels, give --na={text[:60]}. "
+                hint = f"If this is a code of missing labels, give --na={text[:60]}. "
                 is_fraction = number is None and np.isfinite(float(text))
                 raise InputError(
                     f"{rows.path}: {place}: the label {text[:60]!r} {what}. Labels are whole numbers "
-                    f"from 0 on or names; -1 is missing, -2 is noise. {'' if is_fraction else code}If these are "
+                    f"from 0 on or names; -1 is missing, -2 is noise. {'' if is_fraction else hint}If these are "
                     "points, not labels, use: conclust cluster."
                 )
             values.append(-2 if noise and number == -1 else number)
