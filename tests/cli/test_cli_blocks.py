@@ -150,3 +150,11 @@ def test_a_column_of_numbers_of_objects_in_an_array_is_refused(tmp_path, capsys)
     np.save(file, np.column_stack([np.arange(len(LABELS)), LABELS]))
     assert combine(file, "--blocks", "--method", "hbgf", "-k", "3") == 1
     assert "the column 1 has 240 different labels for 240 objects" in capsys.readouterr().err
+
+
+def test_spellings_of_empty_cells_are_not_for_blocks(tmp_path, capsys):
+    np.save(tmp_path / "a.npy", np.zeros((4, 2), dtype=np.int64))
+    more = ["--blocks", "--method", "hbgf", "-k", "2", "--na", "9", "--out", str(tmp_path / "r")]
+    with pytest.raises(SystemExit):
+        main(["combine", str(tmp_path / "a.npy"), *more])
+    assert "--blocks: --na is for tables that are read at once." in capsys.readouterr().err

@@ -66,3 +66,13 @@ def test_too_few_objects_to_distinguish_agreement_from_chance_are_reported(tmp_p
     printed = capsys.readouterr().out
     assert "cannot distinguish agreement from chance" in printed
     assert "do not agree" not in printed
+
+
+def test_the_reason_for_a_number_names_the_option_of_the_shell(tmp_path, capsys):
+    labels = tmp_path / "labels.csv"
+    drawn = np.random.default_rng(0).integers(0, 12, size=(100, 3))
+    np.savetxt(labels, drawn, "%d", delimiter=",", header="a,b,c", comments="")
+    assert main(["combine", str(labels), "--out", str(tmp_path / "r")]) == 0
+    printed = capsys.readouterr().out
+    assert "they cannot show another number: give -k to choose another." in printed
+    assert "n_clusters" not in printed

@@ -290,6 +290,9 @@ def test_a_field_that_is_too_long_is_refused_by_its_line_with_decimal_commas(tmp
         ("1.234,5;2\n3;4\n5,5;6\n", "comma"),  # thousands separator
         ("1,5;2\n3;4\n5;6\n", "point"),  # the only decimal comma is in the first row
         ("12 345;2\n3;4\n5;6\n", "point"),
+        ("12\u202f345;2\n3;4\n5;6\n", "point"),
+        ("1'234'567;2\n3;4\n5;6\n", "point"),
+        ("1,5e-03;2\n3;4\n5;6\n", "point"),
         ("1.1;1.2\n3,5;4\n5;6\n", "comma"),  # names of questions, perhaps
     ],
 )
@@ -297,7 +300,7 @@ def test_a_first_row_of_numbers_in_another_notation_is_not_lost_as_a_header(
     text, decimal, tmp_path
 ):
     path = tmp_path / "points.csv"
-    path.write_text(text)
+    path.write_text(text, encoding="utf-8")
     with pytest.raises(FileFormatError, match="may name the columns or hold numbers"):
         read_points(path, Reading(decimal=decimal))
     named = read_points(path, Reading(decimal=decimal, header=True))
@@ -305,3 +308,46 @@ def test_a_first_row_of_numbers_in_another_notation_is_not_lost_as_a_header(
     assert len(named.X) == 2
     with pytest.raises(InputError, match=r"line 1.*is not a number"):
         read_points(path, Reading(decimal=decimal, header=False))
+
+
+@pytest.mark.parametrize(
+    "first", ["01.02.2020;02.02.2020", "1.0.1;1.0.2", "10.0.0.1;10.0.0.2", "2 3;3 4", "1'2;3'4"]
+)
+def test_dates_and_versions_above_numbers_are_a_header(first, tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text(f"{first}\n3;4\n5;6\n1;2\n")
+    read = read_points(path, Reading())
+    assert read.names == tuple(first.split(";"))
+    assert len(read.X) == 3
+    path.write_text(f"id;{first}\na;3;4\nb;5;6\nc;1;2\n")
+    assert read_points(path, Reading()).ids == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hour;0,5;1,5\n3;4;1\n5;6;2\n",
+        "id;0,5;1,5\na;4;1\nb;6;2\nc;7;8\n",
+        ";0,5;1,5;x\na;4;1;1\nb;6;2;1\n",
+    ],
+)
+def test_numbers_in_another_notation_after_a_name_are_in_the_header(text, tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text(text)
+    assert len(read_points(path, Reading()).X) == text.count("\n") - 1
+
+
+def test_a_name_of_an_object_before_a_number_in_another_notation_is_ambiguous(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("ada;1,5\nbob;2\ncy;3\n")
+    with pytest.raises(FileFormatError, match="may name the columns or hold numbers"):
+        read_points(path, Reading())
+
+
+@pytest.mark.parametrize("first", ["0,1;0,2", "01.02.2020;02.02.2020", "1.000,5;2.000,5"])
+def test_numbers_that_are_no_labels_name_the_columns_of_labels(first, tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text(f"{first}\n0;1\n0;1\n1;0\n")
+    read = read_ensemble(path, Reading())
+    assert read.names == tuple(first.split(";"))
+    assert read.ensemble.n_samples == 3

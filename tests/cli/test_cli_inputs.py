@@ -570,10 +570,13 @@ def test_a_refused_table_is_closed(text, tmp_path, monkeypatch):
 
 def test_answers_are_labels_and_spellings_of_empty_cells_are_missing(tmp_path):
     path = tmp_path / "answers.csv"
-    path.write_text("brand,metal\nnone,Na\nNull,K\n.,#N/A\nNone,<NA>\nNULL,n/a\nnone,K\n")
+    path.write_text("brand,metal\nnone,Na\nNull,K\n.,#N/A\nNone,<NA>\nNULL,n/a\n<na>,N/a\nnone,K\n")
     found = read_ensemble(path, Reading())
     assert found.ensemble.names == (("none", "Null"), ("Na", "K"))
-    assert found.ensemble.labels.T.tolist() == [[0, 1, -1, -1, -1, 0], [0, 1, -1, -1, -1, 1]]
+    assert found.ensemble.labels.T.tolist() == [
+        [0, 1, -1, -1, -1, -1, 0],
+        [0, 1, -1, -1, -1, -1, 1],
+    ]
 
 
 def test_codes_of_empty_cells_are_given_by_na(tmp_path):
@@ -606,3 +609,11 @@ def test_plain_numbers_with_codes_of_empty_cells_are_read_with_gaps(tmp_path):
     labels.write_text("a,b\n1,2\n99,2\n1,99\n")
     found = read_ensemble(labels, Reading(na=("99",)))
     assert found.ensemble.labels.tolist() == [[0, 0], [-1, 0], [0, -1]]
+
+
+def test_a_fraction_among_labels_is_not_taken_for_a_code(tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text("x,y\n0.5,1\n1.5,2\n")
+    with pytest.raises(InputError, match="use: conclust cluster") as refused:
+        read_ensemble(path, Reading())
+    assert "--na" not in str(refused.value)

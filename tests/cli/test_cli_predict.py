@@ -351,3 +351,39 @@ def test_empty_cells_are_refused_with_advice_that_predict_can_follow(clustered, 
     assert "line 4, column 2 ('a'): this cell is empty" in error
     assert "Give --impute" not in error
     assert "make the result by 'conclust cluster --impute median'" in error
+
+
+def test_new_files_have_the_spellings_of_empty_cells_of_the_result(tmp_path):
+    rows = [[k % 2, (k + (k == 7)) % 2, k % 2] for k in range(30)]
+    rows[3][1] = 99
+    old = write(tmp_path / "old.csv", rows, ["a", "b", "c"])
+    new = write(tmp_path / "new.csv", [[0, 99, 0], [1, 1, 1]], ["a", "b", "c"])
+    empty = write(tmp_path / "empty.csv", [[0, "", 0], [1, 1, 1]], ["a", "b", "c"])
+    combine = ["combine", old, "--method", "pcc", "-k", "2", "--na", "99", "-q"]
+    assert run(*combine, "--out", tmp_path / "r") == 0
+    assert json.loads((tmp_path / "r" / "result.json").read_text())["settings"]["na"] == ["99"]
+    for file in (new, empty):
+        assert run("predict", tmp_path / "r", file, "-q", "--out", tmp_path / file.stem) == 0
+    coded, left_empty = (tmp_path / file.stem / "memberships.csv" for file in (new, empty))
+    assert coded.read_text() == left_empty.read_text()
+    np.save(tmp_path / "new.npy", np.array([[0, -1, 0], [1, 1, 1]]))
+    assert run("predict", tmp_path / "r", tmp_path / "new.npy", "-q", "--out", tmp_path / "p") == 0
+    assert labels_of(tmp_path / "p").tolist() == labels_of(tmp_path / "new").tolist()
+
+
+def test_new_points_have_the_spellings_of_empty_cells_of_the_result(tmp_path):
+    table = X[OLD].round(3).astype(object)
+    table[5, 1] = "99"
+    old = write(tmp_path / "old.csv", table, ["a", "b", "c"])
+    new = X[NEW].round(3).astype(object)
+    for name, cell in (("coded", "99"), ("empty", "")):
+        new[2, 1] = cell
+        write(tmp_path / f"{name}.csv", new, ["a", "b", "c"])
+    cluster = ["cluster", old, "-k", "4", "--na", "99", "--impute", "median", "-q"]
+    assert run(*cluster, "--out", tmp_path / "r") == 0
+    for name in ("coded", "empty"):
+        out = tmp_path / name
+        assert run("predict", tmp_path / "r", tmp_path / f"{name}.csv", "-q", "--out", out) == 0
+    assert (tmp_path / "coded" / "labels.csv").read_text() == (
+        tmp_path / "empty" / "labels.csv"
+    ).read_text()

@@ -78,6 +78,13 @@ def test_frames_with_columns_of_several_levels_keep_them():
         cc.to_frame(model, frame.rename(columns={"a": "label"}))
 
 
+def test_names_that_are_tuples_are_not_levels():
+    model = cc.PCC(2, random_state=0).fit([[0, 0], [0, 0], [1, 1]])
+    names = pd.Index([("label", "mean"), ("label", "max")], tupleize_cols=False)
+    actual = cc.to_frame(model, pd.DataFrame(np.eye(3)[:, :2], columns=names))
+    assert actual.columns[:3].tolist() == [*names, "label"]
+
+
 def test_polars_frames_keep_their_columns():
     given = pl.DataFrame({"town": list(map(str, range(30)))})
     actual = cc.to_frame(SOFT, given)

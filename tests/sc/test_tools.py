@@ -117,6 +117,15 @@ def test_labels_of_any_type_are_read(missing):
         assert actual.names == (("0", "1"), ("1", "0")), form
 
 
+def test_empty_text_is_missing_as_in_an_ensemble():
+    obs = pd.DataFrame({"a": ["", "x", "y", "x"], "b": ["p", " ", "q", "p"]}, index=list("wxyz"))
+    expected = cc.Ensemble(obs)
+    for column in ("object", "category"):
+        actual = ccs.get.ensemble(anndata.AnnData(obs=obs.astype(column)), ["a", "b"])
+        assert actual == expected
+        assert actual.observed_counts.tolist() == [3, 3]
+
+
 def test_a_gap_is_missing_for_any_meaning_of_minus_one():
     obs = pd.DataFrame(
         {"a": [0.0, 0.0, np.nan, -1.0], "b": ["x", None, "y", "y"]}, index=list("wxyz")

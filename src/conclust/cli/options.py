@@ -65,7 +65,7 @@ class Kinds(tuple[str, ...]):
 
 
 class Once(argparse.Action):
-    """Stores the names of columns; an option that is given twice is refused, because only one would count."""
+    """Stores values separated by commas; an option that is given twice is refused, because only one would count."""
 
     def __call__(
         self,
@@ -75,7 +75,7 @@ class Once(argparse.Action):
         option_string: str | None = None,
     ) -> None:
         if getattr(namespace, self.dest, None) not in (None, self.default):
-            parser.error(f"{option_string} is given twice: separate the names by commas")
+            parser.error(f"{option_string} is given twice: separate the values by commas")
         setattr(namespace, self.dest, values)
 
 

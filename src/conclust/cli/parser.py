@@ -222,7 +222,7 @@ def _add_combine(commands: Any) -> None:
         "combine your own clusterings",
         "Combine the clusterings of a file into one. Columns are clusterings, rows are objects, "
         "cells are labels: integers or names. Empty, NA, '.' or -1: the clustering did not observe the "
-        "object (--na has further codes). -2: it observed the object and put it apart from all others (noise).",
+        "object (--na adds further codes). -2: it observed the object and put it apart from all others (noise).",
     )
     parser.add_argument(
         "labels", type=Path, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"

@@ -41,7 +41,7 @@ def confidence_line(sure: ChanceConfidence) -> str:
     )
     if not sure.means_something:
         line += (
-            " This confidence cannot distinguish agreement from chance: the method is just as sure of random partitions."
+            " It cannot distinguish agreement from chance, because it is just as high for random partitions."
             if by_chance > 1 - _PERFECT
             else " It is not higher than expected: the clusterings do not agree on these clusters."
         )

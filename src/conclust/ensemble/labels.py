@@ -424,8 +424,8 @@ def refuse_twins(names: Names) -> None:
         twin = next((name for name in numbers if str(name) in texts), None) if texts else None
         if twin is not None:
             raise InputError(
-                f"The label {twin} of partition {u} occurs as a number and as text. Convert the labels to one type, "
-                "for instance by labels.astype(str)."
+                f"The label {twin} of partition {u} occurs as a number and as text. Convert the labels to one type. "
+                "If pandas reads them, give read_csv dtype=str."
             )
 
 

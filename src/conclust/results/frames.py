@@ -158,8 +158,8 @@ def _check(index: Any, n: int, columns: dict[str, Any]) -> None:
             f"{n} labels."
         )
     taken_names = list(getattr(index, "columns", [])) or [getattr(index, "name", None)]
-    # Names of columns with several levels begin with that of the first level.
-    taken_names += [name[0] for name in taken_names if isinstance(name, tuple) and name]
+    if getattr(getattr(index, "columns", None), "nlevels", 1) > 1:
+        taken_names += [name[0] for name in taken_names]
     duplicates = [name for name in columns if name in taken_names]
     if duplicates:
         raise InputError(

@@ -141,6 +141,8 @@ class Settings:
         Options for reading labels; None where they were not given or do not exist.
     scale, scale_reason : str or None
         Scale of the points, and the sentence about it.
+    na : tuple of str or None
+        Further spellings of an empty cell.
     impute : str or None
         Rule that filled empty cells: a key of `IMPUTED`, or "drop".
     category_weight : float or None
@@ -160,6 +162,7 @@ class Settings:
     thin: int | None = None
     scale: str | None = None
     scale_reason: str | None = None
+    na: tuple[str, ...] | None = None
     impute: str | None = None
     category_weight: float | None = None
     refined: bool | None = None

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.containers import is_blank
 from conclust._validation import check_option, missing_extra, shown
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NAN, NOISE, Missing
@@ -239,6 +240,6 @@ def _number(value: Any, key: str, numbers: dict[str, int], missing: Missing, own
         return NOISE if missing == "noise" else MISSING
     if name == _NOISE:
         return NOISE
-    if name == NAN:
+    if name == NAN or is_blank(name):
         return MISSING
     return numbers.setdefault(name, len(numbers))

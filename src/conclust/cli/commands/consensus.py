@@ -28,7 +28,7 @@ from conclust.cli.reading.answers import read_answers
 from conclust.cli.reading.fill import Filled
 from conclust.cli.reading.inputs import Points, read_ensemble
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
-from conclust.cli.requested import jobs, reading, scale, scaling
+from conclust.cli.requested import in_options, jobs, reading, scale, scaling
 from conclust.cli.summary import confidence_line, last_lines, names_for, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
 from conclust.confidence.chance import usual_chance
@@ -179,6 +179,7 @@ def _clustered(
         generator=parameters(made),
         scale=made.scale_,
         scale_reason=scaling(made.scale_reason_, points.names),
+        na=arguments.na,
         impute=arguments.impute,
         category_weight=None if weights is None else float(weights[-1]),
         refined=pipeline.refinement_ is not None,
@@ -280,6 +281,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             rows=None if arguments.rows == "objects" else arguments.rows,
             burn=(arguments.burn or 0) if drawn else None,
             thin=(arguments.thin or 1) if drawn else None,
+            na=arguments.na,
         )
         table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
         work = _Work(model, ensemble, table, labels.classes, source, settings, warned)
@@ -511,7 +513,7 @@ def _summary(
         by_partitions = model.n_clusters is None and model.number_by_ != "points"
         unsupported = model.n_clusters_ == 1 or not are_supported(model.supports_)
         if arguments.verbose or not by_partitions or unsupported:
-            lines.append(reason)
+            lines.append(in_options(reason))
         if model.n_clusters is None and model.n_clusters_ == 1:
             lines.append("To force more clusters, give their number with -k.")
         if arguments.command == "cluster" and model.n_clusters is None:

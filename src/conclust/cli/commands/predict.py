@@ -24,6 +24,7 @@ from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.columns import OBJECT, id_name, roles_of
 from conclust.cli.reading.csvfile import FILLING
 from conclust.cli.reading.inputs import points_of, read_labelling, read_labels
+from conclust.cli.reading.sources import Source as Input
 from conclust.cli.reading.sources import opened
 from conclust.cli.reading.tables import Reading, Table, listed, table_of
 from conclust.cli.record import Clock, words
@@ -93,11 +94,10 @@ def run(arguments: argparse.Namespace) -> None:
         raise OutputExistsError(f"--out: {arguments.out} holds the result that is read.")
     with folder_of(arguments, names=_FILES) as folder:
         result = _read_result(arguments.result)
-        with (
-            opened(arguments.points) as source,
-            table_of(source, reading(arguments), labels=result.of_labels) as table,
-        ):
-            new = _read_new(arguments, result, table)
+        with opened(arguments.points) as source:
+            how = _reading_like(result, reading(arguments), source)
+            with table_of(source, how, labels=result.of_labels) as table:
+                new = _read_new(arguments, how, result, table)
         n_new = len(new.labels)
         talk.step(f"Read {table.name}: {count(n_new, 'new object')}.")
         clock.lap("read")
@@ -181,14 +181,22 @@ def _read_result(folder: Path) -> _Result:
 # ------------------------------------------------------------------------------------ new objects
 
 
-def _read_new(arguments: argparse.Namespace, result: _Result, table: Table) -> _New:
+def _reading_like(result: _Result, how: Reading, source: Input) -> Reading:
+    """Add the spellings of an empty cell with which the result was made; only CSV files have spellings."""
+    na = result.record.settings.get("na") or []
+    if source.kind != "csv" or not all(isinstance(text, str) for text in na):
+        return how
+    return replace(how, na=(*how.na, *na))
+
+
+def _read_new(arguments: argparse.Namespace, how: Reading, result: _Result, table: Table) -> _New:
     if result.of_labels:
-        return _read_labels(arguments, result, table)
+        return _read_labels(how, result, table)
     generator, placing = _placing(result)
     source = result.record.source
     how = _by_name(
         replace(
-            reading(arguments),
+            how,
             gaps=result.record.settings.get("impute") is not None,
             categories=source.categories,
         ),
@@ -253,9 +261,9 @@ def _memberships(
     return membership
 
 
-def _read_labels(arguments: argparse.Namespace, result: _Result, table: Table) -> _New:
+def _read_labels(how: Reading, result: _Result, table: Table) -> _New:
     columns = result.record.source.columns
-    how = _by_name(reading(arguments), table, columns, result.id_name)
+    how = _by_name(how, table, columns, result.id_name)
     roles = roles_of(table, how, labels=True)
     _check_width(table, len(roles.data), len(columns))
     noise = result.record.settings.get("missing") == "noise"

@@ -155,6 +155,7 @@ def _record(
     scaled_by = Settings(
         scale=selection.settings["scale"],
         scale_reason=scaling(selection.settings["scale_reason"], points.names),
+        na=arguments.na,
         impute=arguments.impute,
     )
     return Record(

@@ -7,7 +7,22 @@ import re
 # Spellings of an empty cell by R, pandas, databases, SAS and Excel. "None" is Python's, while "none" may be an answer.
 EMPTY = frozenset(
     [
-        *("", "NA", "na", "N/A", "n/a", "NaN", "nan", "NAN", "None", "null", "NULL", "<NA>"),
+        *(
+            "",
+            "NA",
+            "na",
+            "N/A",
+            "N/a",
+            "n/a",
+            "NaN",
+            "nan",
+            "NAN",
+            "None",
+            "null",
+            "NULL",
+            "<NA>",
+            "<na>",
+        ),
         *("#N/A", "#NULL!", "."),
     ]
 )

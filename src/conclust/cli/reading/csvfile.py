@@ -41,8 +41,10 @@ _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 50
 _CHUNK_FIELDS = 1 << 18
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
-# Numbers with thousands separators, or with the other decimal sign.
-_OTHER_NUMBER = re.compile(r"[+-]?[0-9]+([.,' ][0-9]+)+", re.ASCII)
+# Numbers with thousands separators, or with the other decimal sign; neither dates nor versions.
+_OTHER_NUMBER = re.compile(
+    r"[+-]?([0-9]+[.,][0-9]+|[0-9]{1,3}([.,'\u2019 \u00a0\u202f])[0-9]{3}(\2[0-9]{3})*([.,][0-9]+)?)([eE][+-]?[0-9]+)?"
+)
 _SPACES = " \t\n\r\x0b\x0c"
 
 Rows = list[list[str]]
@@ -324,14 +326,14 @@ class CsvRows:
         above = [
             names[j] for j in text if all(self.is_number(c) or self.is_empty(c) for c in columns[j])
         ]
-        if any(map(_OTHER_NUMBER.fullmatch, above)):
+        word = last_word(names[0]) in NAMING and not re.search(r"[0-9]", names[0])
+        if above and not (self._labels or word) and all(map(_OTHER_NUMBER.fullmatch, above)):
             self._refuse_ambiguous("may name the columns or hold numbers with another decimal sign")
         if above:
             return True  # a name above numbers
         if not self._labels:
             # Years and numbers of genes are names, too, beside a column that names the objects.
             years = all(re.fullmatch(r"[0-9]+", name, re.ASCII) for name in names[1:])
-            word = last_word(names[0]) in NAMING and not re.search(r"[0-9]", names[0])
             if text == [0] and word and years and not self.is_number(columns[0][0]):
                 return True
             return len(text) == len(names) or (not names[0] and len(text) == len(names) - 1)
@@ -518,10 +520,12 @@ def _label_values(
             if number is None or number < -2:
                 place = rows.place(int(np.argmax(codes == code)), column)
                 what = "is not a whole number" if number is None else "is negative"
+                hint = f"If this is a code of missing labels, give --na={text[:60]}. "
+                is_fraction = number is None and np.isfinite(float(text))
                 raise InputError(
                     f"{rows.path}: {place}: the label {text[:60]!r} {what}. Labels are whole numbers "
-                    "from 0 on or names; -1 is missing, -2 is noise. If this is a code of missing labels, "
-                    f"give --na={text[:60]}. If these are points, not labels, use: conclust cluster."
+                    f"from 0 on or names; -1 is missing, -2 is noise. {'' if is_fraction else hint}If these are "
+                    "points, not labels, use: conclust cluster."
                 )
             values.append(-2 if noise and number == -1 else number)
     return values

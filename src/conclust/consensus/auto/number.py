@@ -260,7 +260,7 @@ def reason_of(requested: int | None, indicated: int, supports: list[Support]) ->
     if common:
         return (
             f"All partitions have {count(indicated, 'cluster')}, so they cannot show another number: pass "
-            f"n_clusters={indicated} to choose it."
+            "n_clusters to choose another."
         )
     best, *others = sorted(supports, key=lambda support: -support.support)
     second = (
