@@ -91,7 +91,7 @@ def test_rows_with_many_zeros_are_not_counted_into_a_dense_matrix(monkeypatch):
         return counted_rows(labels, partitions, height)
 
     monkeypatch.setattr(gram, "counted_rows", recorded)
-    monkeypatch.setattr(gram, "_ENTRIES", 1 << 20)
+    monkeypatch.setattr(gram, "_ENTRIES", 100_000)
     monkeypatch.setattr(gram, "_BLOCK", 100_000)
     rng = np.random.default_rng(5)
     clusters = [3000, 2, 5, 4, 700, 3]
