@@ -345,7 +345,5 @@ def expand(start: EqualRows, merges: tuple[Ints, Ints, Floats], n_first: int = 0
     return from_merges(
         np.concatenate([first[left[:n_first]], leader[member], first[left[n_first:]]]),
         np.concatenate([first[right[:n_first]], objects[member], first[right[n_first:]]]),
-        np.concatenate(
-            [heights[:n_first], np.zeros(np.count_nonzero(member)), heights[n_first:]]
-        ),
+        np.concatenate([heights[:n_first], np.zeros(np.count_nonzero(member)), heights[n_first:]]),
     )
