@@ -7,7 +7,7 @@ from tests.naive import evidence as naive
 from conclust import Ensemble
 from conclust._kernels import contingency_gram, contingency_rows
 from conclust.ensemble.products import counted_rows
-from conclust.spectra import gram
+from conclust.spectra import gram as products
 
 
 def random_labels(rng, n, clusters, missing, noise):
@@ -90,15 +90,15 @@ def test_rows_with_many_zeros_are_not_counted_into_a_dense_matrix(monkeypatch):
         counted.append(height * labels.n_clusters)
         return counted_rows(labels, partitions, height)
 
-    monkeypatch.setattr(gram, "counted_rows", recorded)
-    monkeypatch.setattr(gram, "_ENTRIES", 100_000)
-    monkeypatch.setattr(gram, "_BLOCK", 100_000)
+    monkeypatch.setattr(products, "counted_rows", recorded)
+    monkeypatch.setattr(products, "_ENTRIES", 100_000)
+    monkeypatch.setattr(products, "_BLOCK", 100_000)
     rng = np.random.default_rng(5)
     clusters = [3000, 2, 5, 4, 700, 3]
     ensemble = Ensemble(random_labels(rng, 5000, clusters, 0.1, 0.1))
     product = (ensemble.indicator.T @ ensemble.indicator).toarray()
     rows = []
-    for block in gram.gram_blocks(ensemble):
+    for block in products.gram_blocks(ensemble):
         np.testing.assert_array_equal(block.gram.toarray(), product[block.rows])
         rows += range(block.rows.start, block.rows.stop)
     assert rows == list(range(len(product)))
