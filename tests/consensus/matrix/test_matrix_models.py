@@ -190,7 +190,7 @@ def test_communities_take_missing_labels():
     labels = np.column_stack([truth] * 12)
     labels[np.random.default_rng(1).random(labels.shape) < 0.3] = -1
     labels[7] = -1
-    with pytest.warns(EvidenceWarning, match="1 objects"):
+    with pytest.warns(EvidenceWarning, match="1 object is missing"):
         model = FuzzyCommunities(3, random_state=0).fit(labels)
     assert model.labels_[7] == -1
     np.testing.assert_array_equal(np.delete(model.labels_, 7), np.delete(truth, 7))
