@@ -202,6 +202,23 @@ def test_a_number_is_refused_only_if_no_partition_keeps_the_constraints(model):
     assert refused > 3
 
 
+@pytest.mark.parametrize("model", [cc.EAC, cc.LWEA, cc.AutoConsensus])
+def test_as_many_clusters_as_groups_of_objects_that_are_together(model):
+    """Among equal objects, too, and with more clusters than the units of AutoConsensus."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        z, labels = rng.permutation(np.repeat(np.arange(4), 12)), rng.integers(0, 2, (48, 3))
+        pairs = rng.integers(0, 48, (16, 2))
+        must = pairs[z[pairs[:, 0]] == z[pairs[:, 1]]]
+        cannot = pairs[z[pairs[:, 0]] != z[pairs[:, 1]]]
+        given = read_constraints(must, cannot, 48)
+        for K in (given.n_groups - 1, given.n_groups):
+            found = model(K).fit(labels, must_link=must, cannot_link=cannot).labels_
+            assert kept(found, must, cannot)
+            if len(must) or model is not cc.AutoConsensus:
+                assert found.max() + 1 == K
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("model", [cc.EAC(3), cc.LWEA(3), cc.AutoConsensus(3)], ids=str)
 def test_many_constraints_of_known_classes_lead_to_them(model, seed):

@@ -8,6 +8,7 @@ from scipy.cluster.hierarchy import leaves_list
 from tests.naive import repair as naive
 
 import conclust as cc
+from conclust.consensus.auto.merging import Units, merged, merged_by_colours, merged_to
 from conclust.consensus.auto.parts import Parts, exchange
 from conclust.consensus.auto.repair import TYPICAL, _leaf_order, repair
 from conclust.consensus.auto.votes import certain_clusters
@@ -108,6 +109,30 @@ def test_without_constraints_the_tree_has_the_clusters_and_the_finer_cuts(seed):
     assert (found.smallest, found.largest) == (1, 60)
     for number in [4, *range(30, 61)]:
         assert sets_of(cut(found.tree, number)) == sets_of(cut(tree, number))
+
+
+def test_equal_units_of_different_clusters_are_merged_after_units_of_one():
+    """Units of a cluster that have nothing in common come first, so that the number that was found is reached."""
+    reached = 0
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        m = int(rng.integers(4, 9))
+        z = rng.integers(0, 4, m)
+        alike = (z[:, None] == z).astype(float)
+        pairs = rng.integers(0, m, (int(rng.integers(m // 2, 3 * m)), 2))
+        apart = pairs[pairs[:, 0] != pairs[:, 1]]
+        sizes = rng.integers(1, 5, m).astype(float)
+        units = Units(alike, alike, sizes, np.zeros(m, dtype=bool), apart)
+        greedy = merged(units)
+        for K in range(2, greedy.smallest):
+            for fewer in (merged_to, merged_by_colours):
+                found = fewer(K, units, greedy)
+                if found is not greedy:
+                    reached += 1
+                    clusters = found.clusters_at(K)
+                    assert found.smallest == K
+                    assert (clusters[apart[:, 0]] != clusters[apart[:, 1]]).all()
+    assert reached > 20
 
 
 def test_leaf_order_matches_scipy():

@@ -6,6 +6,8 @@ from tests.naive import evidence as naive
 
 from conclust import Ensemble
 from conclust._kernels import contingency_gram, contingency_rows
+from conclust.ensemble.products import counted_rows
+from conclust.spectra import gram as products
 
 
 def random_labels(rng, n, clusters, missing, noise):
@@ -78,3 +80,26 @@ def test_both_algorithms_give_the_same_gram():
     wide = Ensemble(np.column_stack([rng.permutation(2500) for _ in range(2)]))
     assert wide.offsets[-1] > 4096
     assert wide.gram.sum() == 2500 * 4
+
+
+def test_rows_with_many_zeros_are_not_counted_into_a_dense_matrix(monkeypatch):
+    """Many small clusters, such as superpixels: rows of B'B would have clusters squared entries, most of them 0."""
+    counted = []
+
+    def recorded(labels, partitions, height):
+        counted.append(height * labels.n_clusters)
+        return counted_rows(labels, partitions, height)
+
+    monkeypatch.setattr(products, "counted_rows", recorded)
+    monkeypatch.setattr(products, "_ENTRIES", 100_000)
+    monkeypatch.setattr(products, "_BLOCK", 100_000)
+    rng = np.random.default_rng(5)
+    clusters = [3000, 2, 5, 4, 700, 3]
+    ensemble = Ensemble(random_labels(rng, 5000, clusters, 0.1, 0.1))
+    product = (ensemble.indicator.T @ ensemble.indicator).toarray()
+    rows = []
+    for block in products.gram_blocks(ensemble):
+        np.testing.assert_array_equal(block.gram.toarray(), product[block.rows])
+        rows += range(block.rows.start, block.rows.stop)
+    assert rows == list(range(len(product)))
+    assert 0 < sum(counted) < 5000 * len(clusters) ** 2

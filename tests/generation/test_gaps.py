@@ -18,6 +18,7 @@ from conclust import (
     weighting,
 )
 from conclust.exceptions import DistancesWarning, InputError
+from conclust.generation.points import warn_of_distances
 
 POINTS = np.arange(60.0).reshape(10, 6)
 
@@ -261,6 +262,20 @@ def test_other_square_matrices_are_points(distances):
     uneven = distances + np.arange(30)
     for X in (np.eye(30), uneven, uneven + uneven.T, distances[:, ::-1]):
         EnsembleGenerator("kmeans", 2, n_clusters=2, random_state=0).fit(X)
+
+
+@pytest.mark.filterwarnings("error")
+def test_square_points_of_any_size_are_compared():
+    """More rows than are compared at a time, and differences that overflow."""
+    X = np.random.default_rng(1).normal(size=(200, 200))
+    for points in (X, 1.7e308 * np.sign(X), np.full((5, 5), np.nan)):
+        warn_of_distances(points)
+    alike = X + X.T
+    np.fill_diagonal(alike, 1.0)
+    with pytest.raises(DistancesWarning, match="between 200 objects"):
+        warn_of_distances(alike)
+    alike[199, 150] += 1e-6
+    warn_of_distances(alike)
 
 
 @pytest.mark.filterwarnings("error")

@@ -20,6 +20,7 @@ from conclust.exceptions import DistancesWarning, InputError, warn
 _NAMED = 4
 # Differences up to this share of the range are rounding errors.
 _ROUNDING = 1e-9
+_ROWS = 64  # compared with columns at a time
 
 
 def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
@@ -79,19 +80,29 @@ def warn_of_distances(points: Floats) -> None:
     n = len(points)
     if points.shape != (n, n) or n < 4:
         return
-    others = points[~np.eye(n, dtype=bool)]
-    error = _ROUNDING * np.ptp(points)
-    if np.ptp(others) <= error or np.ptp(points.diagonal()) > error:
-        return
-    if np.abs(points - points.T).max() > error:
-        return
-    warn(
-        f"X looks like a matrix of distances or similarities between {n} objects: it is symmetric, with one value on its "
-        "diagonal. Its rows are clustered as points. To cluster by the distances, make points from them first, "
-        "KernelPCA(10, kernel='precomputed').fit_transform(-(X**2) / 2) with scikit-learn's KernelPCA, and for "
-        "similarities X in place of -(X**2) / 2.",
-        DistancesWarning,
-    )
+    with np.errstate(over="ignore"):
+        looks = _are_distances(points)
+    if looks:
+        warn(
+            f"X looks like a matrix of distances or similarities between {n} objects: it is symmetric, with one value on its "
+            "diagonal. Its rows are clustered as points. To cluster by the distances, make points from them first, "
+            "KernelPCA(10, kernel='precomputed').fit_transform(-(X**2) / 2) with scikit-learn's KernelPCA, and for "
+            "similarities X in place of -(X**2) / 2.",
+            DistancesWarning,
+        )
+
+
+def _are_distances(points: Floats) -> bool:
+    """Return whether a square matrix is symmetric, with one value on its diagonal, and several outside of it."""
+    n = len(points)
+    error = _ROUNDING * points.max() - _ROUNDING * points.min()
+    if np.ptp(points.diagonal()) > error:
+        return False
+    # Most matrices are seen not to be symmetric in the first rows.
+    for i in range(0, n, _ROWS):
+        if (np.abs(points[i : i + _ROWS] - points[:, i : i + _ROWS].T) > error).any():
+            return False
+    return bool(np.ptp(points[np.tri(n, k=-1, dtype=np.bool_)]) > error)
 
 
 def refuse_views(X: Any) -> None:

@@ -54,17 +54,26 @@ def gram_blocks(ensemble: Derived, mass: Floats | None = None) -> Iterator[GramB
     if mass is None and is_held(ensemble):
         yield GramBlock(slice(0, m), slice(0, total), ensemble.gram)
         return
-    if mass is None and not ensemble.is_soft:
-        for partitions, rows in runs_of_partitions(offsets, max(1, _BLOCK // total)):
-            gram = counted_rows(ensemble.label_view, partitions, rows.stop - rows.start)
-            yield GramBlock(partitions, rows, gram)
-        return
-    B = ensemble.indicator
-    other = B if mass is None else sp.csr_array(B.multiply(mass[:, np.newaxis]))
-    transposed = sp.csr_array(B.T)
+    transposed: sp.csr_array | None = None
     room = total if is_held(ensemble) else max(1, _BLOCK // total)
     for partitions, rows in runs_of_partitions(offsets, room):
+        height = rows.stop - rows.start
+        if mass is None and _is_dense(ensemble, height, partitions.stop - partitions.start):
+            yield GramBlock(partitions, rows, counted_rows(ensemble.label_view, partitions, height))
+            continue
+        if transposed is None:
+            B = ensemble.indicator
+            other = B if mass is None else sp.csr_array(B.multiply(mass[:, np.newaxis]))
+            transposed = sp.csr_array(B.T)
         yield GramBlock(partitions, rows, sp.csr_array(transposed[rows] @ other))
+
+
+def _is_dense(ensemble: Derived, height: int, n_partitions: int) -> bool:
+    """Return whether rows of B'B of some partitions have fewer entries, zeros included, than counts are added up."""
+    if ensemble.is_soft:
+        return False
+    entries = height * int(ensemble.offsets[-1])
+    return entries <= min(_ENTRIES, ensemble.n_samples * ensemble.n_partitions * n_partitions)
 
 
 def runs_of_partitions(offsets: Ints, room: int) -> Iterator[tuple[slice, slice]]:

@@ -335,15 +335,15 @@ def _empty_merges(n: int) -> tuple[Ints, Ints, Floats]:
     return np.empty(n - 1, dtype=np.int64), np.empty(n - 1, dtype=np.int64), np.empty(n - 1)
 
 
-def expand(start: EqualRows, merges: tuple[Ints, Ints, Floats]) -> Floats:
-    """Return the linkage matrix over all objects: first the starting clusters, at height 0."""
+def expand(start: EqualRows, merges: tuple[Ints, Ints, Floats], n_first: int = 0) -> Floats:
+    """Return the linkage matrix over all objects: the first merges, the starting clusters, at height 0, and the other merges."""
     first = start.first
     objects = np.arange(len(start.inverse))
     leader = first[start.inverse]
     member = leader != objects
     left, right, heights = merges
     return from_merges(
-        np.concatenate([leader[member], first[left]]),
-        np.concatenate([objects[member], first[right]]),
-        np.concatenate([np.zeros(np.count_nonzero(member)), heights]),
+        np.concatenate([first[left[:n_first]], leader[member], first[left[n_first:]]]),
+        np.concatenate([first[right[:n_first]], objects[member], first[right[n_first:]]]),
+        np.concatenate([heights[:n_first], np.zeros(np.count_nonzero(member)), heights[n_first:]]),
     )

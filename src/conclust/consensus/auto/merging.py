@@ -132,7 +132,8 @@ def merged_settled(n_clusters: int, units: Units, merges: Merges) -> Merges:
 
     They are merges to the number given, or the smallest possible one. Fewer clusters may then be impossible.
     """
-    clusters = merges.clusters_at(max(n_clusters, merges.smallest))
+    # More clusters than units divide units, so that each unit is alone.
+    clusters = merges.clusters_at(min(max(n_clusters, merges.smallest), len(units.sizes)))
     moved = settled(clusters, units.similarity + units.shares, units.sizes, units.apart)
     if np.array_equal(moved, clusters):
         return merges
@@ -153,7 +154,9 @@ def _first_within(clusters: Ints, units: Units, n_clusters: int) -> Merges:
     """Return the merges by average linkage, those within clusters first."""
     across = clusters[:, np.newaxis] != clusters
     within = 1.0 - (units.similarity + units.shares) / 2.0
-    left, right, heights, smallest = _average(within + across, units.sizes, units.apart)
+    # With 1, equal units of different clusters would tie with units of one cluster that have nothing in common.
+    left, right, heights, smallest = _average(within + 2.0 * across, units.sizes, units.apart)
+    heights = np.where(heights > 1.5, heights - 1.0, heights)
     return Merges(left, right, heights, smallest, max(n_clusters, smallest))
 
 

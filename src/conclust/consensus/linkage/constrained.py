@@ -149,7 +149,8 @@ def constrained_tree(
             left, right, heights, smallest = grown(matrix, masses, linkage, groups, apart)
             heights = np.minimum(heights, 1.0)
             smallest = max(smallest, n_clusters)
-    return ConstrainedTree(expand(start, (left, right, heights)), smallest, largest)
+    # Groups are merged before objects with equal labels, so that no cut breaks them.
+    return ConstrainedTree(expand(start, (left, right, heights), n_forced), smallest, largest)
 
 
 def grown(
