@@ -178,7 +178,7 @@ def _chains(draws: Any) -> NDArray[Any]:
     chains, length, n = array.shape
     if chains > length > 1 and not isinstance(dims, tuple):
         warn(
-            f"The draws are read as {chains} chains of {length} draws of {n} objects. If the first axis is that of the draws, "
+            f"The draws are read as {chains} chains of {length} draws of {n} objects. If the first axis runs over the draws, "
             "pass draws.transpose(1, 0, 2).",
             OrientationWarning,
         )

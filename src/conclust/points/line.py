@@ -47,7 +47,7 @@ class ClustersOnLine:
 def clusters_on_line(
     X: Floats, trees: GrownTrees, least: int, most: int, rng: np.random.Generator
 ) -> ClustersOnLine | None:
-    """Return the largest number of clusters of the tree at which all borders hold, or None if there is none.
+    """Return the largest number of clusters of the tree at which all borders hold, or None if they hold at no number.
 
     A density with one mode still has one on any interval. So a border holds if the values of the two clusters beside it, taken
     together, have more than one mode by the dip test, or else as many values of either as the smaller one has, the nearest to the

@@ -86,7 +86,7 @@ def decided_by_classes(
     """Return the decisions with latent classes as the clusters, and the classes.
 
     A number without support, which all partitions have in common, says little: if the classes show a smaller one, and the
-    objects suffice to see classes, that is the number shown. Other numbers stay, and the reason names that of the classes.
+    objects suffice to see classes, that is the number shown. Other numbers stay, and the reason then names the number of classes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Fewer clusters than merges reach that may not join separated units: units of the smallest clusters move to others."""
+"""Reaches fewer clusters where merges are stuck because units must be apart: units of the smallest clusters move to others."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def dissolved_to(
     """Return fewer clusters of units: the smallest ones are dissolved until the number is reached.
 
     The cluster of the fewest objects is dissolved whose units may all be in other clusters; each moves to the most
-    similar one, the largest unit first. None: there is no such cluster.
+    similar one, the largest unit first. The result is None if no cluster can be dissolved.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def settled(clusters: Ints, similarity: Floats, sizes: Floats, apart: Ints) -> I
 
 
 def coloured_units(n_clusters: int, similarity: Floats, apart: Ints) -> Ints | None:
-    """Return clusters of units by a colouring of those that must be apart, the others alone; None: there is none."""
+    """Return clusters of units: a colouring of those that must be apart, the others alone; None if no colouring is found."""
     colours = coloured(len(similarity), apart, n_clusters, similarity)
     if colours is None:
         return None
