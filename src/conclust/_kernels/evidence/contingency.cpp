@@ -112,19 +112,18 @@ std::vector<std::size_t> runs_in_cache(const LabelView& labels, std::size_t firs
     return edges;
 }
 
-template <class Each>
-void gram_of(const LabelView& labels, const Each& each, std::span<typename Each::Entry> gram,
-             [[maybe_unused]] int threads) {
-    const std::vector<std::size_t> edges =
-        runs_in_cache(labels, 0, labels.m, sizeof(typename Each::Count));
+// Calls count(begin, end, table, columns) for runs of partitions [begin, end); every thread has its own table and columns.
+template <class Count, class CountRun>
+void count_runs(const LabelView& labels, std::size_t first, std::size_t last,
+                [[maybe_unused]] int threads, const CountRun& count) {
+    const std::vector<std::size_t> edges = runs_in_cache(labels, first, last, sizeof(Count));
     const auto tasks = static_cast<std::ptrdiff_t>(edges.size() - 1);
     // No more threads than tasks: on a busy machine, waiting threads cost more than small work.
     [[maybe_unused]] const int team = static_cast<int>(std::min<std::ptrdiff_t>(threads, tasks));
     Interruption interruption;
-#pragma omp parallel default(none) num_threads(team) \
-    shared(labels, each, gram, edges, tasks, interruption)
+#pragma omp parallel default(none) num_threads(team) shared(edges, tasks, count, interruption)
     {
-        std::vector<typename Each::Count> table;
+        std::vector<Count> table;
         std::vector<std::uint32_t> columns;
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
@@ -132,12 +131,22 @@ void gram_of(const LabelView& labels, const Each& each, std::span<typename Each:
                 continue;
             }
             const auto t = static_cast<std::size_t>(task);
-            with_codes(labels, [&](const auto* codes) {
-                count_rows(codes, labels, each, edges[t], edges[t + 1], table, columns, gram.data());
-            });
+            count(edges[t], edges[t + 1], table, columns);
         }
     }
     interruption.pass_on();
+}
+
+template <class Each>
+void gram_of(const LabelView& labels, const Each& each, std::span<typename Each::Entry> gram,
+             int threads) {
+    count_runs<typename Each::Count>(
+        labels, 0, labels.m, threads,
+        [&](std::size_t begin, std::size_t end, auto& table, auto& columns) {
+        with_codes(labels, [&](const auto* codes) {
+            count_rows(codes, labels, each, begin, end, table, columns, gram.data());
+        });
+    });
 }
 
 // The lower triangle is a copy of the upper one.
@@ -269,32 +278,16 @@ void contingency_gram(const LabelView& labels, std::span<std::int64_t> gram, int
 }
 
 void contingency_rows(const LabelView& labels, std::size_t first, std::size_t last,
-                      std::span<std::int64_t> rows, [[maybe_unused]] int threads) {
-    const std::size_t total = labels.n_clusters();
-    const std::vector<std::size_t> edges = runs_in_cache(labels, first, last, sizeof(std::uint32_t));
-    const auto tasks = static_cast<std::ptrdiff_t>(edges.size() - 1);
-    [[maybe_unused]] const int team = static_cast<int>(std::min<std::ptrdiff_t>(threads, tasks));
-    Interruption interruption;
-#pragma omp parallel default(none) num_threads(team) \
-    shared(labels, rows, edges, tasks, total, interruption)
-    {
-        std::vector<std::uint32_t> table;
-        std::vector<std::uint32_t> columns;
-#pragma omp for schedule(dynamic, 1)
-        for (std::ptrdiff_t task = 0; task < tasks; ++task) {
-            if (interruption.wanted(task, tasks)) {
-                continue;
-            }
-            const auto t = static_cast<std::size_t>(task);
-            const auto above =
-                static_cast<std::size_t>(labels.offsets[edges[t]] - labels.offsets[edges[0]]);
-            with_codes(labels, [&](const auto* codes) {
-                count_whole_rows(codes, labels, edges[t], edges[t + 1], table, columns,
-                                 rows.data() + above * total);
-            });
-        }
-    }
-    interruption.pass_on();
+                      std::span<std::int64_t> rows, int threads) {
+    const std::size_t start = labels.first_cluster(first);
+    count_runs<std::uint32_t>(labels, first, last, threads,
+                              [&](std::size_t begin, std::size_t end, auto& table, auto& columns) {
+        const std::size_t above = labels.first_cluster(begin) - start;
+        with_codes(labels, [&](const auto* codes) {
+            count_whole_rows(codes, labels, begin, end, table, columns,
+                             rows.data() + above * labels.n_clusters());
+        });
+    });
 }
 
 void contingency_gram(const LabelView& labels, std::span<const double> mass, std::span<double> gram,
