@@ -243,3 +243,28 @@ def test_a_minimum_above_the_distinct_objects_is_not_claimed():
     assert model.n_clusters_ == n_distinct < 119
     assert model.reason_.startswith(f"{n_distinct} clusters")
     assert f"at most {n_distinct} can be distinguished" in model.reason_
+
+
+def binary_answers(kind):
+    """400 answers to 12 questions with two values, of four latent classes or independent."""
+    rng = np.random.default_rng(3)
+    if kind == "independent":
+        return (rng.random((400, 12)) < rng.uniform(0.1, 0.9, 12)).astype(float)
+    rates = np.where(rng.random((4, 12)) < 0.5, 0.15, 0.85)
+    return (rng.random((400, 12)) < rates[rng.integers(0, 4, 400)]).astype(float)
+
+
+def test_latent_classes_of_columns_with_two_values_are_named():
+    X = 3 + 2 * binary_answers("classes")
+    model = fitted(X)
+    assert model.n_clusters_ == 1
+    assert "AutoConsensus(4).fit(X)" in model.reason_
+    assert AutoConsensus(4).fit(X).evidence_ == "latent classes"
+    X[0, 0] = 4
+    assert "AutoConsensus" not in fitted(X).reason_
+
+
+def test_independent_columns_with_two_values_have_no_latent_classes():
+    model = fitted(binary_answers("independent"))
+    assert model.n_clusters_ == 1
+    assert "AutoConsensus" not in model.reason_

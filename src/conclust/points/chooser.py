@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
-from conclust._types import Ints
+import numpy as np
+
+from conclust._types import Floats, Ints
 from conclust.consensus.auto import AutoConsensus, ChosenNumber, GrownTrees, evidence_for
+from conclust.consensus.auto.number import most_considered
 from conclust.ensemble import Ensemble
 from conclust.generation.labelling.labelling import scaled_points
 from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
 from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
+
+# More columns of two values than these show valleys between latent classes, and a mixture of many columns takes long.
+_FEW_COLUMNS = 30
 
 
 class RefinerByPoints:
@@ -98,7 +105,7 @@ class ChooserByPoints:
             max_clusters=consensus.max_clusters,
             n_jobs=n_jobs,
         )
-        self.decision = decision
+        self.decision = decision = _with_classes_named(decision, points, trees, consensus)
         by: Literal["points", "partitions"] = "points" if decision.by_points else "partitions"
         return ChosenNumber(
             decision.n_clusters,
@@ -108,3 +115,34 @@ class ChooserByPoints:
             decision.labels,
             self._min_clusters,
         )
+
+
+def _with_classes_named(
+    decision: BorderDecision, points: Floats, trees: GrownTrees, consensus: AutoConsensus
+) -> BorderDecision:
+    """Return the decision; if points of two values per column are one cluster, the reason names their latent classes.
+
+    Few columns of two values show no valleys, even between distinct latent classes.
+    """
+    if decision.n_clusters > 1 or not len(points) or len(points) != trees.n_objects:
+        return decision
+    lowest, highest = points.min(axis=0), points.max(axis=0)
+    varies = lowest < highest
+    if (
+        not 3 <= varies.sum() <= _FEW_COLUMNS
+        or not ((points == lowest) | (points == highest)).all()
+    ):
+        return decision
+    from conclust.consensus.auto.classes import latent_classes  # not needed by a first fit
+
+    answers = Ensemble((points > lowest)[:, varies].astype(np.int64))
+    *_, tree = trees.matrices.values()
+    most = consensus.max_clusters or most_considered(answers)
+    shown = latent_classes(answers, tree, 1, most, consensus.n_jobs).shown
+    if shown == 1:
+        return decision
+    return replace(
+        decision,
+        reason=f"{decision.reason} All columns have two values: as answers, they have {shown} latent classes by the lowest ICL, "
+        f"which AutoConsensus({shown}).fit(X) finds.",
+    )
