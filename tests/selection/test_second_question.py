@@ -143,3 +143,13 @@ def test_borders_that_do_not_all_hold_at_a_fifth_of_the_level_do_not_overrule(mo
     assert asked == [pytest.approx(0.01)]
     assert found.n_clusters == 1
     assert found.borders is None
+
+
+@pytest.mark.parametrize("seed", [8, 18])
+def test_gaps_between_two_values_are_not_borders(seed):
+    """Principal axes mix the columns, so the gaps are closed before."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((400, 8)) < rng.uniform(0.1, 0.9, 8)
+    chosen = choose(X.astype(float), n_references=39, random_state=0)
+    assert chosen.n_clusters == 1
+    assert not chosen.borders.separated(0.05).any()

@@ -147,9 +147,10 @@ def refine_by_centers(
 
     Otherwise Lloyd's iterations run from the means of the clusters. Clusters that overlap are better separated by their
     centres than by neighbours; clusters of other shapes are destroyed by centres. The iterations' partition is kept
-    where it does not cut more ties of the neighbour graphs: the mean over clusters of the share of its ties that leave
-    a cluster falls in the graph of 20 neighbours, or stays within 1 %; in the graph of 5 neighbours it rises by at most
-    a fifth and .006; and so does the share of all ties that are cut, in the graph of 20 neighbours.
+    where it does not cut more ties of the neighbour graphs. In the graph of 20 neighbours, the mean over clusters of the
+    share of its ties that leave a cluster falls or stays within 1 %, and the share of all ties that are cut rises by at most a
+    fifth and .006; or the geometric mean of the two shares falls or stays within 1 %. In the graph of 5 neighbours, the
+    mean over clusters rises by at most a fifth and .006.
 
     Parameters
     ----------
@@ -284,7 +285,10 @@ def _better(points: Floats, before: Ints, after: Ints, n_jobs: int | None) -> bo
     wide = neighbour_graph(points, _WIDE, n_jobs=n_jobs)
     mean_before, all_before = _cut_shares(wide, before)
     mean_after, all_after = _cut_shares(wide, after)
-    if mean_after > _SAME_CUT * mean_before or not _allowed(all_before, all_after):
+    fewer_of_clusters = mean_after <= _SAME_CUT * mean_before and _allowed(all_before, all_after)
+    # Small clusters raise the mean over clusters; fewer ties of all may make up for it.
+    fewer_together = mean_after * all_after <= _SAME_CUT**2 * mean_before * all_before
+    if not (fewer_of_clusters or fewer_together):
         return False
     narrow = neighbour_graph(points, _NARROW, n_jobs=n_jobs)
     return _allowed(_cut_shares(narrow, before)[0], _cut_shares(narrow, after)[0])

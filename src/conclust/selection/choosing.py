@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.rounding import spread_rounded_columns
 from conclust._progress import reporter
 from conclust._random import RandomStateLike, generator, repeating, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread, thread_count
@@ -295,6 +296,7 @@ class _Seeds(NamedTuple):
     splits: np.random.SeedSequence
     borders: np.random.SeedSequence
     shapes: np.random.SeedSequence
+    spreading: np.random.SeedSequence
 
 
 @dataclass(frozen=True)
@@ -321,8 +323,10 @@ class _Data:
         Principal components that the points were reduced to.
     scores : ndarray of shape (n_samples, r)
         Principal scores of the points, and columns of their categories.
+    spread : ndarray of shape (n_samples, r)
+        The same if rounded columns are spread over the intervals of their values, for tests of borders.
     tested : ndarray of shape (n_tested, r)
-        The same of the objects that are compared with references.
+        The scores of the objects that are compared with references.
     widths : list of int or None
         Columns of each block of the scores, if there are categories.
     of_tested : SeedSequence
@@ -342,6 +346,7 @@ class _Data:
     codes: NDArray[Any] | None
     components: int | None
     scores: Floats
+    spread: Floats
     tested: Floats
     widths: list[int] | None
     of_tested: np.random.SeedSequence
@@ -415,7 +420,7 @@ def _read(call: _Call) -> _Data:
     root = seed_sequence(call.random_state, _OWNER)
     seeds = _Seeds(*spawn_sequences(root, len(_Seeds._fields)))
 
-    def placed(rows: Any = slice(None)) -> tuple[Floats, list[int] | None]:
+    def placed(points: Floats, rows: Any = slice(None)) -> tuple[Floats, list[int] | None]:
         """Return the scores of some objects, and the widths of their blocks if there are categories."""
         numbers = scores_of(points[rows], components)
         if codes is None:
@@ -423,10 +428,13 @@ def _read(call: _Call) -> _Data:
         return beside(numbers, codes[rows], p, float(call.category_weight))
 
     with one_library_thread():
-        scores, widths = placed()
+        scores, widths = placed(points)
+        # Gaps between rounded values are not borders.
+        ungapped = spread_rounded_columns(points, generator(seeds.spreading))
+        spread = scores if ungapped is points else placed(ungapped)[0]
         tested, of_tested = scores, seeds.draws
         if n > call.max_test and settings.null is not None:
-            tested, widths = placed(some_objects(n, call.max_test, generator(seeds.part)))
+            tested, widths = placed(points, some_objects(n, call.max_test, generator(seeds.part)))
             of_tested = seeds.tests
     sequential = call.sequential
     if sequential is None and settings.null is not None:
@@ -441,7 +449,7 @@ def _read(call: _Call) -> _Data:
     )
     return _Data(
         *(call, settings, root, seeds, scaling, (n, p), codes, components),
-        *(scores, tested, widths, of_tested, sequential, design),
+        *(scores, spread, tested, widths, of_tested, sequential, design),
     )
 
 
@@ -475,7 +483,7 @@ def _assemble(
         if not rejected:
             if codes is not None or call.null not in GAUSSIAN or by_silhouette(len(data.tested)):
                 return Second()
-            return clear_borders(data.scores, labels, requested, level, seed)
+            return clear_borders(data.spread, labels, requested, level, seed)
         numbers = data.tested if data.widths is None else data.tested[:, : data.widths[0]]
         clouds = Clouds(
             numbers,
@@ -484,7 +492,7 @@ def _assemble(
         )
         with one_library_thread():
             return second_test(
-                data.scores, labels, requested, level, seed, clouds, borders=codes is None
+                data.spread, labels, requested, level, seed, clouds, borders=codes is None
             )
 
     categories = {}
