@@ -212,10 +212,11 @@ def company_of(judged: Judged, who: sp.csr_array | None = None) -> Floats:
 
 def _held_by_one(members: Ensemble) -> Bools:
     """Return which clusters have a single object."""
-    if not members.is_soft:
-        return members.cluster_sizes == 1
-    held = members.indicator.indices[members.indicator.data > 0]
-    return np.bincount(held, minlength=len(members.cluster_sizes)) == 1
+    sizes = np.asarray(members.cluster_sizes)
+    if members.is_soft:
+        held = members.indicator.indices[members.indicator.data > 0]
+        sizes = np.bincount(held, minlength=len(sizes))
+    return np.asarray(sizes == 1)
 
 
 def company_of_new(labels: Ints, ensemble: Ensemble, new: Any, placed: Ints) -> Floats:
