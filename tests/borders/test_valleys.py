@@ -112,6 +112,12 @@ def test_pieces_without_spread_or_with_one_centre_have_no_valley():
     np.testing.assert_array_equal(actual.counts[1], [[20, 0, 10]] * 3)
 
 
+def test_one_piece_has_no_border():
+    counts = valley_counts(np.arange(4.0)[:, None], [0, 0, 0, 0], [], random_state=0)
+    assert len(counts.pairs) == 0
+    assert counts.means.shape[0] == 0
+
+
 def test_ratios_match_their_closed_form():
     np.testing.assert_allclose(valley_ratios([[10, 2, 7], [0, 0, 0], [5, 9, 1]]), [0.5, 1, 3])
     np.testing.assert_allclose(valley_ratios([10, 2, 7], prior=0), 2 / 7)

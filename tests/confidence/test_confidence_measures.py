@@ -130,6 +130,10 @@ def test_soft_members_are_compared_by_products_of_memberships():
     Z = np.eye(2)[labels]
     np.testing.assert_allclose(item_consensus(labels, soft), M @ Z / (Z.sum(axis=0) - Z))
     assert company(labels, soft).sum(axis=1) == pytest.approx(1.0)
+    # Partitions without doubt are hard ones: who is alone in one of them has no company there.
+    hard = np.column_stack([labels, np.arange(12), np.minimum(np.arange(12), 10)])
+    sure = Ensemble.from_memberships([np.eye(column.max() + 1)[column] for column in hard.T])
+    np.testing.assert_allclose(company(labels, sure), naive.company(labels, Ensemble(hard)))
     # Jaccard coefficients use the most probable clusters of the members.
     np.testing.assert_array_equal(
         cluster_confidence(labels, soft).jaccard,

@@ -53,6 +53,16 @@ def test_weights_act_as_repetitions():
     assert weighted == pytest.approx(repeated)
 
 
+def test_the_first_of_equal_partitions_is_the_typical_one():
+    # The product with the shares rounds equal rows differently, by their place.
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        base = np.column_stack([rng.permutation(np.arange(30) % 3) for _ in range(4)])
+        places = rng.integers(0, 4, int(rng.integers(3, 25)))
+        typical = inconsistency(base[:, places]).typical
+        assert typical == np.flatnonzero(places == places[typical])[0]
+
+
 def test_soft_members_are_refused():
     soft = Ensemble.from_memberships([np.array([[0.5, 0.5], [1.0, 0.0]])])
     with pytest.raises(UnsupportedEnsembleError, match="soft members"):
@@ -107,6 +117,15 @@ def test_missing_labels_and_noise_are_no_splits():
     splits = cluster_splits(consensus, labels)
     assert splits.n_partitions[0] == 5
     assert splits.n_observing[0] == 7
+
+
+def test_partitions_of_weight_0_split_nothing():
+    labels, consensus = halves(3, columns=6)
+    ensemble = Ensemble(labels, weights=[0, 0, 1, 2, 1, 1])
+    splits, expected = cluster_splits(consensus, ensemble), cluster_splits(consensus, labels[:, 2:])
+    for name in ("n_parts", "n_partitions", "n_observing", "parts"):
+        np.testing.assert_array_equal(getattr(splits, name), getattr(expected, name))
+    assert splits.n_observing.tolist() == [4, 4]
 
 
 def test_large_clusters_are_sampled():

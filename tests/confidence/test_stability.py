@@ -110,3 +110,12 @@ def test_objects_missing_everywhere_have_no_stability():
 def test_unknown_determinacy_is_refused():
     with pytest.raises(ParameterError, match="'determinacy' parameter of sample_stability"):
         sample_stability(E1, determinacy="cubic")
+
+
+@pytest.mark.parametrize("determinacy", ["linear", "quadratic"])
+def test_objects_that_are_always_together_are_fully_determined(determinacy):
+    # The threshold is 1, so that no share is on its upper side.
+    actual = sample_stability(np.zeros((5, 3), dtype=int), determinacy=determinacy)
+    assert actual.threshold == 1.0
+    np.testing.assert_array_equal(actual.determinacy, np.ones(5))
+    assert actual.core.all()

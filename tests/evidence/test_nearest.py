@@ -7,6 +7,7 @@ from tests.naive import trajectories as naive
 
 from conclust import Ensemble
 from conclust.evidence import SparseEvidence, evidence, nearest_pairs
+from conclust.evidence.nearest import _in_small_clusters
 from conclust.exceptions import ParameterError, UnsupportedEnsembleError
 
 # The last ones are counted with all objects at once if no label is missing.
@@ -75,6 +76,21 @@ def test_max_partners_limits_ties_as_defined(most, missing, noise, weighted):
     np.testing.assert_array_equal(kept[kept > 0], whole[kept > 0])
     # A bound that no object reaches changes nothing.
     np.testing.assert_array_equal(nearest_pairs(e, 3, max_partners=60).to_scipy().toarray(), whole)
+
+
+def test_ties_are_ranked_in_blocks_of_any_size(monkeypatch):
+    labels = random_labels(5, 60, 4, 3, 0.2, 0.1)
+    whole = nearest_pairs(labels, 3, max_partners=5)
+    # A block of one pair, and blocks that do not divide the number of pairs.
+    for cells in (1, 28):
+        monkeypatch.setattr("conclust.evidence.nearest._CELLS", cells)
+        in_blocks = nearest_pairs(labels, 3, max_partners=5)
+        np.testing.assert_array_equal(in_blocks.indices, whole.indices)
+        np.testing.assert_array_equal(in_blocks.indptr, whole.indptr)
+    # The first pair counts too: objects 0 and 1 are in one cluster of two, all others in one of four.
+    few = np.array([[0, 0], [0, 0], [1, 0], [1, 0], [1, 1], [1, 1]])
+    sums = _in_small_clusters(Ensemble(few), np.array([0, 2]), np.array([1, 4]))
+    assert sums.tolist() == [1 / 2 + 1 / 4, 1 / 4]
 
 
 def test_objects_of_one_cluster_are_tied_to_adjacent_ones():

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from conclust._arrays.ratios import ratio, shares_of_rows
-from conclust._types import Floats, Ints
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, check_option
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
@@ -199,8 +199,8 @@ def company_of(judged: Judged, who: sp.csr_array | None = None) -> Floats:
     members = judged.members
     table = judged.shared / np.maximum(members.cluster_sizes, 1e-300)[:, None]
     counting = members.column_weights
-    if who is None and not members.is_soft:  # an object that is alone has no company
-        counting = np.where(members.cluster_sizes == 1, 0.0, counting)
+    if who is None:  # an object that is alone has no company
+        counting = np.where(_held_by_one(members), 0.0, counting)
     columns = counting[:, None]
     if who is None:
         times = IndicatorProducts.of(members).times
@@ -208,6 +208,15 @@ def company_of(judged: Judged, who: sp.csr_array | None = None) -> Floats:
     else:
         sums, observed_weight = np.asarray(who @ (columns * table)), np.asarray(who @ counting)
     return ratio(sums, observed_weight[:, None], np.nan)
+
+
+def _held_by_one(members: Ensemble) -> Bools:
+    """Return which clusters have a single object."""
+    sizes = np.asarray(members.cluster_sizes)
+    if members.is_soft:
+        held = members.indicator.indices[members.indicator.data > 0]
+        sizes = np.bincount(held, minlength=len(sizes))
+    return np.asarray(sizes == 1)
 
 
 def company_of_new(labels: Ints, ensemble: Ensemble, new: Any, placed: Ints) -> Floats:

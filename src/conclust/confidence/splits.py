@@ -13,7 +13,7 @@ from conclust._types import Ints
 from conclust._validation import check_real, count
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.linkage import EAC, cut
-from conclust.ensemble import Ensemble
+from conclust.ensemble import Ensemble, with_weight
 from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import EvidenceWarning, OrientationWarning, UnsupportedEnsembleError
 
@@ -94,7 +94,7 @@ def cluster_splits(
     consensus : array-like of shape (n_samples,) or fitted model
         The clusters. An object with a negative label or NaN is in no cluster.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions. A fitted `ConsensusClustering` has them.
+        The partitions. A fitted `ConsensusClustering` has them. Each of positive weight counts once.
     least : float, default=0.1
         Minimum size of a part as a share of its cluster, in the range (0, 0.5].
     purity : float, default=0.9
@@ -134,7 +134,7 @@ def cluster_splits(
     K = judged.n_clusters
     n_parts, n_splitting, n_observing = (np.zeros(K, dtype=np.int64) for _ in range(3))
     parts = np.full(len(judged.labels), -1, dtype=np.int64)
-    labels = judged.members.labels
+    labels = with_weight(judged.members).labels
     for k in range(K):
         objects = np.flatnonzero(judged.labels == k)
         if len(objects) > _MOST_EXAMINED:

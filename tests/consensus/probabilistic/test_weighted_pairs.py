@@ -8,6 +8,7 @@ from tests.consensus.probabilistic.test_weighted import ensembles, noisy, with_m
 from tests.naive import weighted as naive
 
 from conclust import Ensemble, WeightedPCC
+from conclust.consensus.pairs import read_pairs
 from conclust.consensus.probabilistic.distances import AllPairs, PairPattern
 from conclust.evidence import SparseEvidence, sample_pairs
 from conclust.exceptions import InputError, ParameterError
@@ -182,6 +183,17 @@ def test_a_share_of_the_pairs_finds_planted_clusters():
     labels, truth = noisy(n=100)
     model = WeightedPCC(3, pairs=0.3, random_state=0).fit(labels)
     assert adjusted_rand_score(model.labels_, truth) > 0.9
+
+
+def test_a_share_of_the_pairs_is_their_number():
+    ensemble = Ensemble(noisy(n=101)[0])
+    observed = np.ones(101, dtype=bool)
+    for share, per_object in ((0.1, 5), (0.3, 15), (0.31, 16)):
+        used = read_pairs(share, ensemble, observed, "PCC", random_state=0, n_jobs=1)
+        drawn = sample_pairs(ensemble, per_object, random_state=0)
+        assert used.n_pairs == drawn.n_pairs
+        # An object may be drawn by one that it has drawn.
+        assert 0.8 * share < used.n_pairs / (101 * 50) <= share + 0.01
 
 
 def test_a_pattern_of_other_objects_is_refused():

@@ -125,9 +125,9 @@ class PCC(PairObjectiveClusterer):
         The upper bound used: `n_clusters`, at most the number of objects.
     objective_ : float
         f(Y) over the pairs used. "factored": the part that no membership changes takes all pairs to
-        count; above 20,000 objects it is left in (``objective_constant_`` is then None), and
-        ``objective_`` is the sum over partitions and pairs of (1[together] - y_i'y_j)^2, which
-        exceeds f by that constant. "landmark": f over the pairs of landmarks, and each other
+        count; above 20,000 objects, and with labels in blocks, it is left in (``objective_constant_`` is
+        then None), and ``objective_`` is the sum over partitions and pairs of (1[together] - y_i'y_j)^2,
+        which exceeds f by that constant. "landmark": f over the pairs of landmarks, and each other
         object's with them.
     objective_constant_ : float or None
         The sum over pairs of c_ij - c_ij^2 / N_ij, where "factored" counted it.
