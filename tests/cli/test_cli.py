@@ -452,7 +452,7 @@ def fail_with(error):
     [
         (KeyboardInterrupt(), 130, "interrupted; nothing was written."),
         (RuntimeError("oops"), 70, "internal error: RuntimeError: oops"),
-        (MemoryError(), 1, "this machine does not have enough memory"),
+        (MemoryError(), 1, "not have enough memory for these data. --blocks reads labels"),
         (OSError(28, "No space left on device", "x"), 1, "x: No space left on device."),
         (ParameterError("A sentence."), 1, "A sentence."),
         (BrokenPipeError(), 0, ""),

@@ -121,6 +121,12 @@ def test_a_failure_in_the_middle_keeps_the_old_results(tmp_path):
     assert (tmp_path / "a/labels.csv").read_text() == "old"
 
 
+def test_errors_of_a_temporary_file_name_the_folder(tmp_path):
+    with pytest.raises(OSError, match="No space") as caught, OutputFolder(tmp_path / "a") as folder:
+        raise OSError(28, "No space left on device", str(folder.file("labels.csv")))
+    assert caught.value.filename == str(tmp_path / "a")
+
+
 def test_a_failure_while_moving_leaves_the_result_unmarked(tmp_path, monkeypatch):
     with OutputFolder(tmp_path / "a") as folder:
         fill(folder, "old")

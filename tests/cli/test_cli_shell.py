@@ -342,3 +342,10 @@ def test_version_reports_the_environment(capsys):
     assert re.fullmatch(r"kernels: (avx512|avx2|portable)( \(also .*\))?", kernels)
     assert re.fullmatch(r"threads: [1-9]\d*", threads)
     assert system == platform.platform()
+
+
+def test_options_after_the_end_of_the_options_are_named(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["cluster", "--", "-points.csv", "--out", "r"])
+    assert ended.value.code == 2
+    assert "--out comes after --, which ends the options." in capsys.readouterr().err

@@ -1,8 +1,11 @@
+import errno
 import io
 import json
 import os
 import pickle
+import signal
 import struct
+import sys
 import zipfile
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from conclust._files.storage import (
     write_json,
     write_npz,
 )
+from conclust.blocks.own import write_own
 from conclust.exceptions import FileFormatError, InputError
 
 ARRAYS = [
@@ -519,6 +523,42 @@ def test_errors_of_atomic_write_name_the_file_itself(tmp_path):
             atomic_write(target, lambda file: file.write(b"x"))
         assert caught.value.filename == str(target)
         assert ".tmp" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("number", "is_named"),
+    [(errno.ENOSPC, True), (errno.EFBIG, True), (errno.EIO, False)],  # EIO may be of an input
+)
+def test_errors_of_a_full_disk_name_the_file(tmp_path, number, is_named):
+    def write(file):
+        file.write(b"half")
+        raise OSError(number, "reason")
+
+    with pytest.raises(OSError, match="reason") as caught:
+        atomic_write(tmp_path / "f", write)
+    assert caught.value.filename == (str(tmp_path / "f") if is_named else None)
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of the sizes of files")
+def test_memberships_that_do_not_fit_are_refused_by_name_and_leave_nothing(tmp_path):
+    import resource
+
+    place, value = tmp_path / "membership-0-1.npy", np.arange(20_000.0).reshape(-1, 4)
+    assert write_own(place, value) == place
+    np.testing.assert_array_equal(np.load(place), value)
+    place.unlink()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    old = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            write_own(place, value)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, old)
+    assert caught.value.filename == str(place)
+    assert leftovers(tmp_path) == []
 
 
 def test_devices_are_written_to_and_not_replaced():

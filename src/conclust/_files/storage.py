@@ -8,6 +8,7 @@ Writing: to a temporary file in the same folder, flushed to the disk, then moved
 from __future__ import annotations
 
 import ast
+import errno
 import io
 import json
 import math
@@ -43,6 +44,7 @@ _MOST_PACKED = 1032  # maximum expansion by deflate, in bytes per byte
 # Errors that zipfile raises for damaged files: RuntimeError for encryption, ValueError for bad names and
 # offsets, NotImplementedError for versions.
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, struct.error, RuntimeError, ValueError)
+_FULL = (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
 _PLAIN = re.compile(r"[<>=|]?[biufcSU][0-9]{1,10}", re.ASCII)
 
 
@@ -99,7 +101,7 @@ def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
         descriptor = os.open(temporary, flags, 0o666)
     done = False
     try:
-        with os.fdopen(descriptor, "wb") as file:
+        with named_if_full(target), os.fdopen(descriptor, "wb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
@@ -127,6 +129,17 @@ def _named_by(target: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(target)) from error
+
+
+@contextmanager
+def named_if_full(target: Path) -> Iterator[None]:
+    """Raise errors of a full disk or quota with the name of the file; others may concern files that are read."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in _FULL:
+            raise OSError(error.errno, error.strerror, str(target)) from error
+        raise
 
 
 def sync_folder(folder: PathLike) -> None:

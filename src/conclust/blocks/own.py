@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from conclust._files.storage import read_npy
+from conclust._files.storage import named_if_full, read_npy
 
 # Total size in bytes up to which arrays are kept in memory.
 _MEMORY = 1 << 30
@@ -149,7 +149,13 @@ def write_own(place: Path | None, value: Any) -> Any:
     if place is None or value is None:
         return value
     unfinished = place.with_suffix(f".{secrets.token_hex(4)}.tmp")
-    with unfinished.open("wb") as file:
-        np.lib.format.write_array(file, np.ascontiguousarray(value), allow_pickle=False)
-    unfinished.replace(place)
+    try:
+        with named_if_full(place), unfinished.open("wb") as file:
+            array = np.ascontiguousarray(value)
+            header = np.lib.format.header_data_from_array_1_0(array)
+            np.lib.format.write_array_header_1_0(file, header)
+            file.write(array.data)  # NumPy's own writing hides the reason why a disk refuses bytes
+        unfinished.replace(place)
+    finally:
+        unfinished.unlink(missing_ok=True)
     return place

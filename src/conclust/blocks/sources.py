@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from conclust._files.formats import FORMATS, IN_BLOCKS
 from conclust._files.parquetfile import index_columns
-from conclust.ensemble.columns import arrow_column, stay_exact
+from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 
 _LONGEST = 300  # characters of another library's message
@@ -207,8 +207,8 @@ class FrameFiles:
         chosen = tuple(columns or ())
         return cls(opens, tuple(groups), chosen, (n, len(chosen)))
 
-    def rows(self, begin: int, end: int) -> NDArray[Any]:
-        """Return the labels of the objects from `begin` to before `end`."""
+    def rows(self, begin: int, end: int) -> Any:
+        """Return the labels of the objects from `begin` to before `end`; with text, as a table of Arrow."""
         ends = [first for _, _, first in self.groups[1:]] + [self.shape[0]]
         pieces = []
         for (path, group, first), last in zip(self.groups, ends, strict=True):
@@ -219,7 +219,12 @@ class FrameFiles:
                     table.slice(max(0, begin - first), min(end, last) - max(begin, first))
                 )
         with _reading(self.groups[0][0]):
-            read = [[arrow_column(piece.column(name)) for name in self.columns] for piece in pieces]
+            if len(pieces) == 1 and any(map(is_arrow_text, pieces[0].schema.types)):
+                return pieces[0].select(list(self.columns))
+            read = [
+                [_plain(arrow_labels(piece.column(name))) for name in self.columns]
+                for piece in pieces
+            ]
         return _stacked([_joined(same) for same in zip(*read, strict=True)])
 
     def head(self) -> Any:
@@ -227,6 +232,11 @@ class FrameFiles:
         path, group, _ = self.groups[0]
         with _reading(path):
             return self.opens(path).read_row_group(group, columns=list(self.columns))
+
+
+def _plain(column: NDArray[Any] | CodedColumn) -> NDArray[Any]:
+    """Return text as an array of objects."""
+    return column.objects() if isinstance(column, CodedColumn) else column
 
 
 def _joined(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:

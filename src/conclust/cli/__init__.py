@@ -85,9 +85,10 @@ def _run(arguments: Any) -> int:
     except OSError as error:
         return _fail(arguments, EXIT_FAILURE, _describe(error))
     except MemoryError:
-        return _fail(
-            arguments, EXIT_FAILURE, "this machine does not have enough memory for these data."
-        )
+        text = "this machine does not have enough memory for these data."
+        if arguments.command == "combine" and not arguments.blocks and arguments.checkpoint is None:
+            text += " --blocks reads labels in NPY, Zarr or Parquet in blocks (column blocks of 'conclust methods')."
+        return _fail(arguments, EXIT_FAILURE, text)
     except Exception as error:  # any other exception is an error in conclust
         text = f"internal error: {type(error).__name__}: {error}"
         hint = "" if arguments.debug else " Please report it with the output of --debug."

@@ -58,6 +58,8 @@ class _Parser(argparse.ArgumentParser):
         """End with the unrecognised words, and the option that was probably meant."""
         options = [name for name in self._option_string_actions if name.startswith("--")]
         wrong = next((word.partition("=")[0] for word in unrecognised if word.startswith("-")), "")
+        if wrong in options:
+            self.error(f"{wrong} comes after --, which ends the options. Give it before --.")
         close = get_close_matches(wrong, options, n=1)
         lower = wrong.lower()
         if not close and lower != wrong and lower in self._option_string_actions:

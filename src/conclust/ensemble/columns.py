@@ -12,13 +12,22 @@ from numpy.typing import NDArray
 # All integers up to this one are floats.
 _LARGEST_EXACT = 1 << 53
 
+_TEXT = ("string", "large_string", "string_view")  # types of Arrow
+
 
 @dataclass(frozen=True)
 class CodedColumn:
-    """A categorical column of pandas: indices into a list of values, -1 for none."""
+    """A column of pandas' categories or of text in Arrow: indices into a list of values, -1 for none."""
 
     codes: NDArray[np.integer[Any]]
     values: list[Any]
+
+    def objects(self) -> NDArray[Any]:
+        """Return the values of the cells."""
+        table: NDArray[Any] = np.empty(len(self.values), dtype=object)
+        table[:] = self.values
+        objects: NDArray[Any] = table[self.codes]
+        return objects
 
 
 def column_names(labels: Any) -> Any:
@@ -74,6 +83,30 @@ def arrow_column(column: Any) -> NDArray[Any]:
         objects[:] = whole.to_pylist()
         return objects
     return np.asarray(whole.to_numpy(zero_copy_only=False))
+
+
+def arrow_labels(column: Any) -> NDArray[Any] | CodedColumn:
+    """Return labels in a column of an Arrow table; text with its codes, absent numbers as NaN."""
+    whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    if is_arrow_text(whole.type):
+        if not hasattr(whole, "indices"):
+            whole = whole.dictionary_encode()
+        codes = whole.indices.cast("int64").fill_null(-1).to_numpy()
+        return CodedColumn(codes, [*whole.dictionary.to_pylist(), None])
+    if hasattr(whole, "dictionary_decode"):
+        whole = whole.dictionary_decode()
+    kind = str(whole.type)
+    if whole.null_count and kind in ("bool", "int8", "uint8", "int16", "uint16"):
+        # By way of bytes, as truth values are not cast to floats.
+        whole = (whole.cast("uint8") if kind == "bool" else whole).cast("float32")
+    if whole.null_count and kind.startswith(("int", "uint")):
+        return exact_column(whole)
+    return arrow_column(whole)
+
+
+def is_arrow_text(kind: Any) -> bool:
+    """Return whether a type of Arrow is text, also as a dictionary."""
+    return str(kind.value_type if hasattr(kind, "index_type") else kind) in _TEXT
 
 
 def unmasked(array: NDArray[Any]) -> NDArray[Any]:

@@ -24,7 +24,7 @@ from conclust._types import Floats, Ints
 from conclust._validation import shown
 from conclust.ensemble.columns import (
     CodedColumn,
-    arrow_column,
+    arrow_labels,
     collected,
     frame_column,
     stay_exact,
@@ -320,7 +320,7 @@ def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[A
         )
     labels = collected(labels)
     if hasattr(labels, "column_names") and hasattr(labels, "column"):  # Table, RecordBatch of Arrow
-        columns = [arrow_column(labels.column(u)) for u in range(labels.num_columns)]
+        columns = [arrow_labels(labels.column(u)) for u in range(labels.num_columns)]
         return _from_columns(columns, labels.num_rows, missing)
     refuse_container(labels, "The matrix of labels")
     refuse_communities(labels)
@@ -404,7 +404,7 @@ def number_names(
     numbers: dict[Any, int] = {}
     values_by_number: list[Any] = []
     by_name: dict[Any, int] = {}
-    for value in dict.fromkeys(_hashable(values, partition)):
+    for value in _distinct(values, partition):
         name = _name_of(value, partition, missing)
         if name is MISSING or name is NOISE:
             numbers[value] = name
@@ -429,18 +429,20 @@ def refuse_twins(names: Names) -> None:
             )
 
 
-def _hashable(values: list[Any], partition: int) -> list[Any]:
-    for value in values:
-        if isinstance(value, str | int | float | bytes):
-            continue
-        try:
-            hash(value)
-        except TypeError as error:  # also a tuple that holds a list, and a signalling NaN
-            raise InputError(
-                f"Labels must be whole numbers or names. Got {shown(value)} in partition {partition} "
-                "instead; argument must be a string or a number."
-            ) from error
-    return values
+def _distinct(values: list[Any], partition: int) -> dict[Any, None]:
+    """Return the different values, in the order of their first appearance."""
+    try:
+        return dict.fromkeys(values)
+    except TypeError:  # a list, a tuple that holds a list, or a signalling NaN
+        for value in values:
+            try:
+                hash(value)
+            except TypeError as error:
+                raise InputError(
+                    f"Labels must be whole numbers or names. Got {shown(value)} in partition {partition} "
+                    "instead; argument must be a string or a number."
+                ) from error
+        raise
 
 
 def _name_of(value: Any, partition: int, missing: Missing) -> Any:

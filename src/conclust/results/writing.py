@@ -119,6 +119,8 @@ class OutputFolder:
             shutil.rmtree(self._temporary, ignore_errors=True)
             if not done:
                 self._remove_made()
+        if isinstance(error, OSError) and str(error.filename).startswith(str(self._temporary)):
+            error.filename = str(self.path)  # the path given by the user
 
     def file(self, name: str) -> Path:
         """Return the temporary path of the file `name`."""

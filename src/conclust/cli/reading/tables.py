@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ from conclust.cli.reading.csvfile import (
     read_text_columns,
 )
 from conclust.cli.reading.sources import Source
+from conclust.ensemble.columns import CodedColumn, arrow_labels, stay_exact
 from conclust.exceptions import InputError
 
 
@@ -251,13 +252,13 @@ class _FrameTable(Table):
     def labels(
         self, columns: Sequence[int], texts: Sequence[int], *, noise: bool
     ) -> tuple[NDArray[Any], list[list[str]]]:
-        labels: NDArray[Any] = np.empty((len(self._table), len(columns)), dtype=object)
-        arrays = [self._array(j) for j in columns]
-        for u, column in enumerate(arrays):
-            labels[:, u] = column
-        if all(column.dtype.kind in "iu" for column in arrays):
-            with suppress(OverflowError):  # a number beyond int64 is refused with its place
-                labels = labels.astype(np.int64)
+        arrays = [self._labels(j) for j in columns]
+        if all(column.dtype.kind in "biuf" for column in arrays) and stay_exact(arrays):
+            labels: NDArray[Any] = np.column_stack(arrays)
+        else:
+            labels = np.empty((len(self._table), len(columns)), dtype=object)
+            for u, column in enumerate(arrays):
+                labels[:, u] = column
         if noise:
             labels[labels == -1] = -2
         return labels, self.texts(texts)
@@ -268,20 +269,38 @@ class _FrameTable(Table):
             for j in columns
         ]
 
+    def _labels(self, j: int) -> NDArray[Any]:
+        self._refuse_type(j)
+        column = arrow_labels(self._table.column(j))
+        return column.objects() if isinstance(column, CodedColumn) else column
+
     def _array(self, j: int) -> NDArray[Any]:
+        self._refuse_type(j)
         import pyarrow
 
         column, types = self._table.column(j), pyarrow.types
         kind = _plain_type(column.type)
-        if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind):
-            if types.is_floating(kind) or column.null_count == 0:
-                return np.asarray(column.to_numpy())
-        elif not (types.is_string(kind) or types.is_large_string(kind)):
+        is_whole = types.is_boolean(kind) or types.is_integer(kind)
+        if types.is_floating(kind) or (is_whole and column.null_count == 0):
+            return np.asarray(column.to_numpy())
+        return np.array([*column.to_pylist(), None], dtype=object)[:-1]
+
+    def _refuse_type(self, j: int) -> None:
+        from pyarrow import types
+
+        kind = _plain_type(self._table.column(j).type)
+        readable = (
+            types.is_boolean,
+            types.is_integer,
+            types.is_floating,
+            types.is_string,
+            types.is_large_string,
+        )
+        if not any(is_type(kind) for is_type in readable):
             raise InputError(
                 f"{self.name}: the column {self.names[j]!r} is of type {kind}; numbers and text are "
                 "read."
             )
-        return np.array([*column.to_pylist(), None], dtype=object)[:-1]
 
 
 class _ArrayTable(Table):
