@@ -137,7 +137,8 @@ def drawn_in_style(picture: Callable[P, R]) -> Callable[P, R]:
     @wraps(picture)
     def draw(*args: P.args, **kwargs: P.kwargs) -> R:
         ax: Any = kwargs.get("ax")
-        if ax is not None and not hasattr(ax, "figure"):
+        # A Figure has the attribute as well.
+        if ax is not None and not (hasattr(ax, "figure") and hasattr(ax, "transData")):
             raise InputError(f"'ax' must be axes of matplotlib. Got {type(ax).__name__} instead.")
         if ax is not None and ax.figure not in _OURS:
             return picture(*args, **kwargs)
