@@ -39,7 +39,9 @@ often = (labels == -1).mean(axis=1)
 _, axes = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
 shown = axes[0].scatter(*data.X.T, s=5, c=often)
 axes[1].scatter(*data.X.T, s=5, c=[f"C{k}" for k in model.labels_], alpha=1 - 0.8 * often)
-for ax, title in zip(axes, ("How often it is noise", "Consensus, frequent noise faded"), strict=True):
+for ax, title in zip(
+    axes, ("How often it is noise", "Consensus, frequent noise faded"), strict=True
+):
     ax.set(title=title, xticks=[], yticks=[], aspect="equal")
 plt.colorbar(shown, ax=axes[0])
 plt.show()

@@ -36,7 +36,7 @@ _, ax = plt.subplots(1, 2, figsize=(7, 3.4), layout="constrained")
 for axes, (members, seeds) in zip(ax, results.items(), strict=True):
     table = partition_similarities(np.column_stack(seeds), measure="ari")
     shown = axes.imshow(table, vmin=0, vmax=1)
-    axes.set(title=f"{members} member{'s' * (members > 1)} a run", xlabel="seed", ylabel="seed")
+    axes.set(title=f"{members} member{'s' * (members > 1)} per run", xlabel="seed", ylabel="seed")
 plt.colorbar(shown, ax=ax, label="adjusted Rand index")
 plt.show()
 

@@ -138,7 +138,8 @@ def partition_map(
     if m <= _MOST_NAMES:
         at, ordered = np.arange(m) + 0.5, [words[u] for u in picture.order]
         ax.set_yticks(at, ordered)
-        ax.set_xticks(at, ordered, rotation=90 if max(map(len, words)) > 2 else 0)
+        # Words side by side have space for about 30 characters.
+        ax.set_xticks(at, ordered, rotation=90 if m * max(map(len, words)) > 30 else 0)
         ax.tick_params(length=0)
         for label in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
             label.set_parse_math(False)

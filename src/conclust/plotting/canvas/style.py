@@ -94,7 +94,7 @@ def look() -> Iterator[None]:
     Yields
     ------
     None
-        The settings of matplotlib are restored afterwards.
+        The settings of matplotlib are restored afterwards, except for the interactive mode.
 
     Raises
     ------
@@ -114,8 +114,16 @@ def look() -> Iterator[None]:
     except ImportError:
         missing_extra("matplotlib", "plot", "Plotting")
     settings: Any = _LOOK
-    with matplotlib.rc_context(settings):
-        yield
+    interactive = matplotlib.is_interactive()
+    try:
+        with matplotlib.rc_context(settings):
+            try:
+                yield
+            finally:
+                # The first figure loads the backend: that of notebooks turns on this mode, and shows no figure without it.
+                interactive = matplotlib.is_interactive()
+    finally:
+        matplotlib.interactive(interactive)
 
 
 P = ParamSpec("P")
