@@ -246,7 +246,7 @@ def test_large_label_numbers_are_accepted(monkeypatch):
 
 def test_a_data_set_of_scikit_learn_is_refused_with_its_attribute():
     for estimator in (EnsembleGenerator(), ConsensusClustering()):
-        with pytest.raises(InputError, match="Got Bunch: .* attribute 'data'"):
+        with pytest.raises(InputError, match=r"Got Bunch: .* attribute 'data'"):
             estimator.fit(load_iris())
 
 

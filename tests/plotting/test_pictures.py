@@ -425,7 +425,7 @@ def test_a_title_of_ones_own_is_above_the_names_of_clusters():
 
 
 def test_a_figure_is_not_taken_for_axes():
-    with pytest.raises(InputError, match="'ax' must be axes of matplotlib. Got Figure instead"):
+    with pytest.raises(InputError, match=r"'ax' must be axes of matplotlib. Got Figure instead"):
         P.membership_bars(np.eye(2), ax=Figure())
 
 
