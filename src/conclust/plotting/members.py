@@ -133,8 +133,8 @@ def partition_map(
     words = _partition_words(column_names(ensemble) if names is None else names, m)
     ax = axes(ax, (COLUMN, 0.84 * COLUMN))
     image = show_image(ax, picture.similarity, (0, m, m, 0), aspect="equal")
-    names = {"nmi": "normalized mutual information", "ari": "adjusted Rand index"}
-    colour_bar(ax, image, names[measure], 24, 0)
+    measures = {"nmi": "normalized mutual information", "ari": "adjusted Rand index"}
+    colour_bar(ax, image, measures[measure], 24, 0)
     if m <= _MOST_NAMES:
         at, ordered = np.arange(m) + 0.5, [words[u] for u in picture.order]
         ax.set_yticks(at, ordered)
