@@ -2,8 +2,8 @@
 Do my five clusterings agree, and who is the odd one out?
 =========================================================
 
-Five algorithms cluster the same wines. The consensus needs only their labels, and says how far each of them is from what
-all have in common.
+Five algorithms cluster the same wines. The consensus needs only their labels, and shows how far each of them is from what
+they have in common.
 """
 
 import matplotlib.pyplot as plt
@@ -30,14 +30,15 @@ labels = pd.DataFrame(
 )
 
 # %%
-# The map of clusterings: four are alike, single linkage is like none (it cuts off two wines).
+# The map of clusterings: four are similar, and single linkage is similar to none, because it cuts off two wines.
 _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 plotting.partition_map(labels, ax=ax)
-ax.set_title("How alike the five clusterings are")
+ax.set_title("Similarity of the five clusterings")
 plt.show()
 
 # %%
-# The consensus is not disturbed by it, and the numbers say who is far from it.
+# Single linkage hardly affects the consensus. The agreement of each clustering with the consensus identifies it. (The warning is
+# about single linkage, too: nearly all wines are in one of its clusters.)
 model = cc.PCC(3, divergence="l2", random_state=0).fit(labels)
 found = confidence.partition_confidence(model, labels)
 print(pd.DataFrame({"ARI with the consensus": found.ari.round(2)}, index=labels.columns))

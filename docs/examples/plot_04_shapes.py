@@ -2,8 +2,8 @@
 Can k-means find half rings and a face?
 =======================================
 
-Not by itself: it finds round groups. But members that cut the shapes into many small pieces, each time others, know
-who is a neighbour of whom, and a tree of that evidence follows the shape.
+Not by itself: it finds round groups. But members that cut the shapes into many small pieces, different ones each time, show
+which points are neighbours, and a tree built from this evidence follows the shape.
 """
 
 import matplotlib.pyplot as plt
@@ -30,12 +30,13 @@ for ax, (data, k) in zip(axes, sets, strict=True):
 plt.show()
 
 # %%
-# A hundred k-means of 15 to 39 pieces each, and their default consensus, given the same number:
+# A hundred runs of k-means with 15 to 39 clusters each, and their default consensus, given the same number of groups:
 _, axes = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
 for ax, (data, k) in zip(axes, sets, strict=True):
-    members = cc.EnsembleGenerator(n_clusters=range(15, 40), random_state=0).fit_transform(data.X)
+    generator = cc.EnsembleGenerator("kmeans", 100, n_clusters=range(15, 40), random_state=0)
+    members = generator.fit_transform(data.X)
     draw(ax, data, cc.AutoConsensus(k).fit_predict(members), "consensus")
 plt.show()
 
 # %%
-# The classes serve for the score only. Read next: :doc:`/explanation/what_it_is`.
+# The classes are used for the score only. Read next: :doc:`/explanation/what_it_is`.

@@ -2,8 +2,8 @@
 What if every clustering saw only a part of the objects?
 ========================================================
 
-Labels that are missing say nothing, and nothing is filled in. Here 60 clusterings of tissue samples see all of them, then
-ever fewer; the consensus stays until pairs are hardly seen at all.
+Missing labels are not evidence, and conclust does not fill them in. Here 60 clusterings observe all tissue samples, then fewer
+and fewer of them. The consensus gets worse only slowly, until a pair is observed less than once on average.
 """
 
 import matplotlib.pyplot as plt
@@ -33,13 +33,13 @@ for share in shares:
     )
 
 # %%
-# A pair is seen with the square of the share: at one tenth, one clustering in a hundred has both objects.
+# A clustering observes a pair with the square of the share: at one tenth, one clustering in a hundred has both objects.
 _, ax = plt.subplots(figsize=(5, 3), layout="constrained")
 ax.plot(shares, seen, marker="o")
 ax.set(
     xlabel="share of the objects that each clustering observes",
     ylabel="clusterings",
-    title="How many clusterings saw a pair",
+    title="How many clusterings observed a pair",
 )
 plt.show()
 

@@ -1,9 +1,10 @@
 """
-HDBSCAN says noise: what then?
-==============================
+What if HDBSCAN labels objects as noise?
+========================================
 
-A density clusterer leaves objects out, and how many depends on its one parameter. Noise is a statement, "apart from all", and
-counts as one: where six parameters are combined, an object is as far out as it is often left out.
+A density clusterer leaves objects out, and their number depends on a parameter. Noise is evidence that an object is apart from
+all others, and counts as such. Six values of the parameter are combined here; the more often an object is left out, the less
+it belongs to any cluster.
 """
 
 import matplotlib.pyplot as plt
@@ -25,20 +26,22 @@ for ax, u in zip(axes, (0, 2, 4), strict=True):
     noise = labels[:, u] < 0
     ax.scatter(*data.X[noise].T, s=4, color="0.8")
     ax.scatter(*data.X[~noise].T, s=4, c=[f"C{k}" for k in labels[~noise, u]])
-    title = f"clusters of {sizes[u]} at least: {labels[:, u].max() + 1}, noise {noise.mean():.0%}"
+    title = f"{labels[:, u].max() + 1} clusters of at least {sizes[u]}, noise {noise.mean():.0%}"
     ax.set_title(title, fontsize=8)
     ax.set(xticks=[], yticks=[], aspect="equal")
 plt.show()
 
 # %%
-# How often each object is noise, and the consensus. ``missing="noise"`` says what -1 means.
+# How often each object is noise, and the consensus. ``missing="noise"`` declares that -1 means noise.
 ensemble = cc.Ensemble(labels, missing="noise")
 model = cc.AutoConsensus(2).fit(ensemble)
 often = (labels == -1).mean(axis=1)
 _, axes = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
 shown = axes[0].scatter(*data.X.T, s=5, c=often)
 axes[1].scatter(*data.X.T, s=5, c=[f"C{k}" for k in model.labels_], alpha=1 - 0.8 * often)
-for ax, title in zip(axes, ("How often noise", "Consensus, faded as often as noise"), strict=True):
+for ax, title in zip(
+    axes, ("How often it is noise", "Consensus, frequent noise faded"), strict=True
+):
     ax.set(title=title, xticks=[], yticks=[], aspect="equal")
 plt.colorbar(shown, ax=axes[0])
 plt.show()

@@ -2,8 +2,8 @@
 Some of my clusterings are random: does it matter?
 ==================================================
 
-Less than one fears: random clusterings contradict each other as much as the good ones. What they cost is confidence, and
-learnt weights give it back.
+Less than you might expect: random clusterings contradict each other as much as they contradict the good ones. They lower the
+confidence, and learnt weights restore part of it.
 """
 
 import matplotlib.pyplot as plt
@@ -27,17 +27,18 @@ for name, model in (("all alike", plain), ("weights learnt", learnt)):
     print(f"{name}: ARI {score:.2f}, mean membership {model.membership_.max(axis=1).mean():.2f}")
 
 # %%
-# The last six are random: the map shows them as like none.
+# The last six, 14 to 19, are random: in the map they are similar to no other clustering.
 _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 plotting.partition_map(labels, ax=ax)
-ax.set_title("How alike the twenty clusterings are")
+ax.set_title("Similarity of the twenty clusterings")
 plt.show()
 
 # %%
 _, ax = plt.subplots(figsize=(5.5, 2.8), layout="constrained")
 plotting.weight_bars(learnt, ax=ax)
-ax.set_title("Weights that WeightedPCC learnt, the heaviest first")
+ax.set_title("Weights that WeightedPCC learnt, the largest first")
 plt.show()
+print("weight 0:", (learnt.weights_ == 0).nonzero()[0].tolist())
 
 # %%
 # Read next: :doc:`/how-to/weigh_members`.

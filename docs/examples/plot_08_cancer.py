@@ -2,9 +2,9 @@
 How many kinds of tumours do resamples show?
 ============================================
 
-It depends on the distance more than on the criterion. The way of the R packages, trees on correlations of four fifths of the
-samples at a time, finds no number at which pairs of tumours are together always or never. k-means on the same measurements does.
-Their gene expressions cannot be shipped: 569 breast tumours, 30 measurements of their nuclei each, stand in.
+It depends on the distance more than on the criterion. R packages cut trees on the correlations of four fifths of the samples.
+Here, they find no number at which pairs of tumours are always or never together; k-means on the same measurements does. The gene
+expressions of the papers cannot be included, so this example uses 569 breast tumours with 30 measurements of their nuclei each.
 """
 
 import warnings
@@ -38,7 +38,7 @@ by_kmeans = choose(X, k=ks, n_references=39, random_state=0)
 print("k-means:", by_kmeans.reason)
 
 # %%
-# A curve that is flat in the middle is a number that holds: right, two.
+# A number of clusters is stable if its curve is flat in the middle. On the right, this is the curve of two clusters.
 _, axes = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
 both = {"correlation": by_correlation, "k-means": by_kmeans}
 for ax, (name, found) in zip(axes, both.items(), strict=True):
@@ -47,7 +47,7 @@ for ax, (name, found) in zip(axes, both.items(), strict=True):
 plt.show()
 
 # %%
-# The two clusters of k-means, how often each pair is together, and the diagnoses, which nothing else has read.
+# How often each pair is together, with the two clusters of k-means and the diagnoses, which were not used.
 labels = by_kmeans.labels_
 _, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
 strips = {"consensus": labels, "diagnosis": tumours.target}

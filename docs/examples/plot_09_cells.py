@@ -2,9 +2,9 @@
 Which resolution for my cells?
 ==============================
 
-None: combine them. Cells are cut at many resolutions, and the consensus says which groups most of them share and which
-cells wander from group to group. Counts of real cells cannot be shipped; here they are drawn, of five types, of which two
-differ little, and some on the way between two; spectral clustering of the graph of neighbours stands in for Leiden.
+You need not choose: combine them. Cells are clustered at many resolutions, and the consensus shows which groups most resolutions
+share and which cells change from group to group. The counts are simulated: cells of five types, two of which differ little, and
+some cells between two types. Spectral clustering of the graph of neighbours is used in place of Leiden.
 """
 
 import warnings
@@ -35,14 +35,14 @@ with warnings.catch_warnings(action="ignore"):  # types without a neighbour in c
     columns = {k: SpectralClustering(k, **cut, random_state=0).fit_predict(X) for k in numbers}
 
 # %%
-# Groups that hold have one line from row to row; further down they only trade cells.
+# A stable group has a single line from row to row; further down, groups are split or exchange cells.
 _, ax = plt.subplots(figsize=(6, 5), layout="constrained")
 plotting.flow_diagram(columns, ax=ax)
 ax.set_title("Groups of cells from the coarsest to the finest resolution")
 plt.show()
 
 # %%
-# The consensus of all seven, without saying how many. Cells fade where the resolutions disagree.
+# The consensus of all seven, which also finds the number of groups. Cells are pale if the resolutions disagree about them.
 labels = np.column_stack(list(columns.values()))
 model = cc.AutoConsensus().fit(labels)
 sure = confidence.confidences(model.labels_, labels)

@@ -3,7 +3,7 @@ A hundred thousand objects: what does it cost?
 ==============================================
 
 Methods that are linear in the objects take tenths of a second for a hundred thousand, and seconds for a million. The time is
-measured here, while the page is built.
+measured while this page is built.
 """
 
 import time

@@ -2,10 +2,11 @@
 Twelve methods on one ensemble: time and agreement
 ==================================================
 
-The same hundred clusterings of handwritten digits go through twelve methods. The known digits serve for the score only.
+Twelve methods combine the same forty clusterings of handwritten digits. The known digits are used for the score only.
 """
 
 import matplotlib.pyplot as plt
+import pandas as pd
 from sklearn.datasets import load_digits
 
 import conclust as cc
@@ -27,10 +28,10 @@ ax.set_title("Twelve methods on the digits")
 plt.show()
 
 # %%
-# How alike their answers are: methods of one family stand together.
-_, ax = plt.subplots(figsize=(5, 4), layout="constrained")
-plotting.partition_map(list(zip(*found.labels.values(), strict=True)), ax=ax)
-ax.set_title("How alike the answers of the twelve methods are")
+# The similarity of their results. Methods with similar results are adjacent.
+_, ax = plt.subplots(figsize=(6, 5), layout="constrained")
+plotting.partition_map(pd.DataFrame(found.labels), ax=ax)
+ax.set_title("Similarity of the results of the twelve methods")
 plt.show()
 
 # %%

@@ -2,9 +2,9 @@
 Who votes like whom?
 ====================
 
-A roll call is a clustering: the ayes and the noes, and those who were absent are missing. Many roll calls are an ensemble,
-and their consensus is groups of people who vote alike, with nothing said about parties. The records of a real house cannot be
-shipped; this parliament is drawn, with three parties, of which the third sides with one or the other.
+A roll call is a clustering into ayes and noes, in which absent members are missing. Many roll calls are an ensemble. Their
+consensus is groups of people who vote alike, and it does not use the parties. This parliament is simulated: it has three parties,
+and the third sides with the first or the second, depending on the topic.
 """
 
 import matplotlib.pyplot as plt
@@ -24,7 +24,7 @@ votes = np.where(rng.random((120, 150)) < loyal[:, None], lines[:, party].T, ~li
 labels = np.where(rng.random((120, 150)) < 0.1, -1, votes)  # absent
 
 # %%
-# How often two members vote alike, of the roll calls that both attended, and three groups. Parties are shown, not used.
+# How often two members vote alike in roll calls that both attended, and three groups. Parties are shown but not used.
 model = cc.LWEA(3).fit(labels)
 _, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
 strips = {"consensus": model.labels_, "party": party}
@@ -33,7 +33,7 @@ ax.title.set_text("How often two members vote alike")
 plt.show()
 
 # %%
-# How much each belongs to the first of two camps: the third party stands between them, and so do the six.
+# The membership of each in the first of two camps: the third party is between them, and so are the six without a party line.
 soft = cc.PCC(2, divergence="l2", random_state=0).fit(labels)
 _, ax = plt.subplots(figsize=(5.5, 3), layout="constrained")
 ax.scatter(soft.membership_[:, 0], party + rng.uniform(-0.25, 0.25, 120), s=12)
@@ -45,7 +45,7 @@ plt.show()
 # Which roll calls divide the house in the same way: two topics.
 _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 plotting.partition_map(labels, ax=ax)
-ax.set_title("How alike the roll calls divide the house")
+ax.set_title("Similarity of the roll calls")
 plt.show()
 
 # %%

@@ -2,9 +2,9 @@
 How far do the draws of a posterior spread?
 ===========================================
 
-Draws of a partition by MCMC are an ensemble. Here they are of a Dirichlet process mixture of normals, fitted to 82 velocities in
-four groups of which two overlap: the estimate and its credible ball. The model is
-explained in the tutorial "I have MCMC draws".
+Draws of a partition by MCMC are an ensemble. These draws come from a Dirichlet process mixture of normals, fitted to 82 velocities
+in four groups, two of which overlap. The pictures show the estimate and its credible ball. The tutorial "I have MCMC draws"
+explains the model.
 """
 
 from statistics import NormalDist

@@ -2,7 +2,7 @@
 Labels that stay while objects come and go
 ==========================================
 
-A clustering is made each month of the customers of that month. Are the clusters of March those of January?
+Each month, the customers of that month are clustered. Are the clusters of March those of January?
 """
 
 import matplotlib.pyplot as plt
@@ -44,7 +44,7 @@ for month, ax in enumerate(axes):
 plt.show()
 
 # %%
-# Of those who were there in the month before:
+# The share of customers with an unchanged number, among those who were there in the month before:
 for month in (1, 2):
     _, now, then = np.intersect1d(there[month], there[month - 1], return_indices=True)
     kept = np.mean(numbers[month][now] == numbers[month - 1][then])

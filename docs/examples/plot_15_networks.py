@@ -2,9 +2,9 @@
 Why does my network lose its small communities?
 ===============================================
 
-Modularity has a resolution limit: in a large network one run merges communities that are tied by a single edge. Which it
-merges differs from run to run; edges on which all runs agree are inside of communities. By default each community is also
-clustered on its own, and split if its parts describe it better. The network is a ring of 150 cliques of six nodes.
+Modularity has a resolution limit: in a large network, a single run merges communities that are connected by one edge. Different
+runs merge different communities, so nodes that all runs keep together belong together. By default, each community is also clustered
+by itself and split if its parts describe it better. The network is a ring of 150 cliques of six nodes.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ import conclust as cc
 G = nx.ring_of_cliques(150, 6)
 
 # %%
-# One run, then edges on which more and more runs agree.
+# One run, then the edges on which more and more runs agree.
 counts = [1, 2, 5, 10, 20, 50]
 models = [cc.GraphConsensus("strict", n_runs=n, split=False, random_state=0) for n in counts]
 found = [model.fit(G).n_clusters_ for model in models]
@@ -40,7 +40,7 @@ model = cc.GraphConsensus(quality="cpm", resolution=0.1, n_runs=1, random_state=
 print(model.n_clusters_, "communities by the Potts model")
 
 # %%
-# Communities come back as networkx has them. A part of the ring, with the edges that all of ten runs leave inside.
+# ``to_communities`` returns sets of nodes, as networkx does. Here is a smaller ring, with the edges between communities in colour.
 small = nx.ring_of_cliques(30, 6)
 strict = cc.GraphConsensus("strict", n_runs=10, split=False, random_state=0).fit(small)
 community = {node: k for k, nodes in enumerate(strict.to_communities()) for node in nodes}

@@ -2,7 +2,7 @@
 Answers about pairs of objects
 ==============================
 
-Somebody who knows the objects says of some pairs whether they are together. Which pairs are worth asking about?
+An expert answers for some pairs of objects whether they belong together. Which pairs are worth asking about?
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ answers = {"must_link": pairs[same], "cannot_link": pairs[~same]}
 after = cc.AutoConsensus(4).fit(labels, **answers).labels_
 
 # %%
-# Eight questions: between the most typical objects of parts that a merge of the tree joins.
+# Eight questions. Each is about the most typical objects of two parts that a merge of the tree joins.
 _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 ax.scatter(*X.T, c=[f"C{k}" for k in before], s=8)
 for pair, together in zip(pairs, same, strict=True):
@@ -35,7 +35,7 @@ ax.set_title("Three clusters, and eight pairs (dotted: not together)")
 plt.show()
 
 # %%
-# The answers are kept: objects that are not together are in different clusters.
+# The result agrees with the answers: objects that do not belong together are in different clusters.
 _, ax = plt.subplots(figsize=(5, 4), layout="constrained")
 ax.scatter(*X.T, c=[f"C{k}" for k in after], s=8)
 ax.set_title("Four clusters that keep the answers")

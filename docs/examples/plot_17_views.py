@@ -2,9 +2,9 @@
 What if my data have several kinds of features?
 ===============================================
 
-Each kind (view) shows some of the groups, and the largest drowns the others in one matrix. Members from each view and from
-unions of views, weighted by how certain they are within their view, show all. Here "shape" and "colour" show half each, and
-"sound", with most columns, shows nothing.
+Each kind of features (view) shows some of the groups, and in one matrix the view with most columns dominates. Members from each
+view and from unions of views, weighted by their certainty within their view, show all groups. Here "shape" and "colour" show
+half of the groups each, and "sound", which has most columns, shows nothing.
 """
 
 import matplotlib.pyplot as plt
@@ -40,7 +40,7 @@ ax.set(xlabel="adjusted Rand index", xlim=(0, 1), title="Four groups, of which e
 plt.show()
 
 # %%
-# The weights of the members: those of "sound" contradict each other.
+# The weights of the members. Members from "sound" contradict each other and get small weights.
 names = [" + ".join(of) for of in makes.views_]
 order = list(dict.fromkeys(names))
 _, ax = plt.subplots(figsize=(6, 3), layout="constrained")

@@ -2,8 +2,9 @@
 Why does my topic model change with the seed?
 =============================================
 
-A reduction to few dimensions and a clustering by density draw random numbers, and documents on a border go here or there. A
-consensus keeps what most runs have together. Embeddings of five hundred documents are drawn: eight topics, and a tenth of no topic.
+The reduction to few dimensions uses random numbers, so documents on a border change their topic with the seed. A consensus
+keeps together what most runs keep together. The embeddings of five hundred documents are simulated: eight topics, and a tenth of the
+documents without a topic.
 """
 
 from itertools import combinations
@@ -22,7 +23,7 @@ X = centres[topic] + 0.6 * rng.normal(size=(500, 96))
 X[:50] = 1.2 * rng.normal(size=(50, 96))
 
 # %%
-# Six runs with one member each, then six consensuses of fifty members, all with seeds of their own.
+# Six runs with one member each, then six consensus results of fifty members each, all with different seeds.
 results = {}
 for members in (1, 50):
     model = cc.TopicConsensus(GaussianRandomProjection(16), n_members=members)
@@ -35,12 +36,12 @@ _, ax = plt.subplots(1, 2, figsize=(7, 3.4), layout="constrained")
 for axes, (members, seeds) in zip(ax, results.items(), strict=True):
     table = partition_similarities(np.column_stack(seeds), measure="ari")
     shown = axes.imshow(table, vmin=0, vmax=1)
-    axes.set(title=f"{members} member{'s' * (members > 1)} a run", xlabel="seed", ylabel="seed")
+    axes.set(title=f"{members} member{'s' * (members > 1)} per run", xlabel="seed", ylabel="seed")
 plt.colorbar(shown, ax=ax, label="adjusted Rand index")
 plt.show()
 
 # %%
-# Documents of no topic: a share of the members with the others of the topic, which is low on borders.
+# The probability of a document is the share of members that put it together with the others of its topic. It is low on borders.
 model.fit(X)
 _, ax = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
 bins = np.linspace(0, 1, 21)

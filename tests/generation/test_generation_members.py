@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.naive import generation as naive
 
-from conclust import Ensemble, EnsembleGenerator
+from conclust import ConsensusClustering, Ensemble, EnsembleGenerator
 from conclust.exceptions import DenseLimitError, InputError, ParameterError
 from conclust.generation.kinds import mixed
 
@@ -244,8 +244,16 @@ def test_large_label_numbers_are_accepted(monkeypatch):
     assert labels[::50, 0].tolist() == [0, -2, 1]
 
 
+def test_a_data_set_of_scikit_learn_is_refused_with_its_attribute():
+    for estimator in (EnsembleGenerator(), ConsensusClustering()):
+        with pytest.raises(InputError, match=r"Got Bunch: .* attribute 'data'"):
+            estimator.fit(load_iris())
+
+
 def test_deterministic_members_are_refused():
-    with pytest.raises(ParameterError, match=r"100 partitions .* DBSCAN has nothing random"):
+    with pytest.raises(
+        ParameterError, match=r"100 partitions .* DBSCAN has nothing random.* a list of clusterers"
+    ):
         EnsembleGenerator(DBSCAN()).fit(IRIS)
     EnsembleGenerator(DBSCAN(), 1).fit(IRIS)
     EnsembleGenerator(DBSCAN(), 2, feature_fraction=0.5).fit(IRIS)

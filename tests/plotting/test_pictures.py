@@ -5,10 +5,12 @@ import itertools
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import dendrogram as scipy_dendrogram
 from scipy.cluster.hierarchy import linkage
 from sklearn.datasets import make_blobs
@@ -377,7 +379,54 @@ def test_the_map_shows_the_ordered_mutual_information():
     mixed = np.column_stack([z, np.arange(40) % 2, z, np.arange(40) % 2])
     order = P.partition_map_of(mixed).order
     assert set(order[:2]) in ({0, 2}, {1, 3})
-    assert P.partition_map(mixed[:, :1]).get_title() == "Agreement of 1 partitions"
+    assert P.partition_map(mixed[:, :1]).get_title() == "Agreement of 1 partition"
+
+
+def test_the_map_names_its_partitions():
+    z = np.repeat([0, 1], 20)
+    frame = pd.DataFrame({"k-means": z, "a$x^2": np.arange(40) % 2, "Ward": z})
+    order = P.partition_map_of(frame).order
+    for names, expected in (
+        (None, list(frame.columns)),
+        (["one", "two", "three"], ["one", "two", "three"]),
+    ):
+        ax = P.partition_map(frame, names=names)
+        for labels in (ax.get_xticklabels(), ax.get_yticklabels()):
+            assert [label.get_text() for label in labels] == [expected[u] for u in order]
+    numbers = [label.get_text() for label in P.partition_map(frame.to_numpy()).get_yticklabels()]
+    assert numbers == [str(u) for u in order]
+    for wrong in (["one"], "abc"):
+        with pytest.raises(InputError, match="'names' of partition_map"):
+            P.partition_map(frame, names=wrong)
+
+
+def test_ticks_that_count_are_whole_numbers():
+    labels = [[0, 0, 1], [1, 0, 0]]
+    pictures = (
+        P.coassociation_heatmap(labels),
+        P.membership_bars([[0.9, 0.1], [0.2, 0.8]]),
+        P.weight_bars([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
+        P.tracking_plot({2: [0, 0, 1]}),
+    )
+    for ax in pictures:
+        ticks = ax.get_xticks()
+        np.testing.assert_array_equal(ticks, np.rint(ticks))
+
+
+def test_a_title_of_ones_own_is_above_the_names_of_clusters():
+    figure = Figure(layout="constrained")
+    ax = P.membership_bars(np.repeat(np.eye(3), 9, axis=0), ax=figure.add_subplot())
+    ax.set_title("my own title")
+    renderer = painted(ax)
+    (above,) = ax.child_axes
+    highest = max(text.get_window_extent(renderer).y1 for text in above.texts)
+    assert [text.get_text() for text in above.texts] == ["0", "1", "2"]
+    assert ax.title.get_window_extent(renderer).y0 >= highest
+
+
+def test_a_figure_is_not_taken_for_axes():
+    with pytest.raises(InputError, match=r"'ax' must be axes of matplotlib. Got Figure instead"):
+        P.membership_bars(np.eye(2), ax=Figure())
 
 
 def test_weights_are_shares_in_descending_order():

@@ -1,6 +1,7 @@
 import subprocess
 import sys
 
+import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -403,10 +404,20 @@ def test_a_report_does_not_use_pyplot():
     pyplot.close("all")
 
 
+def test_interactive_mode_outlasts_the_picture_that_loads_the_backend():
+    before = matplotlib.is_interactive()
+    matplotlib.interactive(False)
+    try:
+        with plotting.look():
+            matplotlib.interactive(True)  # as the backend of notebooks does
+        assert matplotlib.is_interactive()
+    finally:
+        matplotlib.interactive(before)
+
+
 def test_a_notebook_uses_the_current_figure_of_pyplot(monkeypatch):
     monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
     assert not figures._pyplot_in_use()
-    import matplotlib
 
     monkeypatch.setitem(sys.modules, "ipykernel", object())
     monkeypatch.setattr(matplotlib, "get_backend", lambda: "inline")

@@ -395,11 +395,15 @@ def _plan_in_turn(
     whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
     for entry in entries:
         if total > len(entries) and whole and not entry.random:
+            other = (
+                "give a list of clusterers with other parameters"
+                if entry.choices is None
+                else "draw numbers of clusters (n_clusters)"
+            )
             raise ParameterError(
                 f"The {total} partitions of {OWNER} would hold the same one several times: "
-                f"{entry.recipe.name} has nothing random. Draw objects (sample_fraction), "
-                "features (feature_fraction) or numbers of clusters (n_clusters), or ask for "
-                f"n_partitions={len(entries)}."
+                f"{entry.recipe.name} has nothing random. Draw objects (sample_fraction) or "
+                f"features (feature_fraction), {other}, or ask for n_partitions={len(entries)}."
             )
     tasks, seeds = [], spawn_seeds(root, total)
     for columns in _runs_in_turn(entries, total, n_graphs):

@@ -118,8 +118,12 @@ def refuse_views(X: Any) -> None:
         several = "list of views"
     else:
         return
+    from sklearn.utils import Bunch
+
     way = ""
-    if several is not None:
+    if isinstance(X, Bunch):
+        way = ": the points of a data set of scikit-learn are its attribute 'data'"
+    elif several is not None:
         way = f": MultiViewGenerator makes members of a {several}, and AutoConsensus().fit(their labels) combines them"
     raise InputError(
         f"Points must form a matrix (n_samples, n_features). Got {type(X).__name__}{way}."

@@ -15,7 +15,7 @@ from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 from conclust.measures.matching import assign
-from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.figures import axes, count_along
 from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
@@ -383,7 +383,7 @@ def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
     ax.tick_params(axis="y", length=0)
     for spine in ax.spines.values():
         spine.set_visible(False)
-    ax.xaxis.set_major_formatter("{x:,.0f}")
+    count_along(ax.xaxis)
     ax.set(
         xlabel="objects, by their clusters",
         ylabel="number of clusters",

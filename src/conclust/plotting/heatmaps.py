@@ -16,6 +16,7 @@ from conclust.ensemble import Ensemble
 from conclust.plotting.canvas.figures import (
     axes,
     colour_bar,
+    count_along,
     draw_keys,
     draw_strips,
     explain_no_evidence,
@@ -131,7 +132,7 @@ def coassociation_heatmap(
     own = ax is None
     ax = axes(ax, (1.4 * COLUMN, 1.19 * COLUMN))
     image = show_image(ax, picture, (0, n, n, 0), aspect="equal")
-    ax.xaxis.set_major_formatter("{x:,.0f}")
+    count_along(ax.xaxis)
     colour_bar(ax, image, pairs.what, 28, len(strips))
     along = ALONG[chosen if isinstance(chosen, str) else None]
     ax.set(xlabel=along, ylabel=along)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +12,21 @@ from numpy.typing import ArrayLike
 from conclust._arrays.containers import number_array
 from conclust._sklearn import check_is_fitted
 from conclust._types import Floats, Ints
+from conclust._validation import count, shown
 from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble.columns import column_names
 from conclust.exceptions import InputError
 from conclust.measures.agreement import Measure, partition_similarities
-from conclust.plotting.canvas.figures import axes, colour_bar, show_image
+from conclust.plotting.canvas.figures import axes, colour_bar, count_along, show_image
 from conclust.plotting.canvas.orders import dendrogram_order
+from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.canvas.style import COLOURS, COLUMN, INK, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# Maximum number of partitions with names along the axes, and of characters of a name.
+_MOST_NAMES, _LONGEST_NAME = 24, 20
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,11 @@ def partition_map_of(
 
 @drawn_in_style
 def partition_map(
-    ensemble: Ensemble | ArrayLike | Any, *, measure: Measure = "nmi", ax: Axes | None = None
+    ensemble: Ensemble | ArrayLike | Any,
+    *,
+    measure: Measure = "nmi",
+    names: Sequence[str] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the similarities of the partitions of an ensemble.
 
@@ -90,6 +101,9 @@ def partition_map(
         The partitions; for soft ones the most probable clusters.
     measure : {"nmi", "ari"}, default="nmi"
         Normalized mutual information or adjusted Rand index (below 0 it is drawn as 0).
+    names : sequence of str, default=None
+        Names of the partitions, in the order of the columns. None: the names of the columns of a frame, or else their
+        numbers from 0. They are written along the axes if there are at most 24 partitions.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -104,6 +118,8 @@ def partition_map(
         matplotlib is not installed.
     ParameterError
         If `measure` is not one of these.
+    InputError
+        If there are fewer names than partitions.
 
     Examples
     --------
@@ -114,14 +130,37 @@ def partition_map(
     """
     picture = partition_map_of(ensemble, measure=measure)
     m = len(picture.order)
+    words = _partition_words(column_names(ensemble) if names is None else names, m)
     ax = axes(ax, (COLUMN, 0.84 * COLUMN))
     image = show_image(ax, picture.similarity, (0, m, m, 0), aspect="equal")
-    names = {"nmi": "normalized mutual information", "ari": "adjusted Rand index"}
-    colour_bar(ax, image, names[measure], 24, 0)
-    ax.xaxis.set_major_formatter("{x:,.0f}")
+    measures = {"nmi": "normalized mutual information", "ari": "adjusted Rand index"}
+    colour_bar(ax, image, measures[measure], 24, 0)
+    if m <= _MOST_NAMES:
+        at, ordered = np.arange(m) + 0.5, [words[u] for u in picture.order]
+        ax.set_yticks(at, ordered)
+        # Words side by side have space for about 30 characters.
+        ax.set_xticks(at, ordered, rotation=90 if m * max(map(len, words)) > 30 else 0)
+        ax.tick_params(length=0)
+        for label in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
+            label.set_parse_math(False)
+    else:
+        count_along(ax.xaxis)
     along = "partitions, similar ones adjacent"
-    ax.set(xlabel=along, ylabel=along, title=f"Agreement of {m:,} partitions")
+    ax.set(xlabel=along, ylabel=along, title=f"Agreement of {count(m, 'partition')}")
     return ax
+
+
+def _partition_words(names: Any, n_partitions: int) -> list[str]:
+    """Return the name of each partition, shortened if it is long, or its number from 0."""
+    if names is None:
+        return [str(u) for u in range(n_partitions)]
+    words = [] if isinstance(names, str) else [" ".join(str(name).split()) for name in names]
+    if len(words) != n_partitions:
+        raise InputError(
+            f"The 'names' of partition_map must be a name for each of the {n_partitions} partitions. "
+            f"Got {shown(names)} instead."
+        )
+    return shortened(words, _LONGEST_NAME)
 
 
 def weights_of(weights: ArrayLike | Any) -> Floats:
@@ -220,6 +259,7 @@ def weight_bars(weights: ArrayLike | Any, *, ax: Axes | None = None) -> Axes:
     ax.set(
         xlim=(0, m), xlabel="partitions, the largest weights first", ylabel="share of the weight"
     )
+    count_along(ax.xaxis)
     ax.set_ylim(0, 1.08 * max(float(shares[0]), 1.25 / m))
     worth = 1.0 / float((shares**2).sum())
     ax.set_title(f"Weights of {m:,} partitions, worth {worth:.1f} equal ones")

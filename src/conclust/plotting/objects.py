@@ -16,7 +16,7 @@ from conclust.confidence import ObjectConfidence, object_confidence
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
 from conclust.exceptions import InputError
-from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.figures import axes, count_along, inches_of
 from conclust.plotting.canvas.keys import LONGEST, draw_key
 from conclust.plotting.canvas.reading import (
     cluster_words,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 
 _MOST_BARS = 2000
+_ABOVE = 12.0  # height of the names of clusters above bars, in points
 
 
 @dataclass(frozen=True)
@@ -173,21 +174,25 @@ def membership_bars(
         _steps(ax, edges, start, start + height, palette[k], words[k])
         below += np.where(mine, 0.0, height)
     starts = np.concatenate([[0], ends, [n]])
+    # Matplotlib places titles, also those of users, above axes within the axes.
+    above = ax.inset_axes((0.0, 1.0, 1.0, _ABOVE / 72.0 / inches_of(ax, 1)), xlim=(0, n))
+    above.set_label("clusters")
+    above.set_axis_off()
     all_named = True
     for a, b in itertools.pairwise(starts):
         if a:
             ax.axvline(a, color="#ffffff", linewidth=1.6)
             ax.axvline(a, color=INK, linewidth=0.6)
         own_word, colour = words[bars.clusters[a]], palette[bars.clusters[a]]
-        all_named &= _name(ax, own_word, (a + b) / 2, (b - a) / n, colour)
+        all_named &= _name(above, own_word, (a + b) / 2, (b - a) / n, colour)
     ax.set(
         xlim=(0, n),
         ylim=(0, 1),
         xlabel="objects, by cluster, the surest first",
         ylabel="membership",
     )
-    ax.xaxis.set_major_formatter("{x:,.0f}")
-    ax.set_title(f"Membership of {n:,} objects", pad=14)
+    count_along(ax.xaxis)
+    ax.set_title(f"Membership of {n:,} objects", pad=6)
     if names is not None and not all_named:
         held = np.unique(bars.clusters)
         whole = cluster_words(names, K, "membership_bars", LONGEST)
@@ -226,9 +231,9 @@ def _name(ax: Axes, text: str, x: float, share: float, colour: Any) -> bool:
         return False
     ax.annotate(
         text,
-        (x, 1.0),
+        (x, 0.0),
         xycoords=("data", "axes fraction"),
-        xytext=(0, 6),
+        xytext=(0, _ABOVE / 2),
         textcoords="offset points",
         ha="center",
         va="center",
@@ -360,11 +365,11 @@ def silhouette_bars(
     ax.set(
         xlim=(max(-1.0, low - 0.02), 1.0),
         ylim=(n + (len(clusters) - 1) * gap + gap, -gap),
-        xlabel="silhouette",
+        xlabel="silhouette (right: mean, objects)",
         # Long names leave little space above the bars.
         title=f"Silhouette on the consensus,{chr(10) if longest > 18 else ' '}mean {mean:.2f}",
     )
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
-    ax.set_ylabel("objects, by cluster (right: mean, objects)")
+    ax.set_ylabel("objects, by cluster")
     return ax

@@ -183,10 +183,18 @@ def show_image(
         spine.set_color("#999999")
         spine.set_linewidth(0.8)
     ax.tick_params(color="#999999")
-    ax.yaxis.set_major_formatter("{x:,.0f}")
+    count_along(ax.yaxis)
     for spine in ax.spines.values():
         spine.set_visible(True)
     return image
+
+
+def count_along(axis: Any) -> None:
+    """Place ticks at whole numbers only: the coordinate counts objects or partitions."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=True))
+    axis.set_major_formatter("{x:,.0f}")
 
 
 def colour_bar(ax: Axes, image: Any, label: str, aspect: float, strips: int) -> Any:
@@ -194,7 +202,7 @@ def colour_bar(ax: Axes, image: Any, label: str, aspect: float, strips: int) -> 
     ticks = [0, 0.25, 0.5, 0.75, 1]
     # A constrained layout makes room for the strips by itself.
     free = ax.figure.get_layout_engine() is None
-    pad = 0.03 + free * strips * (_GAP + _WIDTH) / _inches(ax, 0)
+    pad = 0.03 + free * strips * (_GAP + _WIDTH) / inches_of(ax, 0)
     bar = ax.figure.colorbar(image, ax=ax, pad=pad, aspect=aspect, ticks=ticks, format="%g")
     bar.set_label(label)
     bar.outline.set_visible(False)
@@ -224,7 +232,7 @@ def draw_strips(ax: Axes, strips: list[Strip], *, above: bool) -> tuple[float, l
         palette = _palette(strip)
         n = len(strip.colours)
         for axis in (0, 1) if above else (0,):
-            gap, width = (inches / _inches(ax, axis) for inches in (_GAP, _WIDTH))
+            gap, width = (size / inches_of(ax, axis) for size in (_GAP, _WIDTH))
             begin = 1.0 + s * (gap + width) + gap
             place = (begin, 0.0, width, 1.0) if axis == 0 else (0.0, begin, 1.0, width)
             strip_axes = ax.inset_axes(place)
@@ -254,7 +262,7 @@ def draw_keys(ax: Axes, strips: list[Strip], *, below: float, own: bool) -> None
         below += draw_key(ax, names, _palette(strip)[held], title=title, below=below, own=own)
 
 
-def _inches(ax: Axes, axis: int) -> float:
+def inches_of(ax: Axes, axis: int) -> float:
     """Return the width (axis 0) or height of axes; before the layout, so that it is about right."""
     return float((ax.bbox.width, ax.bbox.height)[axis] / ax.figure.dpi)
 
@@ -276,7 +284,7 @@ def _name_runs(beside: Axes, strip: Strip, n: int, axis: int) -> bool:
     all_fit = True
     edges = np.concatenate([[0], np.flatnonzero(np.diff(strip.colours)) + 1, [n]])
     lengths = np.diff(edges)
-    room = 0.9 * 72.0 * _inches(beside, 1 - axis) / n  # typographic points per object
+    room = 0.9 * 72.0 * inches_of(beside, 1 - axis) / n  # typographic points per object
     for colour in np.unique(strip.colours):
         if colour < 0:
             continue

@@ -94,7 +94,7 @@ def look() -> Iterator[None]:
     Yields
     ------
     None
-        The settings of matplotlib are restored afterwards.
+        The settings of matplotlib are restored afterwards, except for the interactive mode.
 
     Raises
     ------
@@ -114,8 +114,16 @@ def look() -> Iterator[None]:
     except ImportError:
         missing_extra("matplotlib", "plot", "Plotting")
     settings: Any = _LOOK
-    with matplotlib.rc_context(settings):
-        yield
+    interactive = matplotlib.is_interactive()
+    try:
+        with matplotlib.rc_context(settings):
+            try:
+                yield
+            finally:
+                # The first figure loads the backend: that of notebooks turns on this mode, and shows no figure without it.
+                interactive = matplotlib.is_interactive()
+    finally:
+        matplotlib.interactive(interactive)
 
 
 P = ParamSpec("P")
@@ -137,7 +145,8 @@ def drawn_in_style(picture: Callable[P, R]) -> Callable[P, R]:
     @wraps(picture)
     def draw(*args: P.args, **kwargs: P.kwargs) -> R:
         ax: Any = kwargs.get("ax")
-        if ax is not None and not hasattr(ax, "figure"):
+        # A Figure has the attribute as well.
+        if ax is not None and not (hasattr(ax, "figure") and hasattr(ax, "transData")):
             raise InputError(f"'ax' must be axes of matplotlib. Got {type(ax).__name__} instead.")
         if ax is not None and ax.figure not in _OURS:
             return picture(*args, **kwargs)
