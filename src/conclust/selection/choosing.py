@@ -180,7 +180,7 @@ def choose(
     `alpha`, 99 clouds). Clouds with the kurtosis or skewness of the points are compared at four times `alpha`.
     Kurtosis and skewness are measured in the directions of the clusters [7]_. ``p_value_clouds`` is NaN if a border
     holds, or if the points are neither flatter nor more skewed than one Gaussian. With categories, borders are not
-    tested.
+    tested. Columns of rounded values are spread over the intervals of their values before borders are tested.
 
     k-means also cuts a long Gaussian stably, so two clusters along a line may be no more stable. If the p-value is
     above `alpha`, the borders are tested at a fifth of `alpha`, and the number with the largest RCSI is chosen if all
