@@ -189,6 +189,43 @@ def test_attributes_with_the_same_number_of_labels_name_a_larger_number_of_class
     assert cc.metrics.adjusted_rand_index(classes, given.labels_) > 0.9
 
 
+def labels_by_a_crowd(seed, error=0.3):
+    """300 objects of six classes, labelled by ten people; three of them never use one of the labels."""
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(0, 6, 300)
+    labels = np.repeat(classes[:, None], 10, axis=1)
+    wrong = rng.random(labels.shape) < error
+    labels[wrong] = rng.integers(0, 6, wrong.sum())
+    for unused in range(3):
+        labels[labels[:, unused] == unused, unused] = unused + 1
+    return labels, classes
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_independent_errors_do_not_hide_the_number_of_classes(seed):
+    labels, classes = labels_by_a_crowd(seed)
+    model = cc.AutoConsensus().fit(labels)
+    assert model.n_clusters_ == model.n_clusters_shown_ == 6
+    assert cc.metrics.adjusted_rand_index(classes, model.labels_) > 0.9
+    assert model.reason_.startswith("6 clusters: the partitions agree little")
+    assert model.reason_.endswith("The longest lifetime is that of 6 clusters, too.")
+    told = cc.AutoConsensus(6).fit(labels)
+    assert np.array_equal(told.labels_, model.labels_)
+    assert "the partitions by themselves show the same number" in told.reason_
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_answers_that_measure_one_trait_are_one_cluster(seed):
+    """Latent classes and the tree both cut the trait in the middle."""
+    rng = np.random.default_rng(seed)
+    answers = rng.normal(size=(300, 1)) * rng.uniform(0.5, 1.5, 8) + rng.normal(size=(300, 8))
+    columns = [
+        np.searchsorted(np.quantile(column, np.linspace(0, 1, 2 + at % 3 + 1)[1:-1]), column)
+        for at, column in enumerate(answers.T)
+    ]
+    assert cc.AutoConsensus().fit(np.column_stack(columns)).n_clusters_ == 1
+
+
 def test_clusterings_that_agree_do_not_become_classes():
     labels = repeated(4, 300, 10, 0.1)
     assert not agree_little(cc.Ensemble(labels))

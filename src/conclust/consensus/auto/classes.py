@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from conclust._progress import stage, without_reports
 from conclust._types import Floats
 from conclust._validation import count
-from conclust.consensus.auto.number import are_supported, most_considered
+from conclust.consensus.auto.number import Support, are_supported, most_considered
 from conclust.consensus.auto.trees import ChosenNumber, GrownTrees
 from conclust.consensus.label_vectors.kcc import KCC
 from conclust.consensus.mixture.multinomial import Components, MixtureModel
@@ -17,6 +17,9 @@ from conclust.trees.dendrogram import cut
 
 # The search ends after this many numbers without a better one.
 _PATIENCE = 3
+# A number of classes is also that of the tree if its lifetime is the longest and at least this. Two halves of a continuous
+# trait have both, so a number counts from three on. Chosen as described in experiments/attributes/README.md.
+_LONG_LIFETIME, _FEWEST_CONFIRMED = 0.1, 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +89,8 @@ def decided_by_classes(
     """Return the decisions with latent classes as the clusters, and the classes.
 
     A number without support, which all partitions have in common, says little: if the classes show a smaller one, and the
-    objects suffice to see classes, that is the number shown. Other numbers stay, and the reason then names the number of classes.
+    objects suffice to see classes, that is the number shown. If no number has support, the number of classes is shown if the
+    tree confirms it (`_confirmed`). Other numbers stay, and the reason then names the number of classes.
 
     Parameters
     ----------
@@ -106,12 +110,17 @@ def decided_by_classes(
     found = latent_classes(members, tree, number.n_clusters, most, n_jobs)
     shown = trees.possible(found.shown)
     unsupported = trees.n_clusters_shown > 1 and not are_supported(trees.supports)
-    if unsupported and shown < trees.n_clusters_shown and _suffice(members):
+    confirmed = trees.n_clusters_shown == 1 and _confirmed(found.shown, trees.supports)
+    smaller = unsupported and shown < trees.n_clusters_shown and _suffice(members)
+    if confirmed or smaller:
         trees = replace(trees, n_clusters_shown=shown, supports=[])
         if number.by == "given":
             number = number._replace(reason=found.reason_of(number.n_clusters))
         else:
-            number = ChosenNumber(shown, found.reason, number.by, found.alternatives)
+            reason = found.reason
+            if confirmed:
+                reason += f" The longest lifetime is that of {count(found.shown, 'cluster')}, too."
+            number = ChosenNumber(shown, reason, number.by, found.alternatives)
     elif (
         number.by == "partitions"
         and 1 < shown != number.n_clusters
@@ -124,6 +133,17 @@ def decided_by_classes(
     if model is None or number.n_clusters == 1:
         return trees, number, None
     return trees, number._replace(labels=model.labels_), model.components
+
+
+def _confirmed(n_classes: int, supports: list[Support]) -> bool:
+    """Return whether a number of classes has the longest lifetime, although the partitions straddle the borders.
+
+    Labels with independent errors, such as those by a crowd, straddle all borders.
+    """
+    if not supports or n_classes < _FEWEST_CONFIRMED:
+        return False
+    longest = supports[0]
+    return longest.n_clusters == n_classes and longest.lifetime >= _LONG_LIFETIME
 
 
 def _suffice(ensemble: Ensemble) -> bool:
