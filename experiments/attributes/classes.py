@@ -60,6 +60,8 @@ CROWDS = (
     (2000, 4, 7, 0.7),
     (300, 2, 9, 0.7),
 )
+# Objects and columns, with two to five labels, that measure one continuous trait.
+TRAITS = ((150, 6), (300, 8), (1000, 8), (500, 15))
 # Objects, columns, labels a column.
 INDEPENDENT = ((300, 10, 3), (1000, 30, 4), (2000, 6, 8), (500, 20, (2, 3, 4, 5)))
 CLOUDS = (2, 10, 20, 50)
@@ -121,6 +123,22 @@ def of_formulas(seed: int, repeat: int) -> Iterator[Labelled]:
         drawn = rng.integers(0, K, (n, p))
         labels = np.where(rng.random((n, p)) < right, classes[:, np.newaxis], drawn)
         yield Labelled("a crowd", f"{n} x {p}, {K} classes", Ensemble(labels), classes)
+        if K > 2:
+            # A third of the people do not use one of the labels, so the numbers of labels differ.
+            for person in range(p // 3):
+                unused = labels[:, person] == person % K
+                labels[unused, person] = (person + 1) % K
+            kind = "a crowd, labels unused"
+            yield Labelled(kind, f"{n} x {p}, {K} classes", Ensemble(labels), classes)
+    for n, p in TRAITS:
+        rng = np.random.default_rng([seed, repeat, n, p, 4])
+        answers = rng.normal(size=(n, 1)) * rng.uniform(0.5, 1.5, p) + rng.normal(size=(n, p))
+        columns = [
+            np.searchsorted(np.quantile(answer, np.linspace(0, 1, 3 + at % 4)[1:-1]), answer)
+            for at, answer in enumerate(answers.T)
+        ]
+        ensemble = Ensemble(np.column_stack(columns))
+        yield Labelled("one trait", f"{n} x {p}", ensemble, np.zeros(n, dtype=np.int64))
     for n, p, m in INDEPENDENT:
         rng = np.random.default_rng([seed, repeat, n, p, 2])
         numbers = np.resize(np.array(m), p)

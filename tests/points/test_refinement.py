@@ -40,19 +40,19 @@ def test_overlapping_gaussians_are_refined_to_their_centres():
     np.testing.assert_allclose(refinement.centers, best.cluster_centers_, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", [0, 4])
+@pytest.mark.parametrize("seed", [11, 33])
 def test_small_wide_clusters_next_to_a_large_one_are_refined(seed):
     """Their ties are cut often, wherever the border is; of all ties, fewer are cut by the centres."""
     rng = np.random.default_rng(seed)
     y = np.repeat([0, 1, 2], [150, 35, 30])
-    X = rng.normal(size=(215, 5)) * np.array([0.5, 1.5, 1.5])[y, None]
-    X[y == 1, 0] += 3.5
-    X[y == 2, 1] += 3.5
-    X[y == 0, 2] *= 2
-    rough = np.where(y == 0, X[:, 2] > 0, 2).astype(int)
+    X = rng.normal(size=(215, 6)) * np.array([0.35, 1.5, 1.2])[y, None]
+    X[y == 1, 0] += 3.8
+    X[y == 2, 1] += 3.8
+    X[y == 0, 2] *= 2.5
+    rough = np.where(y == 2, 2, np.where(y == 1, 0, X[:, 2] > 0)).astype(int)
     refinement = refine_by_centers(X, rough, 3, no_votes)
-    assert adjusted_rand_index(y, rough) < 0.45
-    assert adjusted_rand_index(y, refinement.labels(X)) > 0.8
+    assert adjusted_rand_index(y, rough) < 0.35
+    assert adjusted_rand_index(y, refinement.labels(X)) > 0.9
 
 
 @pytest.mark.parametrize("make", [make_moons, make_circles])

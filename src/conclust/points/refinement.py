@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -149,8 +149,8 @@ def refine_by_centers(
     centres than by neighbours; clusters of other shapes are destroyed by centres. The iterations' partition is kept
     where it does not cut more ties of the neighbour graphs. In the graph of 20 neighbours, the mean over clusters of the
     share of its ties that leave a cluster falls or stays within 1 %, and the share of all ties that are cut rises by at most a
-    fifth and .006; or the geometric mean of the two shares falls or stays within 1 %. In the graph of 5 neighbours, the
-    mean over clusters rises by at most a fifth and .006.
+    fifth and .006. In the graph of 5 neighbours, the mean over clusters rises by at most a fifth and .006. If this holds neither
+    for the points nor after whitening, the geometric mean of the two shares of the first graph may fall or stay within 1 % instead.
 
     Parameters
     ----------
@@ -188,14 +188,21 @@ def refine_by_centers(
         ):
             discriminants = mixture.discriminants()
             return Refinement(discriminants[0], votes_of(refined), *discriminants[1:])
+    of_all_ties: tuple[Floats, Ints, Floats | None] | None = None
     for whitening in _coordinates(points, labels, n_clusters):
         white = _white(points, whitening)
         centers, nearest = _lloyd(white, labels, n_clusters)
         if nearest is None or np.array_equal(nearest, labels):
             continue
-        if _better(white, labels, nearest, n_jobs):
+        cuts_fewer = _cuts_fewer(white, labels, nearest, n_jobs)
+        if cuts_fewer == "of each cluster":
             return Refinement(centers, votes_of(nearest), whitening)
-    return None
+        if cuts_fewer == "of all" and of_all_ties is None:
+            of_all_ties = centers, nearest, whitening
+    if of_all_ties is None:
+        return None
+    centers, nearest, whitening = of_all_ties
+    return Refinement(centers, votes_of(nearest), whitening)
 
 
 def _mixture(points: Floats, labels: Ints, K: int, seed: int) -> Mixture | None:
@@ -279,19 +286,24 @@ def _means(points: Floats, labels: Ints, K: int) -> Floats:
     return np.asarray(sums / np.bincount(labels, minlength=K)[:, None])
 
 
-def _better(points: Floats, before: Ints, after: Ints, n_jobs: int | None) -> bool:
+def _cuts_fewer(
+    points: Floats, before: Ints, after: Ints, n_jobs: int | None
+) -> Literal["of each cluster", "of all"] | None:
+    """Return whether clusters cut fewer ties than those before: as the mean over clusters, with all ties, or not."""
     if len(np.unique(after)) < len(np.unique(before)):
-        return False
+        return None
     wide = neighbour_graph(points, _WIDE, n_jobs=n_jobs)
     mean_before, all_before = _cut_shares(wide, before)
     mean_after, all_after = _cut_shares(wide, after)
-    fewer_of_clusters = mean_after <= _SAME_CUT * mean_before and _allowed(all_before, all_after)
+    of_each = mean_after <= _SAME_CUT * mean_before and _allowed(all_before, all_after)
     # Small clusters raise the mean over clusters; fewer ties of all may make up for it.
-    fewer_together = mean_after * all_after <= _SAME_CUT**2 * mean_before * all_before
-    if not (fewer_of_clusters or fewer_together):
-        return False
+    of_all = mean_after * all_after <= _SAME_CUT**2 * mean_before * all_before
+    if not (of_each or of_all):
+        return None
     narrow = neighbour_graph(points, _NARROW, n_jobs=n_jobs)
-    return _allowed(_cut_shares(narrow, before)[0], _cut_shares(narrow, after)[0])
+    if not _allowed(_cut_shares(narrow, before)[0], _cut_shares(narrow, after)[0]):
+        return None
+    return "of each cluster" if of_each else "of all"
 
 
 def _allowed(before: float, after: float) -> bool:

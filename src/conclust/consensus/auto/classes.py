@@ -19,7 +19,7 @@ from conclust.trees.dendrogram import cut
 _PATIENCE = 3
 # A number of classes is also that of the tree if its lifetime is the longest and at least this. Two halves of a continuous
 # trait have both, so a number counts from three on. Chosen as described in experiments/attributes/README.md.
-_LONG_LIFETIME, _FEWEST_CONFIRMED = 0.1, 3
+_LONG_LIFETIME, _FEWEST_CONFIRMED = 0.08, 3
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,7 +94,7 @@ class AutoConsensus(PlacingClusterer):
     The exception is a number without support that all partitions have in common: a smaller number of classes (even
     one) replaces it, if it has the lowest integrated completed likelihood (ICL) and each class can have as many
     objects as parameters. If no number has support, three or more classes are found if their number has the lowest ICL and the
-    longest lifetime, at least .1, as labels with independent errors have.
+    longest lifetime, at least .08, as labels with independent errors have.
 
     Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. An
     object with a constraint represents its piece if it is typical of the piece, unless a more typical object or at least as many
