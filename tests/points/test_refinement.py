@@ -41,7 +41,7 @@ def test_overlapping_gaussians_are_refined_to_their_centres():
 
 
 @pytest.mark.parametrize("seed", [0, 4])
-def test_small_wide_clusters_beside_a_large_one_are_refined(seed):
+def test_small_wide_clusters_near_a_large_one_are_refined(seed):
     """Their ties are cut often, wherever the border is; of all ties, fewer are cut by the centres."""
     rng = np.random.default_rng(seed)
     y = np.repeat([0, 1, 2], [150, 35, 30])
