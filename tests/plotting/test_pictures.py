@@ -400,6 +400,20 @@ def test_the_map_names_its_partitions():
             P.partition_map(frame, names=wrong)
 
 
+def test_long_names_of_many_partitions_do_not_overlap():
+    labels = np.random.default_rng(0).integers(0, 3, (50, 24))
+    ax = P.partition_map(labels, names=[f"agglomeration number {u}" for u in range(24)])
+    renderer = painted(ax)
+    for axis, ticks in enumerate((ax.get_xticklabels(), ax.get_yticklabels())):
+        boxes = [tick.get_window_extent(renderer).get_points()[:, axis] for tick in ticks]
+        ends = np.array(sorted(boxes, key=min))
+        assert (ends[1:, 0] >= ends[:-1, 1] - 1).all()
+
+
+def test_titles_count_one_partition():
+    assert P.weight_bars([2.0]).get_title() == "Weights of 1 partition, worth 1.0 equal ones"
+
+
 def test_ticks_that_count_are_whole_numbers():
     labels = [[0, 0, 1], [1, 0, 0]]
     pictures = (
