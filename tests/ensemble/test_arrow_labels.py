@@ -117,3 +117,10 @@ def test_text_is_coded_before_its_chunks_are_combined():
 def test_negative_whole_numbers_are_shown_as_such():
     with pytest.raises(InputError, match="Got -3 at row 1, partition 0"):
         cc.Ensemble(pa.table({"a": pa.array([1, -3, None, 0])}))
+
+
+@pytest.mark.parametrize("kind", [*TEXT, "int8"])
+def test_columns_without_chunks_have_no_objects(kind):
+    empty = pa.schema([("a", pa.chunked_array([], type=kind).type)]).empty_table()
+    with pytest.raises(InputError, match=r"Found array with 0 sample\(s\)"):
+        cc.Ensemble(empty)
