@@ -411,8 +411,10 @@ def test_label_arrays_and_saved_ensembles_are_read(tmp_path):
         lambda: read_ensemble(tmp_path / "e.npz", AUTO, missing="noise"),
         "Leave --missing out",
     )
-    noise = read_ensemble(tmp_path / "a.npy", AUTO, missing="noise")
-    assert noise.ensemble == Ensemble(matrix, missing="noise")
+    for labels in (matrix, matrix.astype(float), matrix.astype(str)):
+        np.save(tmp_path / "a.npy", labels)
+        noise = read_ensemble(tmp_path / "a.npy", AUTO, missing="noise")
+        assert noise.ensemble == Ensemble(matrix, missing="noise")
 
 
 def test_unknown_suffixes_are_refused(tmp_path):

@@ -344,8 +344,16 @@ def test_version_reports_the_environment(capsys):
     assert system == platform.platform()
 
 
-def test_options_after_the_end_of_the_options_are_named(capsys):
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["--", "-points.csv", "--out", "r"], "--out"),
+        (["--", "-points.csv", "-k", "3"], "-k"),
+        (["points.csv", "--", "--out=r"], "--out"),
+    ],
+)
+def test_options_after_the_end_of_the_options_are_named(capsys, words, name):
     with pytest.raises(SystemExit) as ended:
-        main(["cluster", "--", "-points.csv", "--out", "r"])
+        main(["cluster", *words])
     assert ended.value.code == 2
-    assert "--out comes after --, which ends the options." in capsys.readouterr().err
+    assert f"{name} comes after --, which ends the options." in capsys.readouterr().err

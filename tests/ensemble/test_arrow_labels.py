@@ -8,11 +8,13 @@ from conclust.blocks import LabelStore
 from conclust.cli.reading.inputs import read_ensemble
 from conclust.cli.reading.tables import Reading
 from conclust.ensemble.columns import arrow_labels
+from conclust.exceptions import InputError
 
 pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
 parquet = pytest.importorskip("pyarrow.parquet", reason="the extra 'parquet'")
 
 WHOLE = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+TEXT = ["string", "large_string", "string_view"]
 N = 60
 
 
@@ -21,9 +23,9 @@ def cells(rng, kind):
     numbers = rng.integers(0, 4, N)
     if kind == "bool":
         values = (numbers > 1).tolist()
-    elif kind in ("string", "large_string", "dictionary"):
+    elif kind in (*TEXT, "dictionary"):
         values = [f"c{number}" for number in numbers]
-        values[3] = " "
+        values[3:7] = [" ", "-1", "-2", " -1"]
     elif kind == "beyond":
         values = (numbers + (1 << 60)).tolist()
     else:
@@ -51,6 +53,7 @@ def column(values, kind):
         ("beyond", "int8"),
         ("string", "int16"),
         ("large_string", "dictionary"),
+        ("string_view", "string"),
         ("dictionary", "bool", "beyond"),
     ],
     ids="-".join,
@@ -92,5 +95,32 @@ def test_whole_numbers_with_empty_cells_stay_numbers(kind):
 
 def test_text_is_coded_by_arrow():
     values = cells(np.random.default_rng(0), "string")
-    for kind in ("string", "large_string", "dictionary"):
+    for kind in (*TEXT, "dictionary"):
         assert arrow_labels(column(values, kind)).objects().tolist() == values
+
+
+def test_text_is_coded_before_its_chunks_are_combined():
+    """Chunks of more than 2 GB together cannot be one array of text."""
+
+    class Chunks:
+        type = pa.string()
+
+        def combine_chunks(self):
+            raise pa.ArrowInvalid("offset overflow while concatenating arrays")
+
+        def dictionary_encode(self):
+            return pa.chunked_array([["a", "b"], ["b", None]]).dictionary_encode()
+
+    assert arrow_labels(Chunks()).objects().tolist() == ["a", "b", "b", None]
+
+
+def test_negative_whole_numbers_are_shown_as_such():
+    with pytest.raises(InputError, match="Got -3 at row 1, partition 0"):
+        cc.Ensemble(pa.table({"a": pa.array([1, -3, None, 0])}))
+
+
+@pytest.mark.parametrize("kind", [*TEXT, "int8"])
+def test_columns_without_chunks_have_no_objects(kind):
+    empty = pa.schema([("a", pa.chunked_array([], type=kind).type)]).empty_table()
+    with pytest.raises(InputError, match=r"Found array with 0 sample\(s\)"):
+        cc.Ensemble(empty)

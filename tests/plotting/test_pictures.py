@@ -5,7 +5,6 @@ import itertools
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
@@ -382,22 +381,8 @@ def test_the_map_shows_the_ordered_mutual_information():
     assert P.partition_map(mixed[:, :1]).get_title() == "Agreement of 1 partition"
 
 
-def test_the_map_names_its_partitions():
-    z = np.repeat([0, 1], 20)
-    frame = pd.DataFrame({"k-means": z, "a$x^2": np.arange(40) % 2, "Ward": z})
-    order = P.partition_map_of(frame).order
-    for names, expected in (
-        (None, list(frame.columns)),
-        (["one", "two", "three"], ["one", "two", "three"]),
-    ):
-        ax = P.partition_map(frame, names=names)
-        for labels in (ax.get_xticklabels(), ax.get_yticklabels()):
-            assert [label.get_text() for label in labels] == [expected[u] for u in order]
-    numbers = [label.get_text() for label in P.partition_map(frame.to_numpy()).get_yticklabels()]
-    assert numbers == [str(u) for u in order]
-    for wrong in (["one"], "abc"):
-        with pytest.raises(InputError, match="'names' of partition_map"):
-            P.partition_map(frame, names=wrong)
+def test_titles_count_one_partition():
+    assert P.weight_bars([2.0]).get_title() == "Weights of 1 partition, worth 1.0 equal ones"
 
 
 def test_ticks_that_count_are_whole_numbers():

@@ -254,12 +254,19 @@ def binary_answers(kind):
     return (rng.random((400, 12)) < rates[rng.integers(0, 4, 400)]).astype(float)
 
 
-def test_latent_classes_of_columns_with_two_values_are_named():
-    X = 3 + 2 * binary_answers("classes")
+@pytest.mark.parametrize(("low", "high"), [(3.0, 5.0), (-1.0, 1.0), (0.5, 1.5)])
+def test_latent_classes_of_columns_with_two_values_are_named(low, high):
+    X = np.where(binary_answers("classes") > 0, high, low)
     model = fitted(X)
     assert model.n_clusters_ == 1
-    assert "AutoConsensus(4).fit(X)" in model.reason_
-    assert AutoConsensus(4).fit(X).evidence_ == "latent classes"
+    advice = "AutoConsensus(4).fit(X > X.min(axis=0))"
+    assert advice in model.reason_
+    found = eval(advice, {"AutoConsensus": AutoConsensus, "X": X})
+    assert (found.evidence_, found.n_clusters_) == ("latent classes", 4)
+
+
+def test_columns_with_a_third_value_are_no_answers():
+    X = 3 + 2 * binary_answers("classes")
     X[0, 0] = 4
     assert "AutoConsensus" not in fitted(X).reason_
 

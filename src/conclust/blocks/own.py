@@ -100,7 +100,8 @@ class Files:
     def put(self, block: int, step: int, value: Any) -> None:
         """Flush the file that the visit wrote."""
         if self.lasting and value is not None:
-            with self.place(block, step).open("r+b") as file:
+            place = self.place(block, step)
+            with named_if_full(place), place.open("r+b") as file:
                 os.fsync(file.fileno())
 
     def settle(self, step: int) -> None:

@@ -85,15 +85,29 @@ def _run(arguments: Any) -> int:
     except OSError as error:
         return _fail(arguments, EXIT_FAILURE, _describe(error))
     except MemoryError:
-        text = "this machine does not have enough memory for these data."
-        if arguments.command == "combine" and not arguments.blocks and arguments.checkpoint is None:
-            text += " --blocks reads labels in NPY, Zarr or Parquet in blocks (column blocks of 'conclust methods')."
+        text = "this machine does not have enough memory for these data." + _way_in_blocks(
+            arguments
+        )
         return _fail(arguments, EXIT_FAILURE, text)
     except Exception as error:  # any other exception is an error in conclust
         text = f"internal error: {type(error).__name__}: {error}"
         hint = "" if arguments.debug else " Please report it with the output of --debug."
         return _fail(arguments, EXIT_INTERNAL, text + hint)
     return 0
+
+
+def _way_in_blocks(arguments: Any) -> str:
+    """Return a sentence about `--blocks`, if the command can be repeated with it."""
+    if arguments.command != "combine" or arguments.blocks or arguments.checkpoint is not None:
+        return ""
+    if arguments.rows != "objects":  # other tables are read at once
+        return ""
+    from conclust._files.formats import IN_BLOCKS
+
+    return (
+        f" --blocks reads labels in blocks, from {IN_BLOCKS}; the column blocks of 'conclust methods' shows the "
+        "methods."
+    )
 
 
 def _kept(arguments: Any) -> str:

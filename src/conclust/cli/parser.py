@@ -57,8 +57,9 @@ class _Parser(argparse.ArgumentParser):
     def refuse_rest(self, unrecognised: list[str]) -> NoReturn:
         """End with the unrecognised words, and the option that was probably meant."""
         options = [name for name in self._option_string_actions if name.startswith("--")]
-        wrong = next((word.partition("=")[0] for word in unrecognised if word.startswith("-")), "")
-        if wrong in options:
+        marked = (word for word in unrecognised if word.startswith("-") and word != "--")
+        wrong = next((word.partition("=")[0] for word in marked), "")
+        if wrong in self._option_string_actions:
             self.error(f"{wrong} comes after --, which ends the options. Give it before --.")
         close = get_close_matches(wrong, options, n=1)
         lower = wrong.lower()

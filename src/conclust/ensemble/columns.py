@@ -87,10 +87,14 @@ def arrow_column(column: Any) -> NDArray[Any]:
 
 def arrow_labels(column: Any) -> NDArray[Any] | CodedColumn:
     """Return labels in a column of an Arrow table; text with its codes, absent numbers as NaN."""
+    is_text = is_arrow_text(column.type)
+    if str(column.type) == "string_view":
+        column = column.cast("large_string")  # Arrow makes no empty dictionary of this type
+    if is_text and not hasattr(column.type, "index_type"):
+        # Before its chunks are combined, because an array of text has at most 2 GB.
+        column = column.dictionary_encode()
     whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column
-    if is_arrow_text(whole.type):
-        if not hasattr(whole, "indices"):
-            whole = whole.dictionary_encode()
+    if is_text:
         codes = whole.indices.cast("int64").fill_null(-1).to_numpy()
         return CodedColumn(codes, [*whole.dictionary.to_pylist(), None])
     if hasattr(whole, "dictionary_decode"):

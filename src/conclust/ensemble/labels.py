@@ -557,7 +557,7 @@ def _refuse_negative(matrix: NDArray[Any], start: int, flat: int) -> NoReturn:
     row, column = start + flat // matrix.shape[1], flat % matrix.shape[1]
     raise InputError(
         f"Negative values in data passed to an ensemble: labels are whole numbers from 0 on, -1 is "
-        f"missing (not observed) and -2 is noise. Got {matrix[row, column]} at row {row}, partition "
+        f"missing (not observed) and -2 is noise. Got {int(matrix[row, column])} at row {row}, partition "
         f"{column} instead."
     )
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 # Maximum number of partitions with names along the axes, and of characters of a name.
 _MOST_NAMES, _LONGEST_NAME = 24, 20
+# Names of up to 4 characters fit in a figure of one column; more characters need more space, in inches each.
+_SHORT_NAME, _WIDTH_OF_CHARACTER = 4, 0.055
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def partition_map(
         Names of the partitions, in the order of the columns. None: the names of the columns of a frame, or else their
         numbers from 0. They are written along the axes if there are at most 24 partitions.
     ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
+        Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide, or wider if names are long.
 
     Returns
     -------
@@ -119,7 +121,7 @@ def partition_map(
     ParameterError
         If `measure` is not one of these.
     InputError
-        If there are fewer names than partitions.
+        If the number of names is not that of the partitions.
 
     Examples
     --------
@@ -131,15 +133,19 @@ def partition_map(
     picture = partition_map_of(ensemble, measure=measure)
     m = len(picture.order)
     words = _partition_words(column_names(ensemble) if names is None else names, m)
-    ax = axes(ax, (COLUMN, 0.84 * COLUMN))
+    are_named = m <= _MOST_NAMES
+    longest = max(map(len, words))
+    # Words next to each other have space for about 30 characters in total.
+    are_upright = m * longest > 30
+    beyond = _WIDTH_OF_CHARACTER * max(0, longest - _SHORT_NAME) if are_named else 0.0
+    ax = axes(ax, (COLUMN + beyond, 0.84 * COLUMN + are_upright * beyond))
     image = show_image(ax, picture.similarity, (0, m, m, 0), aspect="equal")
     measures = {"nmi": "normalized mutual information", "ari": "adjusted Rand index"}
     colour_bar(ax, image, measures[measure], 24, 0)
-    if m <= _MOST_NAMES:
+    if are_named:
         at, ordered = np.arange(m) + 0.5, [words[u] for u in picture.order]
         ax.set_yticks(at, ordered)
-        # Words side by side have space for about 30 characters.
-        ax.set_xticks(at, ordered, rotation=90 if m * max(map(len, words)) > 30 else 0)
+        ax.set_xticks(at, ordered, rotation=90 if are_upright else 0)
         ax.tick_params(length=0)
         for label in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
             label.set_parse_math(False)
@@ -262,5 +268,5 @@ def weight_bars(weights: ArrayLike | Any, *, ax: Axes | None = None) -> Axes:
     count_along(ax.xaxis)
     ax.set_ylim(0, 1.08 * max(float(shares[0]), 1.25 / m))
     worth = 1.0 / float((shares**2).sum())
-    ax.set_title(f"Weights of {m:,} partitions, worth {worth:.1f} equal ones")
+    ax.set_title(f"Weights of {count(m, 'partition')}, worth {worth:.1f} equal ones")
     return ax

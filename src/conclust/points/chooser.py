@@ -143,6 +143,6 @@ def _with_classes_named(
         return decision
     return replace(
         decision,
-        reason=f"{decision.reason} All columns have two values: as answers, they have {shown} latent classes by the lowest ICL, "
-        f"which AutoConsensus({shown}).fit(X) finds.",
+        reason=f"{decision.reason} All columns have two values: as answers, they have {shown} latent classes by the lowest ICL. "
+        f"AutoConsensus({shown}).fit(X > X.min(axis=0)) finds them.",
     )

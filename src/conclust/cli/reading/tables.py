@@ -24,7 +24,7 @@ from conclust.cli.reading.csvfile import (
     read_text_columns,
 )
 from conclust.cli.reading.sources import Source
-from conclust.ensemble.columns import CodedColumn, arrow_labels, stay_exact
+from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
 from conclust.exceptions import InputError
 
 
@@ -229,10 +229,7 @@ class _FrameTable(Table):
         return ["" if v is None else str(v) for v in self._table.column(column)[:1000].to_pylist()]
 
     def is_text(self, column: int) -> bool:
-        import pyarrow
-
-        kind = _plain_type(self._table.column(column).type)
-        return bool(pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind))
+        return is_arrow_text(self._table.column(column).type)
 
     def numbers(
         self, columns: Sequence[int], texts: Sequence[int], *, gaps: bool
@@ -259,9 +256,7 @@ class _FrameTable(Table):
             labels = np.empty((len(self._table), len(columns)), dtype=object)
             for u, column in enumerate(arrays):
                 labels[:, u] = column
-        if noise:
-            labels[labels == -1] = -2
-        return labels, self.texts(texts)
+        return _with_noise(labels) if noise else labels, self.texts(texts)
 
     def texts(self, columns: Sequence[int]) -> list[list[str]]:
         return [
@@ -289,14 +284,8 @@ class _FrameTable(Table):
         from pyarrow import types
 
         kind = _plain_type(self._table.column(j).type)
-        readable = (
-            types.is_boolean,
-            types.is_integer,
-            types.is_floating,
-            types.is_string,
-            types.is_large_string,
-        )
-        if not any(is_type(kind) for is_type in readable):
+        is_number = types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)
+        if not (is_number or is_arrow_text(kind)):
             raise InputError(
                 f"{self.name}: the column {self.names[j]!r} is of type {kind}; numbers and text are "
                 "read."
@@ -343,9 +332,7 @@ class _ArrayTable(Table):
         self, columns: Sequence[int], texts: Sequence[int], *, noise: bool
     ) -> tuple[NDArray[Any], list[list[str]]]:
         labels = self._chosen(columns)
-        if noise and labels.dtype.kind in "if" and (labels == -1).any():
-            labels = np.where(labels == -1, -2, labels)
-        return labels, self.texts(texts)
+        return _with_noise(labels) if noise else labels, self.texts(texts)
 
     def texts(self, columns: Sequence[int]) -> list[list[str]]:
         return [[str(value) for value in self._array[:, j].tolist()] for j in columns]
@@ -353,6 +340,20 @@ class _ArrayTable(Table):
     def _chosen(self, columns: Sequence[int]) -> NDArray[Any]:
         whole = list(columns) == list(range(self._array.shape[1]))
         return self._array if whole else self._array[:, list(columns)]
+
+
+def _with_noise(labels: NDArray[Any]) -> NDArray[Any]:
+    """Return labels with -2 (noise) for -1, also for -1 as text."""
+    if labels.dtype.kind in "OUT":
+        labels = labels.astype(object)
+        is_noise = np.frompyfunc(_is_minus_one, 1, 1)(labels).astype(bool)
+    else:
+        is_noise = labels == -1
+    return np.where(is_noise, -2, labels) if is_noise.any() else labels
+
+
+def _is_minus_one(cell: Any) -> bool:
+    return cell.strip() == "-1" if isinstance(cell, str) else bool(cell == -1)
 
 
 # --------------------------------------------------------------------------------------- formats
