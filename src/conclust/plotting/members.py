@@ -121,7 +121,7 @@ def partition_map(
     ParameterError
         If `measure` is not one of these.
     InputError
-        If the number of names is not that of the partitions.
+        If there is not one name for each partition.
 
     Examples
     --------

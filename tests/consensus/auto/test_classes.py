@@ -208,7 +208,7 @@ def test_independent_errors_do_not_hide_the_number_of_classes(seed):
     assert model.n_clusters_ == model.n_clusters_shown_ == 6
     assert cc.metrics.adjusted_rand_index(classes, model.labels_) > 0.9
     assert model.reason_.startswith("6 clusters: the partitions agree little")
-    assert model.reason_.endswith("The longest lifetime is that of 6 clusters, too.")
+    assert model.reason_.endswith(" 6 clusters also have the longest lifetime.")
     told = cc.AutoConsensus(6).fit(labels)
     assert np.array_equal(told.labels_, model.labels_)
     assert "the partitions by themselves show the same number" in told.reason_

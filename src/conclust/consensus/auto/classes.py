@@ -17,8 +17,8 @@ from conclust.trees.dendrogram import cut
 
 # The search ends after this many numbers without a better one.
 _PATIENCE = 3
-# A number of classes is also that of the tree if its lifetime is the longest and at least this. Two halves of a continuous
-# trait have both, so a number counts from three on. Chosen as described in experiments/attributes/README.md.
+# The tree confirms a number of classes, from three on, with the longest lifetime, if this is at least .08: two halves of a
+# continuous trait have the lowest ICL and a long lifetime, too. Chosen as described in experiments/attributes/README.md.
 _LONG_LIFETIME, _FEWEST_CONFIRMED = 0.08, 3
 
 
@@ -119,7 +119,7 @@ def decided_by_classes(
         else:
             reason = found.reason
             if confirmed:
-                reason += f" The longest lifetime is that of {count(found.shown, 'cluster')}, too."
+                reason += f" {count(found.shown, 'cluster')} also have the longest lifetime."
             number = ChosenNumber(shown, reason, number.by, found.alternatives)
     elif (
         number.by == "partitions"

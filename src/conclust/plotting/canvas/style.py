@@ -120,7 +120,7 @@ def look() -> Iterator[None]:
             try:
                 yield
             finally:
-                # The first figure loads the backend: that of notebooks turns on this mode, and shows no figure without it.
+                # The first figure loads the backend. The backend of notebooks turns on this mode, and shows no figure without it.
                 interactive = matplotlib.is_interactive()
     finally:
         matplotlib.interactive(interactive)
