@@ -153,6 +153,7 @@ def write_own(place: Path | None, value: Any) -> Any:
     try:
         with named_if_full(place), unfinished.open("wb") as file:
             array = np.ascontiguousarray(value)
+            assert not array.dtype.hasobject  # its bytes would be addresses
             header = np.lib.format.header_data_from_array_1_0(array)
             np.lib.format.write_array_header_1_0(file, header)
             file.write(array.data)  # NumPy's own writing hides the reason why a disk refuses bytes
