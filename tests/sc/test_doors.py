@@ -201,7 +201,8 @@ def test_memberships_have_the_names_of_the_categories(adata, given):
     if given:
         adata.uns["consensus_colors"] = [colours[name] for name in names]
     ax = ccs.pl.membership(adata)
-    assert [text.get_text() for text in ax.texts] == names
+    (above,) = ax.child_axes
+    assert [text.get_text() for text in above.texts] == names
     sizes = adata.obs["consensus"].value_counts()
     ends = np.cumsum([sizes[name] for name in names])
     # The middle of each cluster's bars is drawn in its colour.
