@@ -48,6 +48,7 @@ CONSENSUS = re.compile(
     r"(?P<kind>fec_nw|fec|strict)(_(?P<runs>\d+))?(_np(?P<n_runs>\d+))?(_leiden)?(_(?P<threshold>\d\.\d))?"
     r"(_(?P<quality>mod|cpm_r?(?P<resolution>[\d.]+(e-\d+)?)))?(_np(?P<last_runs>\d+))?(_(?P<last_threshold>\d\.\d))?\.dat"
 )
+RINGS = "ring_mod", "ring_cpm"
 KINDS: dict[str, Kind] = {"fec": "fast", "fec_nw": "threshold", "strict": "strict"}
 
 
@@ -112,12 +113,32 @@ def published_in(folder: Path, condition: str) -> list[Published]:
     """Return the networks of a condition, each with each consensus of its communities."""
     top = folder / condition
     found = []
-    for network in sorted(top.rglob("network.dat"), key=lambda path: (len(path.parent.name), path)):
-        for file in sorted(network.parent.iterdir()):
-            entry = Published(network.parent, file.name)
-            if parsed(file.name) and entry.run.exists():
+    for known in sorted(top.rglob("community.dat"), key=lambda path: (len(path.parent.name), path)):
+        if not (known.with_name("network.dat").exists() or known.parent.parent.name in RINGS):
+            continue
+        for file in sorted(known.parent.iterdir()):
+            entry = Published(known.parent, file.name)
+            if parsed(file.name) and (entry.run.exists() or known.parent.parent.name in RINGS):
                 found.append(entry)
     return found
+
+
+def edges_of(folder: Path) -> NDArray[np.int64]:
+    """Return the edges of a network, each once, and its self-loops.
+
+    The largest rings have no file in some copies. All rings are the same by formula: cliques of ten nodes, the second node of
+    each tied to the first of the next.
+    """
+    file = folder / "network.dat"
+    if not file.exists():
+        n = 10 * int(folder.name.removeprefix("n_"))
+        one, other = np.triu_indices(10, 1)
+        inside = np.arange(0, n, 10)[:, None, None] + np.stack([one, other], axis=1)
+        between = np.stack([np.arange(1, n, 10), (np.arange(1, n, 10) + 9) % n], axis=1)
+        return np.concatenate([inside.reshape(-1, 2), between])
+    first = int(np.loadtxt(folder / "community.dat", dtype=np.int64)[:, 0].min())
+    edges = np.sort(np.loadtxt(file, dtype=np.int64) - first, axis=1)
+    return np.unique(edges, axis=0)
 
 
 def labels_of(path: Path, first: int, n: int) -> NDArray[np.int64]:
@@ -144,15 +165,20 @@ def fitted(network: Published, graph: sp.csr_array, seed: int) -> GraphConsensus
     return model
 
 
+def single_run(network: Published, classes: NDArray[np.int64], first: int) -> float | None:
+    """Return the adjusted Rand index of the published run of Leiden, where there is one."""
+    if not network.run.exists():
+        return None
+    return float(adjusted_rand_index(classes, labels_of(network.run, first, len(classes))))
+
+
 def row_of(network: Published, copy: Path, seeds: int) -> Row:
     folder = network.folder
     known = np.loadtxt(folder / "community.dat", dtype=np.int64)
     first, n = int(known[:, 0].min()), len(known)
     classes = labels_of(folder / "community.dat", first, n)
     published = labels_of(folder / network.consensus, first, n)
-    single = labels_of(network.run, first, n)
-    edges = np.sort(np.loadtxt(folder / "network.dat", dtype=np.int64) - first, axis=1)
-    edges = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
+    edges = edges_of(folder)
     graph = sp.coo_array((np.ones(len(edges)), edges.T), shape=(n, n)).tocsr()
     models = [fitted(network, graph, seed) for seed in range(seeds)]
     ari = [adjusted_rand_index(classes, model.labels_) for model in models]
@@ -161,7 +187,7 @@ def row_of(network: Published, copy: Path, seeds: int) -> Row:
     return {
         "network": network.name_in(copy),
         "mean degree": 2 * len(edges) / n,
-        "Leiden, published": float(adjusted_rand_index(classes, single)),
+        "Leiden, published": single_run(network, classes, first),
         "Leiden": float(np.mean(runs)),
         "ARI, published": float(adjusted_rand_index(classes, published)),
         "ARI": float(np.mean(ari)),

@@ -1,4 +1,5 @@
 import pickle
+from functools import cache
 from types import SimpleNamespace
 
 import networkx as nx
@@ -12,8 +13,10 @@ from tests.naive import networks as naive
 from tests.naive.partitions import all_partitions
 
 from conclust import Ensemble, GraphConsensus
+from conclust._random import spawn_seeds
 from conclust.exceptions import InputError, ParameterError
 from conclust.metrics import adjusted_rand_index
+from conclust.neighbours.leiden import CommunityGraph
 from conclust.networks import to_communities
 
 KINDS = ("fast", "threshold", "strict", "ecg")
@@ -111,10 +114,68 @@ def test_a_frame_of_edges_equals_a_list_of_edges(library):
         GraphConsensus().fit(frame[["source"]])
 
 
-def test_repeated_edges_add_up_and_loops_are_ignored():
+def test_repeated_edges_add_up_and_loops_are_no_ties():
     model = GraphConsensus(n_runs=1, recluster=False, random_state=0)
     model.fit([(0, 1), (1, 0), (2, 2), (1, 2, 0.5)], ensemble=np.zeros((3, 1), dtype=int))
     np.testing.assert_array_equal(model.weights_.toarray(), [[0, 2, 0], [2, 0, 0.5], [0, 0.5, 0]])
+
+
+def graph_with_loops(seed):
+    rng = np.random.default_rng(seed)
+    G = nx.gnp_random_graph(7, 0.5, seed=seed)
+    G.add_weighted_edges_from((v, v, rng.integers(1, 5)) for v in rng.choice(7, 3, replace=False))
+    return G
+
+
+@pytest.mark.parametrize("form", ["networkx", "matrix", "triangle", "edges", "array"])
+def test_self_loops_count_as_in_the_modularity_of_networkx(form):
+    forms = {
+        "networkx": lambda G: G,
+        "matrix": nx.to_scipy_sparse_array,
+        "triangle": lambda G: sp.triu(nx.to_scipy_sparse_array(G, nodelist=range(7))).tocsr(),
+        "edges": lambda G: [(f"v{a}", f"v{b}", w) for a, b, w in G.edges(data="weight", default=1)],
+        "array": lambda G: np.array(list(G.edges(data="weight", default=1))),
+    }
+    for seed in range(6):
+        G = graph_with_loops(seed)
+        model = GraphConsensus(n_runs=1, recluster=False, threshold=1, split=False, random_state=0)
+        model = model.fit(forms[form](G))
+        found = [{int(str(v).removeprefix("v")) for v in c} for c in model.to_communities()]
+        assert nx.community.modularity(G, found) > best_with_loops(seed)[0] - 1e-12, seed
+
+
+@cache
+def best_with_loops(seed):
+    """Return the largest modularity, and how much lower it is of the best partition of the graph without loops."""
+    G = graph_with_loops(seed)
+    bare = G.copy()
+    bare.remove_edges_from(nx.selfloop_edges(G))
+    every = [to_communities(labels) for labels in all_partitions(7)]
+    best = max(nx.community.modularity(G, c) for c in every)
+    other = max(every, key=lambda c: nx.community.modularity(bare, c))
+    return best, best - nx.community.modularity(G, other)
+
+
+def test_self_loops_change_the_best_partition():
+    assert sum(best_with_loops(seed)[1] > 0.01 for seed in range(6)) > 2
+
+
+def test_runs_by_modularity_end_where_no_node_moves():
+    G = nx.gnp_random_graph(400, 0.02, seed=2)
+    model = GraphConsensus(n_runs=6, split=False, random_state=0).fit(G)
+    seeds = spawn_seeds(np.random.SeedSequence(0), 7)
+    A = nx.to_scipy_sparse_array(G, dtype=float)
+    graph = CommunityGraph.of(
+        A.indptr.astype(np.int64), A.indices.astype(np.int32), A.data, np.ones(400), "modularity"
+    )
+
+    def quality(labels):
+        return nx.community.modularity(G, to_communities(labels))
+
+    two_rounds = [quality(graph.communities(1.0, seed)[0]) for seed in seeds[:6]]
+    gains = [quality(model.ensemble_.labels[:, u]) - two_rounds[u] for u in range(6)]
+    assert min(gains) > -1e-12
+    assert np.mean(gains) > 0.002
 
 
 def test_communities_are_returned_to_networkx():

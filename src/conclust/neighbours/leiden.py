@@ -56,6 +56,7 @@ class CommunityGraph:
         weights: Floats,
         masses: Floats,
         quality: Quality,
+        loops: Floats | None = None,
     ) -> CommunityGraph:
         """Return the graph whose nodes represent these numbers of objects.
 
@@ -74,11 +75,15 @@ class CommunityGraph:
         quality : {"modularity", "cpm"}
             Quality that the communities maximise. The resolution of "cpm" is in units of the mean weight of a
             pair of objects, so that both find about as many communities at one resolution.
+        loops : ndarray of float64 of shape (n_nodes,), default=None
+            The weights of self-loops, which modularity counts twice in the degree of their node. None: there are none.
         """
         sources = np.repeat(np.arange(len(masses)), np.diff(starts))
         if (masses > 1).any():
             weights = weights * (0.5 * (masses[sources] + masses[ends]))
         degrees = np.bincount(sources, weights, len(masses)).astype(np.float64)
+        if loops is not None:
+            degrees += 2.0 * loops
         total = float(degrees.sum())
         loads = degrees if quality == "modularity" else masses.astype(np.float64)
         weight = float(loads.sum())

@@ -32,6 +32,8 @@ _OWNER = "GraphConsensus"
 _RUNS = {"ecg": 16}
 _FEW_RUNS = 10
 _RESOLUTION = {"modularity": 1.0, "cpm": 0.01}
+# Maximum number of rounds of a run. By modularity it ends after a round that moves no node, as in FastEnsemble.
+_ROUNDS = {"modularity": 100, "cpm": 2}
 # A share of weighted runs that is 1 up to rounding is set to 1.
 _ROUNDING = 1e-12
 
@@ -110,8 +112,9 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     The runs use the weights of edges, and at the end a share is multiplied by the weight of its edge. If no run observed
-    both ends of an edge, its share is 0. A run takes O(m) time for m edges. Each thread needs as much memory as the graph,
-    and the labels of all runs are kept.
+    both ends of an edge, its share is 0. A run by modularity ends after a round in which no node moves (at most 100 rounds),
+    by "cpm" after two rounds. A round takes O(m) time for m edges. Each thread needs as much memory as the graph, and the
+    labels of all runs are kept.
 
     Modularity does not see communities with fewer than about ``sqrt(m)`` edges: it merges those that a single edge ties
     (the resolution limit). With `split`, runs on the edges inside each community, with degrees counted inside it,
@@ -171,7 +174,8 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             An undirected graph. A sparse matrix is symmetric, or has each edge once, above or below the diagonal. Edges
             of networkx have the weight "weight", or 1. A list has pairs of nodes, or triples with a weight; an array of
             shape (n_edges, 2) or (n_edges, 3) is one, and so is a frame of pandas or polars. The weights of repeated edges
-            add up; self-loops are ignored.
+            add up. A self-loop, on the diagonal of a matrix, adds twice its weight to the degree of its node, as in
+            networkx; `split` and "cpm" do not use it.
         y : None
             Ignored.
         ensemble : Ensemble or array-like of shape (n_nodes, n_runs), default=None
@@ -203,7 +207,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             remaining = self._reweighted(network, evidence)
             stage("the remaining graph")
             if self.recluster:
-                labels, _ = self._quality(remaining).communities(self._rate, last)
+                labels, _ = self._quality(remaining).communities(self._rate, last, self._rounds)
             else:
                 _, labels = connected_components(_matrix(remaining), directed=False)
             self.labels_ = canonical_labels(labels)
@@ -235,6 +239,10 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _rate(self) -> float:
         return _RESOLUTION[self.quality] if self.resolution is None else self.resolution
 
+    @property
+    def _rounds(self) -> int:
+        return _ROUNDS[self.quality]
+
     def _splits(self, own_runs: bool) -> bool:
         """Return whether communities are split."""
         if self.split is not None:
@@ -257,7 +265,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         """Run the community detection."""
         graph = self._quality(network)
         labels = np.empty((network.n_nodes, len(seeds)), dtype=np.int32)
-        rounds = 0 if self.kind == "ecg" else None
+        rounds = 0 if self.kind == "ecg" else self._rounds
         with side_by_side(min(threads, len(seeds))) as work:
             runs = work(lambda seed: graph.communities(self._rate, seed, rounds)[0], seeds)
             for u, run_labels in enumerate(tracked(runs, "runs", len(seeds))):
@@ -280,7 +288,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         alone = np.ones(network.n_nodes)
         if self.quality == "cpm":
             return CommunityGraph(starts, ends, weights, alone, 1.0)
-        return CommunityGraph.of(starts, ends, weights, alone, "modularity")
+        return CommunityGraph.of(starts, ends, weights, alone, "modularity", network.loops)
 
     def _reweighted(self, network: Network, evidence: SparseEvidence) -> Network:
         """Return the graph that is clustered at the end."""

@@ -36,7 +36,7 @@ _LARGEST_SUM = 1e150
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """An undirected graph in compressed sparse rows; no node is tied to itself.
+    """An undirected graph in compressed sparse rows, with self-loops apart.
 
     Attributes
     ----------
@@ -50,6 +50,8 @@ class Network:
         The nodes as the user names them.
     named : bool, default=True
         Whether the nodes have names; those of a matrix are its rows, whatever the names of other rows.
+    loops : ndarray of float64 of shape (n_nodes,), default=None
+        The weight of the self-loop of each node. None: there are none.
     """
 
     starts: Ints
@@ -57,6 +59,7 @@ class Network:
     weights: Floats
     nodes: Sequence[Any] | NDArray[Any]
     named: bool = True
+    loops: Floats | None = None
 
     @property
     def n_nodes(self) -> int:
@@ -93,7 +96,7 @@ def read_network(graph: Any) -> Network:
         Entries that are not 0 are edges and their weights. A sparse matrix is symmetric, or has each edge once, above
         or below the diagonal. Edges of networkx have the weight "weight", or 1. A list has pairs of nodes, or triples
         with a weight; an array of shape (n_edges, 2) is one, and so is a frame of pandas or polars with two or three
-        columns. The weights of repeated edges add up, and self-loops are ignored.
+        columns. The weights of repeated edges add up. A self-loop has its weight on the diagonal of a matrix.
 
     Raises
     ------
@@ -187,13 +190,15 @@ def _of_matrix(matrix: Any) -> Network:
     refuse_corrupt(matrix, "The graph")
     table = matrix.tocoo()
     i, j, weights = table.row, table.col, _checked(table.data)
-    is_edge = (weights != 0) & (i != j)
-    i, j, weights = i[is_edge], j[is_edge], weights[is_edge]
+    is_entry = weights > 0
+    i, j, weights = i[is_entry], j[is_entry], weights[is_entry]
     n = matrix.shape[0]
     nodes = np.arange(n)
-    if (i < j).all() or (i > j).all():
+    if (i <= j).all() or (i >= j).all():
         return _network(i, j, weights, nodes)
-    ties = _rows(i, j, weights, n)
+    loops = _loops(i, j, weights, n)
+    is_edge = i != j
+    ties = _rows(i[is_edge], j[is_edge], weights[is_edge], n)
     other = ties.T.tocsr()
     other.sort_indices()
     if (
@@ -205,7 +210,7 @@ def _of_matrix(matrix: Any) -> Network:
         raise InputError(_DIRECTED.format("A + A.T"))
     # Makes both directions equal to the bit again after rounding.
     ties.data = 0.5 * (ties.data + other.data)
-    return _finished(ties, nodes)
+    return _finished(ties, loops, nodes)
 
 
 def _of_array(edges: NDArray[Any]) -> Network:
@@ -302,12 +307,22 @@ def _checked(values: NDArray[Any]) -> Floats:
 
 def _network(i: NDArray[Any], j: NDArray[Any], weights: Floats, nodes: Any) -> Network:
     """Return the network of edges, which may be repeated in any direction."""
+    loops = _loops(i, j, weights, len(nodes))
     is_edge = (weights > 0) & (i != j)
     i, j, weights = i[is_edge], j[is_edge], weights[is_edge]
     half = _rows(np.minimum(i, j), np.maximum(i, j), weights, len(nodes))
     ties = (half + half.T).tocsr()
     ties.sort_indices()
-    return _finished(ties, nodes)
+    return _finished(ties, loops, nodes)
+
+
+def _loops(i: NDArray[Any], j: NDArray[Any], weights: Floats, n: int) -> Floats | None:
+    """Return the weight of the self-loop of each node, or None if there are none."""
+    is_loop = (weights > 0) & (i == j)
+    if not is_loop.any():
+        return None
+    loops: Floats = np.bincount(i[is_loop], weights[is_loop], n).astype(np.float64)
+    return loops
 
 
 def _rows(i: NDArray[Any], j: NDArray[Any], weights: Floats, n: int) -> Any:
@@ -317,13 +332,15 @@ def _rows(i: NDArray[Any], j: NDArray[Any], weights: Floats, n: int) -> Any:
     return ties
 
 
-def _finished(ties: Any, nodes: Any) -> Network:
+def _finished(ties: Any, loops: Floats | None, nodes: Any) -> Network:
     if not len(nodes):
         raise InputError("The graph has no node.")
     if len(nodes) == 1:
         raise InputError("The graph has only one node: communities need at least two.")
     with np.errstate(over="ignore"):
         total = float(ties.data.sum())
+        if loops is not None:
+            total += 2.0 * float(loops.sum())
     if total > _LARGEST_SUM:
         raise InputError(
             f"The weights of edges must add up to less than {_LARGEST_SUM:g}. Got {total:g}: divide them by a common unit."
@@ -333,4 +350,5 @@ def _finished(ties: Any, nodes: Any) -> Network:
         ties.indices.astype(np.int32, copy=False),
         np.ascontiguousarray(ties.data, dtype=np.float64),
         nodes,
+        loops=loops,
     )

@@ -220,7 +220,7 @@ def with_edges(network: Network, mask: Bools, weights: Floats) -> Network:
     """Return a network with some of the edges, and their weights."""
     before = np.concatenate([[0], np.cumsum(mask)])
     starts = before[network.starts].astype(np.int64)
-    return Network(starts, network.ends[mask], weights, network.nodes)
+    return Network(starts, network.ends[mask], weights, network.nodes, loops=network.loops)
 
 
 def _among(network: Network, active: Bools) -> Network:

@@ -483,9 +483,9 @@ def members(
     threads = thread_count(n_jobs, owner)
     root = seed_sequence(random_state, owner)
     rates, named = resolutions_of(resolution, n_members, root, owner)
-    network = graph_of(adata, neighbors_key, owner)
-    alone = np.ones(network.n_nodes)
-    graph = CommunityGraph.of(network.starts, network.ends, network.weights, alone, quality)
+    net = graph_of(adata, neighbors_key, owner)
+    alone = np.ones(net.n_nodes)
+    graph = CommunityGraph.of(net.starts, net.ends, net.weights, alone, quality, net.loops)
     tasks = list(zip(rates, spawn_seeds(root, n_members), strict=True))
     with side_by_side(min(threads, n_members)) as work:
         runs = list(work(lambda task: graph.communities(float(task[0]), task[1]), tasks))
