@@ -72,6 +72,7 @@ class Published:
             "n_runs": int(name["runs"] or name["n_runs"] or name["last_runs"] or 10),
             "quality": "cpm" if name["resolution"] else "modularity",
             "resolution": float(name["resolution"]) if name["resolution"] else None,
+            "n_iterations": 2 if name["resolution"] else 20,
         }
 
     @property

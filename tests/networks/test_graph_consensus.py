@@ -13,10 +13,8 @@ from tests.naive import networks as naive
 from tests.naive.partitions import all_partitions
 
 from conclust import Ensemble, GraphConsensus
-from conclust._random import spawn_seeds
 from conclust.exceptions import InputError, ParameterError
 from conclust.metrics import adjusted_rand_index
-from conclust.neighbours.leiden import CommunityGraph
 from conclust.networks import to_communities
 
 KINDS = ("fast", "threshold", "strict", "ecg")
@@ -160,22 +158,20 @@ def test_self_loops_change_the_best_partition():
     assert sum(best_with_loops(seed)[1] > 0.01 for seed in range(6)) > 2
 
 
-def test_runs_by_modularity_end_where_no_node_moves():
+def test_more_iterations_raise_the_modularity_of_runs():
     G = nx.gnp_random_graph(400, 0.02, seed=2)
-    model = GraphConsensus(n_runs=6, split=False, random_state=0).fit(G)
-    seeds = spawn_seeds(np.random.SeedSequence(0), 7)
-    A = nx.to_scipy_sparse_array(G, dtype=float)
-    graph = CommunityGraph.of(
-        A.indptr.astype(np.int64), A.indices.astype(np.int32), A.data, np.ones(400), "modularity"
-    )
 
-    def quality(labels):
-        return nx.community.modularity(G, to_communities(labels))
+    def qualities(n_iterations):
+        model = GraphConsensus(n_runs=6, split=False, n_iterations=n_iterations, random_state=0)
+        runs = model.fit(G).ensemble_.labels.T
+        return np.array([nx.community.modularity(G, to_communities(run)) for run in runs])
 
-    two_rounds = [quality(graph.communities(1.0, seed)[0]) for seed in seeds[:6]]
-    gains = [quality(model.ensemble_.labels[:, u]) - two_rounds[u] for u in range(6)]
-    assert min(gains) > -1e-12
-    assert np.mean(gains) > 0.002
+    one, two, many = qualities(1), qualities(2), qualities(None)
+    assert (two - one).min() > -1e-12
+    assert (many - two).min() > -1e-12
+    assert np.mean(many - two) > 0.002
+    np.testing.assert_array_equal(many, qualities(1000))
+    np.testing.assert_array_equal(two, qualities(GraphConsensus().n_iterations))
 
 
 def test_communities_are_returned_to_networkx():

@@ -32,8 +32,8 @@ _OWNER = "GraphConsensus"
 _RUNS = {"ecg": 16}
 _FEW_RUNS = 10
 _RESOLUTION = {"modularity": 1.0, "cpm": 0.01}
-# Maximum number of rounds of a run. By modularity it ends after a round that moves no node, as in FastEnsemble.
-_ROUNDS = {"modularity": 100, "cpm": 2}
+# More rounds than a run needs until no node moves.
+_ENDLESS = 2**30
 # A share of weighted runs that is 1 up to rounding is set to 1.
 _ROUNDING = 1e-12
 
@@ -64,6 +64,9 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         `resolution` times its number of pairs of nodes; it has no resolution limit.
     resolution : float, default=None
         Above 0: the higher, the more communities. None: 1 for modularity, 0.01 for "cpm".
+    n_iterations : int, default=2
+        Maximum number of iterations of a run of the Leiden algorithm; it ends earlier after one that moves no node. None: no
+        maximum, as FastEnsemble was published for modularity. Not for the runs of "ecg".
     min_weight : float, default=0.05
         Weight of an edge without support, for "ecg", in the range [0, 1].
     recluster : bool, default=True
@@ -112,9 +115,8 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     The runs use the weights of edges, and at the end a share is multiplied by the weight of its edge. If no run observed
-    both ends of an edge, its share is 0. A run by modularity ends after a round in which no node moves (at most 100 rounds),
-    by "cpm" after two rounds. A round takes O(m) time for m edges. Each thread needs as much memory as the graph, and the
-    labels of all runs are kept.
+    both ends of an edge, its share is 0. An iteration of a run takes O(m) time for m edges. Each thread needs as much
+    memory as the graph, and the labels of all runs are kept.
 
     Modularity does not see communities with fewer than about ``sqrt(m)`` edges: it merges those that a single edge ties
     (the resolution limit). With `split`, runs on the edges inside each community, with degrees counted inside it,
@@ -158,6 +160,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     threshold: float = 0.8
     quality: Quality = "modularity"
     resolution: float | None = None
+    n_iterations: int | None = 2
     min_weight: float = 0.05
     recluster: bool = True
     split: bool | None = None
@@ -241,7 +244,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _rounds(self) -> int:
-        return _ROUNDS[self.quality]
+        return _ENDLESS if self.n_iterations is None else self.n_iterations
 
     def _splits(self, own_runs: bool) -> bool:
         """Return whether communities are split."""
