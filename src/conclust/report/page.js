@@ -102,7 +102,7 @@
     const more = el("button", { type: "button", class: "more" });
     const heads = columns.map((column, at) => el("th", { scope: "col", class: column.kind },
       el("button", { type: "button", title: column.how, onclick: () => sort(at) },
-        column.title, el("span", { class: "arrow", "aria-hidden": "true" }))));
+        el("span", { class: "title" }, column.title), el("span", { class: "arrow", "aria-hidden": "true" }))));
 
     function rows() {
       const wanted = state.sought.toLowerCase();
