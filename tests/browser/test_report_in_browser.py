@@ -61,7 +61,9 @@ def pages(tmp_path_factory):
         home / "long.html",
         ensemble=labels,
         X=points,
-        cluster_names=[f"Regulatory T cells with high FOXP3 and low IL7R expression, part {i}" for i in (1, 2)],
+        cluster_names=[
+            f"Regulatory T cells with high FOXP3 and low IL7R expression, part {i}" for i in (1, 2)
+        ],
         pictures=False,
     )
     z = rng.integers(0, 30, 3000)
