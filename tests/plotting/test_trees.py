@@ -57,6 +57,7 @@ def test_labels_that_the_tree_does_not_give_are_matched_with_its_clusters():
         plotting.dendrogram(tree, 3, labels=list("aabbcc"))
 
 
+@pytest.mark.filterwarnings("ignore::conclust.exceptions.EvidenceWarning")
 def test_objects_that_no_partition_observed_are_not_in_the_tree():
     members = np.array([[0, 0], [-1, -1], [1, 1], [2, 1], [2, 1]])
     model = EAC(2).fit(members)

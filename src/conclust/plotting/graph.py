@@ -169,7 +169,7 @@ def cluster_graph(
     K = len(graph.sizes)
     own = ax is None
     ax = axes(ax, (COLUMN, 0.95 * COLUMN))
-    palette = cluster_colours(K)
+    palette = cluster_colours(rows.shape[1])[used]
     larger = np.maximum(graph.overlap, graph.overlap.T)
     pairs = [(a, b) for a in range(K) for b in range(a + 1, K) if larger[a, b] >= limit]
     pairs.sort(key=lambda pair: larger[pair])
@@ -230,7 +230,7 @@ def cluster_graph(
     if beyond > across[highest] / 2:
         share = 0.5 + float(graph.places[highest, 1]) / (2 * height)
         above = {"y": share, "pad": beyond + 5.0}
-    ax.set_title(f"{count(K, 'cluster')} and their overlap", **above)
+    ax.set_title(f"{count(K, 'cluster')}{' and their overlap' * (K > 1)}", **above)
     if in_key:
         whole = cluster_words(names, rows.shape[1], "cluster_graph", LONGEST)
         entries = [f"{number} {whole[k]}" for number, k in zip(numbers_only, used, strict=True)]

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 
 _MOST_BARS = 2000
+_LINE = (
+    8.5  # height of a line of text beside bars, in points; the layout makes axes lower than here
+)
 _ABOVE = 12.0  # height of the names of clusters above bars, in points
 
 
@@ -292,7 +295,7 @@ def silhouette_bars(
     """Draw the silhouettes of all objects on the consensus, cluster by cluster.
 
     Long bars: the partitions put the object with its own cluster and not with the next. Bars to the
-    left: they put it more often into another one.
+    left: they put it more often into another one. If there are too many clusters for their names, the largest are named.
 
     Parameters
     ----------
@@ -338,6 +341,8 @@ def silhouette_bars(
     gap = 0.02 * n
     mean = float(bars.values.mean())
     longest = 0
+    middles = first + np.arange(len(clusters)) * gap + sizes / 2
+    named = _far_enough(middles, sizes, (n + len(clusters) * gap) * _LINE / 72.0 / inches_of(ax, 1))
     for at, (k, a, size) in enumerate(zip(clusters, first, sizes, strict=True)):
         values = bars.values[a : a + size]
         # With very many objects, adjacent ones are averaged into one bar.
@@ -346,11 +351,13 @@ def silhouette_bars(
         means = over_partitions(values, edges) / np.diff(edges)
         y = a + at * gap + np.repeat(edges, 2)[1:-1]
         ax.fill_betweenx(y, 0, np.repeat(means, 2), color=palette[k], linewidth=0)
+        if not named[at]:
+            continue
         text = f"{words[k]}: {values.mean():.2f} ({size:,})"
         longest = max(longest, len(text))
         ax.annotate(
             text,
-            (1.0, a + at * gap + size / 2),
+            (1.0, middles[at]),
             xycoords=("axes fraction", "data"),
             xytext=(3, 0),
             textcoords="offset points",
@@ -373,3 +380,14 @@ def silhouette_bars(
     ax.spines["left"].set_visible(False)
     ax.set_ylabel("objects, by cluster")
     return ax
+
+
+def _far_enough(places: Floats, sizes: Ints, least: float) -> list[bool]:
+    """Return which texts are written so that no two are closer than `least`; those of large clusters first."""
+    written: list[float] = []
+    shown = [False] * len(places)
+    for at in np.argsort(-sizes, kind="stable").tolist():
+        if all(abs(places[at] - other) >= least for other in written):
+            written.append(float(places[at]))
+            shown[at] = True
+    return shown
