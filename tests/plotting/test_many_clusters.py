@@ -8,6 +8,7 @@ import pytest
 
 matplotlib.use("Agg")
 from conclust import plotting
+from conclust.exceptions import InputError
 from conclust.plotting.canvas.style import cluster_colours
 
 
@@ -61,6 +62,17 @@ def test_clusters_without_objects_do_not_shift_colours():
     ax = plotting.cluster_graph(membership)
     colours = ax.collections[0].get_facecolors()[:, :3]
     np.testing.assert_allclose(colours, cluster_colours(4)[[1, 3]])
+
+
+def test_objects_are_under_the_name_of_their_label():
+    membership = [[0.5, 0.5], [0.6, 0.4], [0.2, 0.8], [0.5, 0.5]]
+    bars = plotting.bars_of(membership, labels=[0, 1, 1, 1])
+    assert bars.order.tolist() == [0, 2, 3, 1]
+    assert bars.clusters.tolist() == [0, 1, 1, 1]
+    ax = plotting.membership_bars(membership, labels=[0, 1, 1, 1], names=["one", "two"])
+    assert ax.get_xlim() == (0, 4)
+    with pytest.raises(InputError, match="'labels' of membership_bars"):
+        plotting.bars_of(membership, labels=[0, 1])
 
 
 def test_one_cluster_has_no_overlap():

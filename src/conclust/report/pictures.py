@@ -161,7 +161,11 @@ class Gallery:
         return _block(
             [
                 self._one(
-                    "bars", lambda: plotting.membership_bars(membership, names=names), wide=True
+                    "bars",
+                    lambda: plotting.membership_bars(
+                        membership, labels=reported.labels[held], names=names
+                    ),
+                    wide=True,
                 ),
                 self._one(
                     "silhouette",
