@@ -180,6 +180,17 @@ def test_long_names_of_clusters_break_instead_of_hiding_the_other_columns(look, 
     assert set(hidden) == {0}
 
 
+def test_each_row_is_headed_by_its_cluster_or_object(opened):
+    page = opened("several")
+    headed = page.run(
+        "Object.fromEntries([...document.querySelectorAll('table')].map((table) => [table.caption.textContent, "
+        "[...table.tBodies[0].rows].every((row) => row.cells[0].matches('th[scope=row]'))]))"
+    )
+    tables = {name: heads for name, heads in headed.items() if name.startswith("The ")}
+    assert {name.split()[-1] for name in tables} >= {"groups", "clusters", "objects"}
+    assert all(tables.values())
+
+
 def test_hostile_names_are_shown_as_text(opened):
     page = opened("hostile")
     assert page.run("document.scripts.length") == 2
@@ -192,7 +203,7 @@ def test_hostile_names_are_shown_as_text(opened):
     )
     assert {shown(name) for name in HOSTILE} <= set(bare)
     assert page.run(
-        "[...document.querySelectorAll('td.name')].every(n => n.firstChild.tagName === 'BDI')"
+        "[...document.querySelectorAll('tbody .name')].every(n => n.firstChild.tagName === 'BDI')"
     )
 
 

@@ -28,7 +28,7 @@ def boxes_of(ax):
 
 
 @pytest.mark.parametrize("n_clusters", [5, 25, 60, 200])
-def test_names_beside_silhouettes_do_not_overlap(n_clusters):
+def test_means_of_silhouettes_do_not_overlap(n_clusters):
     labels, members, _ = drawn(n_clusters)
     ax = plotting.silhouette_bars(labels, members)
     boxes = sorted(boxes_of(ax), key=lambda box: box.y0)
