@@ -135,8 +135,8 @@ class Page:
     def ask(self, method, **parameters):
         return self.browser.ask(method, self.session, **parameters)
 
-    def look(self, *, width=1280, height=900, dark=False, phone=False, still=False):
-        """Set the width of the window in pixels, the light or dark scheme, and whether it is a phone."""
+    def look(self, *, width=1280, height=900, dark=False, phone=False, still=False, media=""):
+        """Set the width of the window in pixels, the light or dark scheme, a phone or not, and screen or print."""
         self.ask(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -148,7 +148,7 @@ class Page:
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
             {"name": "prefers-reduced-motion", "value": "reduce" if still else "no-preference"},
         ]
-        self.ask("Emulation.setEmulatedMedia", features=features)
+        self.ask("Emulation.setEmulatedMedia", features=features, media=media)
 
     def go(self, path):
         """Load a file, and wait until it is loaded."""

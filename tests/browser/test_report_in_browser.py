@@ -56,6 +56,16 @@ def pages(tmp_path_factory):
         names=names,
         feature_names=HOSTILE,
     )
+    report.write(
+        EAC(2).fit(labels),
+        home / "long.html",
+        ensemble=labels,
+        X=points,
+        cluster_names=[
+            f"Regulatory T cells with high FOXP3 and low IL7R expression, part {i}" for i in (1, 2)
+        ],
+        pictures=False,
+    )
     z = rng.integers(0, 30, 3000)
     labels = np.where(rng.random((3000, 12)) < 0.2, rng.integers(0, 30, (3000, 12)), z[:, None])
     report.write(EAC(30).fit(labels), home / "many.html", ensemble=labels, pictures=False)
@@ -144,6 +154,43 @@ def test_text_has_enough_contrast(name, dark, opened):
     assert (int(re.findall(r"\d+", ground)[0]) < 60) == dark
 
 
+def test_printed_text_has_enough_contrast_whatever_the_scheme_of_the_screen(opened):
+    page = opened("several", dark=True)
+    page.look(dark=True, media="print")
+    seen, poor = page.run(CONTRAST)
+    assert seen > 100
+    assert poor == []
+
+
+@pytest.mark.parametrize("look", ["desktop", "phone"])
+def test_long_names_of_clusters_break_instead_of_hiding_the_other_columns(look, opened):
+    page = opened("long", **LOOKS[look])
+    widths = page.run(
+        "[...document.querySelectorAll('.chip')].map((name) => "
+        "[name.scrollWidth - name.clientWidth, name.getBoundingClientRect().width])"
+    )
+    assert widths
+    assert all(hidden <= 0 and width <= 24 * 16 for hidden, width in widths)
+    hidden = page.run(
+        "[...document.querySelectorAll('.scroll:has(td.wide)')].map((box) => "
+        "[...box.querySelectorAll('tbody td.number')].filter((cell) => "
+        "cell.getBoundingClientRect().right > box.getBoundingClientRect().right).length)"
+    )
+    assert hidden
+    assert set(hidden) == {0}
+
+
+def test_each_row_is_headed_by_its_cluster_or_object(opened):
+    page = opened("several")
+    headed = page.run(
+        "Object.fromEntries([...document.querySelectorAll('table')].map((table) => [table.caption.textContent, "
+        "[...table.tBodies[0].rows].every((row) => row.cells[0].matches('th[scope=row]'))]))"
+    )
+    tables = {name: heads for name, heads in headed.items() if name.startswith("The ")}
+    assert {name.split()[-1] for name in tables} >= {"groups", "clusters", "objects"}
+    assert all(tables.values())
+
+
 def test_hostile_names_are_shown_as_text(opened):
     page = opened("hostile")
     assert page.run("document.scripts.length") == 2
@@ -156,7 +203,7 @@ def test_hostile_names_are_shown_as_text(opened):
     )
     assert {shown(name) for name in HOSTILE} <= set(bare)
     assert page.run(
-        "[...document.querySelectorAll('td.name')].every(n => n.firstChild.tagName === 'BDI')"
+        "[...document.querySelectorAll('tbody .name')].every(n => n.firstChild.tagName === 'BDI')"
     )
 
 

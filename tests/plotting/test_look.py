@@ -252,6 +252,9 @@ def test_shortened_names_stay_different():
     names = [f"segment of the market, number {k}" for k in range(3)]
     assert shortened(names, 18) == [f"segment … number {k}" for k in range(3)]
     assert shortened(["premium customers abroad", "basic"], 18) == ["premium customers…", "basic"]
+    middle = [f"regulatory T cells {sign} of the blood (CD127)" for sign in ("FOXP3+", "FOXP3-")]
+    assert len(set(shortened(middle, 18))) == 2
+    assert max(map(len, shortened([*middle, "basic"], 18))) <= 18
     assert shortened(["the same long name for both"] * 2, 18) == ["the same long nam…"] * 2
 
 

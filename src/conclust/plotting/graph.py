@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust._arrays.containers import plain_array
 from conclust._types import Floats, Ints
-from conclust._validation import check_real, count, shown
-from conclust.exceptions import InputError
+from conclust._validation import check_real, count
 from conclust.membership import cluster_similarity
 from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.keys import LONGEST, Box, draw_key, text_box
 from conclust.plotting.canvas.orders import dendrogram_order
 from conclust.plotting.canvas.reading import (
     cluster_words,
-    objects_in_clusters,
-    read_membership,
+    objects_by_cluster,
 )
 from conclust.plotting.canvas.style import (
     COLUMN,
@@ -87,7 +84,7 @@ def cluster_graph_of(
     array([[0.9, 0.1],
            [0.4, 0.6]])
     """
-    rows, clusters = _placed(membership, labels)
+    rows, clusters = objects_by_cluster(membership, labels, "cluster_graph")[:2]
     sizes = np.bincount(clusters, minlength=rows.shape[1])
     used = np.flatnonzero(sizes)
     overlap = cluster_similarity(rows)[np.ix_(used, used)]
@@ -161,7 +158,7 @@ def cluster_graph(
     ['.10', '.40', '0\n2', '1\n1']
     """
     limit = check_real(least, "least", "cluster_graph", high=1.0)
-    rows, clusters = _placed(membership, labels)
+    rows, clusters = objects_by_cluster(membership, labels, "cluster_graph")[:2]
     graph = cluster_graph_of(rows, labels=clusters)
     words = cluster_words(names, rows.shape[1], "cluster_graph")
     used = np.unique(clusters).tolist()
@@ -169,7 +166,7 @@ def cluster_graph(
     K = len(graph.sizes)
     own = ax is None
     ax = axes(ax, (COLUMN, 0.95 * COLUMN))
-    palette = cluster_colours(K)
+    palette = cluster_colours(rows.shape[1])[used]
     larger = np.maximum(graph.overlap, graph.overlap.T)
     pairs = [(a, b) for a in range(K) for b in range(a + 1, K) if larger[a, b] >= limit]
     pairs.sort(key=lambda pair: larger[pair])
@@ -230,7 +227,7 @@ def cluster_graph(
     if beyond > across[highest] / 2:
         share = 0.5 + float(graph.places[highest, 1]) / (2 * height)
         above = {"y": share, "pad": beyond + 5.0}
-    ax.set_title(f"{count(K, 'cluster')} and their overlap", **above)
+    ax.set_title(f"{count(K, 'cluster')}{' and their overlap' * (K > 1)}", **above)
     if in_key:
         whole = cluster_words(names, rows.shape[1], "cluster_graph", LONGEST)
         entries = [f"{number} {whole[k]}" for number, k in zip(numbers_only, used, strict=True)]
@@ -254,22 +251,6 @@ def _write_numbers(ax: Axes, numbers: list[tuple[str, Box]], taken: list[Box], r
             bbox={"boxstyle": "round,pad=0.12", "facecolor": "#ffffff", "edgecolor": "none"},
             zorder=3,
         )
-
-
-def _placed(membership: Any, labels: ArrayLike | None) -> tuple[Floats, Ints]:
-    """Return the memberships of the objects that are in a cluster, and their clusters."""
-    rows = read_membership(membership, "cluster_graph")
-    if labels is None:
-        rows = rows[objects_in_clusters(membership, len(rows))]
-        return rows, np.asarray(rows.argmax(axis=1), dtype=np.int64)
-    codes = plain_array(labels, "'labels'")
-    sound = codes.shape == (len(rows),) and codes.dtype.kind in "iu"
-    if not sound or (len(codes) and not 0 <= codes.min() <= codes.max() < rows.shape[1]):
-        raise InputError(
-            f"The 'labels' of cluster_graph must be a cluster from 0 to {rows.shape[1] - 1} for each of the {len(rows)} "
-            f"rows. Got {shown(labels)} instead."
-        )
-    return rows, codes.astype(np.int64)
 
 
 def _diameters(sizes: Ints, places: Floats, room: float, *, numbered: bool) -> Floats:

@@ -272,11 +272,16 @@ def embedding(
     boxes = [
         text_box(_points_of(ax, at), words[k], _NAME) for k, at in zip(shown, middles, strict=True)
     ]
-    in_key = _crowded(ax, boxes) and any(len(words[k]) > 2 for k in shown)
+    crowded = _crowded(ax, boxes)
+    # Numbers take no less space than numbers.
+    in_key = crowded and any(len(words[k]) > (3 if words[k].isdigit() else 2) for k in shown)
     written = [str(i + 1) for i in range(len(shown))] if in_key else [words[k] for k in shown]
     steps = np.zeros((len(shown), 2))
-    if in_key:
-        numbers = [text_box(_points_of(ax, at), "00", _NAME + 2) for at in middles]
+    if crowded:
+        numbers = [
+            text_box(_points_of(ax, at), "0" * max(2, *map(len, written)), _NAME + 2)
+            for at in middles
+        ]
         (x0, y0), (x1, y1) = ax.bbox.get_points() * 72.0 / ax.figure.dpi
         room = Box((x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 2, (y1 - y0) / 2)
         steps = _apart(numbers, room)

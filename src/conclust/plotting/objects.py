@@ -20,8 +20,7 @@ from conclust.plotting.canvas.figures import axes, count_along, inches_of
 from conclust.plotting.canvas.keys import LONGEST, draw_key
 from conclust.plotting.canvas.reading import (
     cluster_words,
-    objects_in_clusters,
-    read_membership,
+    objects_by_cluster,
 )
 from conclust.plotting.canvas.style import (
     COLUMN,
@@ -38,6 +37,9 @@ if TYPE_CHECKING:
 
 
 _MOST_BARS = 2000
+_LINE = (
+    8.5  # height of a line of text beside bars, in points; the layout makes axes lower than here
+)
 _ABOVE = 12.0  # height of the names of clusters above bars, in points
 
 
@@ -60,13 +62,15 @@ class Bars:
     values: Floats
 
 
-def bars_of(membership: ArrayLike | Any) -> Bars:
+def bars_of(membership: ArrayLike | Any, *, labels: ArrayLike | None = None) -> Bars:
     """Return the data of the membership bars as arrays.
 
     Parameters
     ----------
     membership : array-like of shape (n_samples, n_clusters) or fitted model
         Rows are probabilities. Of a model ``membership_`` is shown, without the objects that no partition observed.
+    labels : array-like of int of shape (n_samples,), default=None
+        The cluster of each object, from 0 on, by which objects are sorted. None: its most probable one.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def bars_of(membership: ArrayLike | Any) -> Bars:
     Raises
     ------
     InputError
-        If the rows are no probabilities, or the model has none.
+        If the rows are no probabilities, the model has none, or `labels` are not of the rows and columns.
 
     Examples
     --------
@@ -84,18 +88,17 @@ def bars_of(membership: ArrayLike | Any) -> Bars:
     >>> bars_of([[0.2, 0.8], [0.9, 0.1], [1.0, 0.0]]).order
     array([2, 1, 0])
     """
-    rows = read_membership(membership, "membership_bars")
-    held = objects_in_clusters(membership, len(rows))
-    rows = rows[held]
-    clusters = rows.argmax(axis=1)
-    order = np.lexsort((-rows.max(axis=1), clusters)).astype(np.int64)
-    return Bars(held[order], clusters[order].astype(np.int64), rows[order])
+    rows, clusters, held = objects_by_cluster(membership, labels, "membership_bars")
+    own = np.take_along_axis(rows, clusters[:, None], axis=1)[:, 0]
+    order = np.lexsort((-own, clusters)).astype(np.int64)
+    return Bars(held[order], clusters[order], rows[order])
 
 
 @drawn_in_style
 def membership_bars(
     membership: ArrayLike | Any,
     *,
+    labels: ArrayLike | None = None,
     max_bars: int = 600,
     colours: Sequence[Any] | None = None,
     names: Sequence[str] | None = None,
@@ -103,13 +106,15 @@ def membership_bars(
 ) -> Axes:
     """Draw the memberships of objects as adjacent bars.
 
-    Objects are sorted by their most probable cluster, the most certain first; each bar has height 1 and shows the
+    Objects are sorted by cluster, the most certain first; each bar has height 1 and shows the
     shares of the clusters from below, the object's own first.
 
     Parameters
     ----------
     membership : array-like of shape (n_samples, n_clusters) or fitted model
         Rows are probabilities. Of a model ``membership_`` is shown, without the objects that no partition observed.
+    labels : array-like of int of shape (n_samples,), default=None
+        The cluster of each object, from 0 on, by which objects are sorted. None: its most probable one.
     max_bars : int, default=600
         Maximum number of bars; with more objects, neighbours of a cluster are averaged.
     colours : sequence of matplotlib colours, default=None
@@ -129,7 +134,7 @@ def membership_bars(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If the rows are no probabilities, or the model has none.
+        If the rows are no probabilities, the model has none, or `labels` are not of the rows and columns.
     ParameterError
         If `max_bars` is out of its range.
 
@@ -141,7 +146,7 @@ def membership_bars(
     'membership'
     """
     limit = check_int(max_bars, "max_bars", "membership_bars")
-    bars = bars_of(membership)
+    bars = bars_of(membership, labels=labels)
     n, K = bars.values.shape
     words = cluster_words(names, K, "membership_bars")
     own = ax is None
@@ -292,7 +297,7 @@ def silhouette_bars(
     """Draw the silhouettes of all objects on the consensus, cluster by cluster.
 
     Long bars: the partitions put the object with its own cluster and not with the next. Bars to the
-    left: they put it more often into another one.
+    left: they put it more often into another one. If there are too many clusters for their names, the largest are named.
 
     Parameters
     ----------
@@ -338,6 +343,8 @@ def silhouette_bars(
     gap = 0.02 * n
     mean = float(bars.values.mean())
     longest = 0
+    middles = first + np.arange(len(clusters)) * gap + sizes / 2
+    named = _far_enough(middles, sizes, (n + len(clusters) * gap) * _LINE / 72.0 / inches_of(ax, 1))
     for at, (k, a, size) in enumerate(zip(clusters, first, sizes, strict=True)):
         values = bars.values[a : a + size]
         # With very many objects, adjacent ones are averaged into one bar.
@@ -346,11 +353,13 @@ def silhouette_bars(
         means = over_partitions(values, edges) / np.diff(edges)
         y = a + at * gap + np.repeat(edges, 2)[1:-1]
         ax.fill_betweenx(y, 0, np.repeat(means, 2), color=palette[k], linewidth=0)
+        if not named[at]:
+            continue
         text = f"{words[k]}: {values.mean():.2f} ({size:,})"
         longest = max(longest, len(text))
         ax.annotate(
             text,
-            (1.0, a + at * gap + size / 2),
+            (1.0, middles[at]),
             xycoords=("axes fraction", "data"),
             xytext=(3, 0),
             textcoords="offset points",
@@ -373,3 +382,14 @@ def silhouette_bars(
     ax.spines["left"].set_visible(False)
     ax.set_ylabel("objects, by cluster")
     return ax
+
+
+def _far_enough(places: Floats, sizes: Ints, least: float) -> list[bool]:
+    """Return which texts are written so that no two are closer than `least`; those of large clusters first."""
+    written: list[float] = []
+    shown = [False] * len(places)
+    for at in np.argsort(-sizes, kind="stable").tolist():
+        if all(abs(places[at] - other) >= least for other in written):
+            written.append(float(places[at]))
+            shown[at] = True
+    return shown

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust._arrays.containers import number_array
+from conclust._arrays.containers import number_array, plain_array
 from conclust._sklearn import check_is_fitted
 from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.consensus.linkage import cut, longest_lifetime
 from conclust.exceptions import InputError
+from conclust.measures.matching import assign
 from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.style import GREY, INK, PAGE, PALE, cluster_colours, drawn_in_style
 
@@ -34,11 +35,13 @@ class Tree:
     y : ndarray of shape (n_merges, 3)
         Heights of the two parts, and of the merge.
     cluster : ndarray of shape (n_merges,)
-        The cluster that the merge is within; -1 for merges of several.
+        The cluster that the merge is within, counted from the left; -1 for merges of several.
     ends : ndarray of shape (n_clusters + 1,)
         Positions where the clusters start in the order, and the end of the last one.
     lifetime : tuple of two floats
         Heights between which the tree has this number of clusters.
+    labels : ndarray of shape (n_clusters,)
+        Label of each cluster, from left to right.
     """
 
     order: Ints
@@ -47,9 +50,16 @@ class Tree:
     cluster: Ints
     ends: Ints
     lifetime: tuple[float, float]
+    labels: Ints
 
 
-def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges: int = 500) -> Tree:
+def tree_of(
+    tree: ArrayLike | Any,
+    n_clusters: int | None = None,
+    *,
+    labels: ArrayLike | None = None,
+    max_merges: int = 500,
+) -> Tree:
     """Return the data of the dendrogram as arrays.
 
     Parameters
@@ -59,6 +69,9 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
     n_clusters : int, default=None
         Clusters that the tree is cut into. None: the clusters of the model, else the number with the
         longest lifetime.
+    labels : array-like of shape (n_leaves,), default=None
+        Labels, from 0, that the clusters of the tree have: each that of the cluster with which it has most leaves in
+        common, no two the same. None: the labels of the model, for a matrix numbers by first appearance, as ``EAC`` gives.
     max_merges : int, default=500
         Maximum number of merges that are returned, the last ones.
 
@@ -70,7 +83,7 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
     Raises
     ------
     InputError
-        If there is no tree.
+        If there is no tree, or `labels` are not of its leaves.
     ParameterError
         If there are fewer leaves than clusters.
 
@@ -112,9 +125,11 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
             if not is_shown[part]:
                 middle[part] = begin[part] + size[part] / 2.0
         middle[n + merge] = middle[parts[merge]].mean()
-    labels = cut(matrix, n_clusters)
-    ends = np.flatnonzero(np.diff(labels[order])) + 1
-    number = np.cumsum(np.concatenate([[0], np.diff(labels[order]) != 0]))
+    parts_of_leaves = cut(matrix, n_clusters)
+    ordered = parts_of_leaves[order]
+    ends = np.flatnonzero(np.diff(ordered)) + 1
+    number = np.cumsum(np.concatenate([[0], np.diff(ordered) != 0]))
+    starts = np.concatenate([[0], ends])
     cluster = np.where(top_merges < n - n_clusters, number[begin[n + top_merges]], -1)
     low = float(height[2 * n - 1 - n_clusters]) if n_clusters < n else 0.0
     high = float(height[2 * n - n_clusters]) if n_clusters > 1 else max(low, 1.0)
@@ -125,7 +140,34 @@ def tree_of(tree: ArrayLike | Any, n_clusters: int | None = None, *, max_merges:
         cluster,
         np.concatenate([[0], ends, [n]]),
         (low, high),
+        _matched(parts_of_leaves, n_clusters, _labels_of_leaves(tree, labels, n))[ordered[starts]],
     )
+
+
+def _labels_of_leaves(tree: Any, labels: ArrayLike | None, n: int) -> Ints | None:
+    if labels is None:
+        given = np.asarray(getattr(tree, "labels_", ()))
+        # Objects that no partition observed are not in the tree; a tree of some of the objects has no labels.
+        seen = given[given >= 0]
+        return seen.astype(np.int64) if len(seen) == n else None
+    given = plain_array(labels, "'labels'")
+    if given.shape != (n,) or given.dtype.kind not in "iu":
+        raise InputError(
+            f"'labels' must be a whole number for each of the {n} leaves of the tree. Got an array of "
+            f"shape {given.shape} and type {given.dtype}."
+        )
+    return given.astype(np.int64)
+
+
+def _matched(parts: Ints, n_parts: int, labels: Ints | None) -> Ints:
+    """Return a label for each part of the tree; parts left over get numbers that no label has."""
+    if labels is None or np.array_equal(labels, parts):
+        return np.arange(n_parts)
+    is_labelled = labels >= 0
+    n_labels = int(labels.max(initial=-1)) + 1
+    table = np.zeros((n_parts, max(n_labels, n_parts)))
+    np.add.at(table, (parts[is_labelled], labels[is_labelled]), 1.0)
+    return assign(table)
 
 
 def _read(tree: Any, n_clusters: int | None) -> tuple[Floats, int]:
@@ -158,6 +200,7 @@ def dendrogram(
     tree: ArrayLike | Any,
     n_clusters: int | None = None,
     *,
+    labels: ArrayLike | None = None,
     max_merges: int = 500,
     ax: Axes | None = None,
 ) -> Axes:
@@ -170,6 +213,9 @@ def dendrogram(
     n_clusters : int, default=None
         Clusters that the tree is cut into. None: the clusters of the model, else the number with the
         longest lifetime.
+    labels : array-like of shape (n_leaves,), default=None
+        Labels, from 0, that the clusters of the tree have, and with them their colours: each that of the cluster with which it has most leaves in
+        common, no two the same. None: the labels of the model, for a matrix numbers by first appearance, as ``EAC`` gives.
     max_merges : int, default=500
         Maximum number of merges that are drawn, the last ones; lower branches are cut off.
     ax : matplotlib Axes, default=None
@@ -185,7 +231,7 @@ def dendrogram(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If there is no tree.
+        If there is no tree, or `labels` are not of its leaves.
     ParameterError
         If there are fewer leaves than clusters.
 
@@ -205,14 +251,14 @@ def dendrogram(
     """
     from matplotlib.collections import LineCollection
 
-    picture = tree_of(tree, n_clusters, max_merges=max_merges)
+    picture = tree_of(tree, n_clusters, labels=labels, max_merges=max_merges)
     n, K = len(picture.order), len(picture.ends) - 1
     ax = axes(ax, (PAGE, 0.42 * PAGE))
     low, high = picture.lifetime
     ax.axhspan(low, high, color=PALE, linewidth=0, zorder=0)
     # Each merge is a bracket: up, across, down.
     x, y = picture.x[:, [0, 0, 1, 1]], picture.y[:, [0, 2, 2, 1]]
-    palette = cluster_colours(K)
+    palette = cluster_colours(int(picture.labels.max()) + 1)[picture.labels]
     colours = [palette[k] if k >= 0 else INK for k in picture.cluster]
     widths = np.where(picture.cluster >= 0, 0.9, 1.2)
     ax.add_collection(

@@ -53,9 +53,11 @@
   const nameOf = (value) => el("bdi", { dir: "auto" },
     ...String(value).split(/(?<=[_/])/).flatMap((part, at) => (at ? [el("wbr"), part] : [part])));
 
-  function cell(value, column) {
-    if (column.kind === "cluster") return el("td", { class: "cluster" }, chip(value));
-    if (column.kind === "name") return el("td", { class: "name" }, nameOf(value));
+  // The first cell of a row heads it, so that screen readers name the cluster or object of each number.
+  function cell(value, column, first) {
+    const [tag, scope] = first ? ["th", "row"] : ["td", null];
+    if (column.kind === "cluster") return el(tag, { class: "cluster", scope }, chip(value));
+    if (column.kind === "name") return el(tag, { class: "name", scope }, nameOf(value));
     if (column.kind === "text") {
       const text = String(value);
       return el("td", { class: text.length > 40 ? "wide" : "" }, el("bdi", {}, text));
@@ -102,7 +104,7 @@
     const more = el("button", { type: "button", class: "more" });
     const heads = columns.map((column, at) => el("th", { scope: "col", class: column.kind },
       el("button", { type: "button", title: column.how, onclick: () => sort(at) },
-        column.title, el("span", { class: "arrow", "aria-hidden": "true" }))));
+        el("span", { class: "title" }, column.title), el("span", { class: "arrow", "aria-hidden": "true" }))));
 
     function rows() {
       const wanted = state.sought.toLowerCase();
@@ -128,7 +130,7 @@
       const shown = found.slice(0, state.shown);
       body.replaceChildren(...shown.map((row) => {
         const line = el("tr", {}, row.map((value, at) => {
-          const one = cell(value, columns[at]);
+          const one = cell(value, columns[at], at === 0);
           one.dataset.title = columns[at].title;  // shown on a phone, where a long row is a block
           return one;
         }));

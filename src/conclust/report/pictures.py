@@ -86,8 +86,14 @@ class Gallery:
             )
         tree = reported.tree
         if tree is not None and reported.n_clusters > 1:
+            leaves = reported.labels[reported.labels >= 0]
+            labels = leaves if len(leaves) == len(tree) + 1 else None
             pictures.append(
-                self._one("tree", lambda: plotting.dendrogram(tree, reported.n_clusters), wide=True)
+                self._one(
+                    "tree",
+                    lambda: plotting.dendrogram(tree, reported.n_clusters, labels=labels),
+                    wide=True,
+                )
             )
         return _block(pictures)
 
@@ -155,7 +161,11 @@ class Gallery:
         return _block(
             [
                 self._one(
-                    "bars", lambda: plotting.membership_bars(membership, names=names), wide=True
+                    "bars",
+                    lambda: plotting.membership_bars(
+                        membership, labels=reported.labels[held], names=names
+                    ),
+                    wide=True,
                 ),
                 self._one(
                     "silhouette",

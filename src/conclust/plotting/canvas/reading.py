@@ -76,6 +76,25 @@ def read_membership(given: Any, owner: str) -> Floats:
     return check_membership(membership)
 
 
+def objects_by_cluster(given: Any, labels: Any, owner: str) -> tuple[Floats, Ints, Ints]:
+    """Return the memberships of the objects that are in a cluster, their clusters, and which objects they are.
+
+    Without `labels`, an object is in its most probable cluster.
+    """
+    rows = read_membership(given, owner)
+    if labels is None:
+        held = objects_in_clusters(given, len(rows))
+        return rows[held], rows[held].argmax(axis=1).astype(np.int64), held
+    codes = plain_array(labels, "'labels'")
+    sound = codes.shape == (len(rows),) and codes.dtype.kind in "iu"
+    if not sound or (len(codes) and not 0 <= codes.min() <= codes.max() < rows.shape[1]):
+        raise InputError(
+            f"The 'labels' of {owner} must be a cluster from 0 to {rows.shape[1] - 1} for each of the {len(rows)} "
+            f"rows. Got {shown(labels)} instead."
+        )
+    return rows, codes.astype(np.int64), np.arange(len(rows))
+
+
 def objects_in_clusters(given: Any, n: int) -> Ints:
     """Return the objects of memberships that are in a cluster: of a fitted model those with a label."""
     labels = getattr(given, "labels_", None)
@@ -96,15 +115,28 @@ def cluster_words(
 
 
 def shortened(words: list[str], longest: int) -> list[str]:
-    """Cut off the ends of long words, or their middles where different words would become alike."""
+    """Cut off the ends of long words, or their middles or beginnings where different words would become alike."""
     cut = [word if len(word) <= longest else f"{word[: longest - 1]}…" for word in words]
     if len(set(cut)) == len(set(words)):
         return cut
     end = longest // 2
-    return [
+    halves = [
         word if len(word) <= longest else f"{word[: longest - 1 - end]}…{word[-end:]}"
         for word in words
     ]
+    alike = {half: {w for w, h in zip(words, halves, strict=True) if h == half} for half in halves}
+    return [
+        half if len(alike[half]) == 1 else _from_difference(word, alike[half], longest)
+        for word, half in zip(words, halves, strict=True)
+    ]
+
+
+def _from_difference(word: str, others: set[str], longest: int) -> str:
+    """Return the part of a word that begins shortly before it differs from others."""
+    columns = enumerate(zip(*others, strict=False))
+    first = next((at for at, letters in columns if len(set(letters)) > 1), min(map(len, others)))
+    rest = word[max(0, first - longest // 3) :]
+    return f"…{rest}" if len(rest) < longest else f"…{rest[: longest - 2]}…"
 
 
 def _pairs_of_model(model: Any, owner: str) -> Pairs:

@@ -1,0 +1,79 @@
+"""Pictures of many clusters, and of clusters without objects."""
+
+import itertools
+
+import matplotlib
+import numpy as np
+import pytest
+
+matplotlib.use("Agg")
+from conclust import plotting
+from conclust.exceptions import InputError
+from conclust.plotting.canvas.style import cluster_colours
+
+
+def drawn(n_clusters, n=600):
+    rng = np.random.default_rng(0)
+    labels = np.r_[np.arange(n_clusters), rng.integers(0, n_clusters, n - n_clusters)]
+    members = np.where(
+        rng.random((n, 6)) < 0.1, rng.integers(0, n_clusters, (n, 6)), labels[:, None]
+    )
+    points = 8 * rng.normal(size=(n_clusters, 2))[labels] + rng.normal(size=(n, 2))
+    return labels, members, points
+
+
+def boxes_of(ax):
+    ax.figure.canvas.draw()
+    return [text.get_window_extent() for text in ax.texts if text.get_text()]
+
+
+@pytest.mark.parametrize("n_clusters", [5, 25, 60, 200])
+def test_means_of_silhouettes_do_not_overlap(n_clusters):
+    labels, members, _ = drawn(n_clusters)
+    ax = plotting.silhouette_bars(labels, members)
+    boxes = sorted(boxes_of(ax), key=lambda box: box.y0)
+    assert len(boxes) == n_clusters or n_clusters > 20
+    assert len(boxes) >= min(n_clusters, 12)
+    assert all(low.y1 <= high.y0 + 0.5 for low, high in itertools.pairwise(boxes))
+    largest = int(np.bincount(labels).argmax())
+    assert any(text.get_text().startswith(f"{largest}: ") for text in ax.texts)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbers_of_clusters_are_not_replaced_by_other_numbers(first):
+    labels, _, points = drawn(150)
+    names = [str(k + first) for k in range(150)]
+    ax = plotting.embedding(points, labels, names=names)
+    assert {text.get_text() for text in ax.texts} - {""} == set(names)
+    assert ax.get_legend() is None
+    assert not ax.figure.legends
+
+
+def test_crowded_numbers_are_moved_apart():
+    labels, _, points = drawn(60)
+    ax = plotting.embedding(points, labels, names=[str(k + 1) for k in range(60)])
+    boxes = boxes_of(ax)
+    assert len(boxes) == 60
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+
+
+def test_clusters_without_objects_do_not_shift_colours():
+    membership = np.repeat(np.eye(4)[[1, 3]], 5, axis=0)
+    ax = plotting.cluster_graph(membership)
+    colours = ax.collections[0].get_facecolors()[:, :3]
+    np.testing.assert_allclose(colours, cluster_colours(4)[[1, 3]])
+
+
+def test_objects_are_under_the_name_of_their_label():
+    membership = [[0.5, 0.5], [0.6, 0.4], [0.2, 0.8], [0.5, 0.5]]
+    bars = plotting.bars_of(membership, labels=[0, 1, 1, 1])
+    assert bars.order.tolist() == [0, 2, 3, 1]
+    assert bars.clusters.tolist() == [0, 1, 1, 1]
+    ax = plotting.membership_bars(membership, labels=[0, 1, 1, 1], names=["one", "two"])
+    assert ax.get_xlim() == (0, 4)
+    with pytest.raises(InputError, match="'labels' of membership_bars"):
+        plotting.bars_of(membership, labels=[0, 1])
+
+
+def test_one_cluster_has_no_overlap():
+    assert plotting.cluster_graph(np.ones((5, 1))).get_title() == "1 cluster"
