@@ -142,7 +142,7 @@ def expected_losses(
     return mean_losses(terms, ensemble.partition_weights[counted], loss, split_cost)
 
 
-def mean_losses(terms: LossTerms, weights: Floats, loss: Loss, split_cost: float = 1.0) -> Floats:
+def mean_losses(terms: LossTerms, weights: Floats, loss: Loss, split_cost: float) -> Floats:
     """Average the losses of each of the first partitions over the second ones."""
     values = loss_values(terms, loss, split_cost)
     with np.errstate(invalid="ignore"):

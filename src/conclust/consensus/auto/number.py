@@ -165,7 +165,7 @@ def most_considered(ensemble: Ensemble) -> int:
 
 
 def best_number(
-    ensemble: Ensemble, trees: list[Floats], straddling: Straddling, most: int | None = None
+    ensemble: Ensemble, trees: list[Floats], straddling: Straddling, most: int | None
 ) -> tuple[int, list[Support]]:
     """Choose the number of clusters.
 
@@ -177,7 +177,7 @@ def best_number(
         Dendrograms of its objects, with heights from 0 to 1. The first one gives the lifetimes.
     straddling : Straddling
         Straddling of the partitions that should respect the borders.
-    most : int, default=None
+    most : int or None
         Maximum number considered. None: twice the maximum over the partitions, from 10 to 60. At most the number that
         all partitions have, if they have the same (see `common_number`).
 
