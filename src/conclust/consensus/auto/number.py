@@ -19,7 +19,7 @@ from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import one_hot
-from conclust.trees.dendrogram import common_number, cut, lifetimes
+from conclust.trees.dendrogram import clusters_at, common_number, lifetimes
 
 
 def fine_partitions(ensemble: Ensemble) -> Ints:
@@ -203,7 +203,7 @@ def best_number(
         life, K = float(lives[at]), int(at) + 2
         if life <= max(best, _NOTHING):  # the support of later numbers is at most their lifetime
             break
-        cuts = [cut(tree, K) for tree in trees]
+        cuts = [clusters_at(tree, K) for tree in trees]
         straddled = [straddling.of(labels) for labels in cuts]
         across = min(straddled)
         even = _evenness(cuts[straddled.index(across)])
