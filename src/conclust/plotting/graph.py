@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust._arrays.containers import plain_array
+from conclust._arrays.containers import check_row_names, plain_array
 from conclust._types import Floats, Ints
 from conclust._validation import check_real, count, shown
 from conclust.exceptions import InputError
@@ -259,6 +259,7 @@ def _write_numbers(ax: Axes, numbers: list[tuple[str, Box]], taken: list[Box], r
 def _placed(membership: Any, labels: ArrayLike | None) -> tuple[Floats, Ints]:
     """Return the memberships of the objects that are in a cluster, and their clusters."""
     rows = read_membership(membership, "cluster_graph")
+    check_row_names({"membership": membership, "labels": labels}, named_only=True)
     if labels is None:
         rows = rows[objects_in_clusters(membership, len(rows))]
         return rows, np.asarray(rows.argmax(axis=1), dtype=np.int64)
