@@ -12,7 +12,7 @@ from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import count, refuse
+from conclust._validation import check_dense, count, refuse
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.constrained import Growth
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
@@ -20,7 +20,7 @@ from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import SparseEvidence, coassociation_blocks, frequencies
-from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.trees.agglomeration import (
     Linkage,
     dense_tree,
@@ -284,12 +284,12 @@ def profile_tree(
     """
     start = starting_clusters(ensemble)
     n = len(start)
-    if n > max_dense:
-        raise DenseLimitError(
-            f"metric='profile' needs a matrix of all pairs of the {n} distinct rows of labels "
-            f"({8 * n * n / 1e9:.1f} GB), more than max_dense={max_dense} allows. Use metric='evidence', with "
-            "linkage='single' or 'average', or pairs=, which need no such matrix, or a larger max_dense."
-        )
+    check_dense(
+        n,
+        max_dense,
+        "metric='profile' needs a matrix of",
+        "metric='evidence', with linkage='single' or 'average', or pairs=, which need no such matrix",
+    )
     with one_library_thread():
         if ensemble.has_missing or ensemble.has_noise or ensemble.is_soft:
             D, unobserved = _inner_products(start, n_jobs)
