@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.containers import check_row_names
 from conclust._validation import check_option
 from conclust.exceptions import InputError
 from conclust.measures.contingency import Contingency, contingency
@@ -541,6 +542,7 @@ def js_divergence(Z: ArrayLike, Y: ArrayLike) -> float:
     >>> round(js_divergence([[1.0, 0.0]], [[0.5, 0.5]]), 6)
     0.311278
     """
+    check_row_names({"Z": Z, "Y": Y}, named_only=True)
     z, y = check_membership(Z, "Z"), check_membership(Y, "Y")
     if z.shape[0] != y.shape[0]:
         raise InputError(
