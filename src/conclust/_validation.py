@@ -15,11 +15,12 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal, NoReturn, TypeGuard, get_args, overload
 
-from conclust.exceptions import InputError, MissingExtraError, ParameterError
+from conclust.exceptions import DenseLimitError, InputError, MissingExtraError, ParameterError
 
 __all__ = [
     "check_bool",
     "check_column_names",
+    "check_dense",
     "check_int",
     "check_option",
     "check_real",
@@ -88,6 +89,18 @@ def shown(value: object) -> str:
         article = "an" if kind[0].lower() in "aeiou" or kind == "ndarray" else "a"
         return f"{article} {kind}" + (f" of shape {shape}" if isinstance(shape, tuple) else "")
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def check_dense(n: int, max_dense: int, needs: str, instead: str) -> None:
+    """Refuse a matrix of all pairs of n distinct rows of labels that ``max_dense`` does not allow.
+
+    `needs` is the beginning of the sentence, `instead` what to use that needs no such matrix.
+    """
+    if n > max_dense:
+        raise DenseLimitError(
+            f"{needs} all pairs of the {n} distinct rows of labels ({8 * n * n / 1e9:.1f} GB), more than "
+            f"max_dense={max_dense} allows. Use {instead}, or a larger max_dense."
+        )
 
 
 def refuse_arguments(unknown: dict[str, Any], owner: str, weights: str) -> None:

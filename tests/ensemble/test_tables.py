@@ -182,6 +182,18 @@ def test_the_shell_joins_like_python(tmp_path, capsys):
     assert "is an input of this command" in capsys.readouterr().err
 
 
+def test_a_joined_table_that_cannot_be_written_is_refused_before_the_files_are_read(
+    tmp_path, capsys
+):
+    (tmp_path / "folder.csv").mkdir()
+    for out, sentence in (
+        (tmp_path / "folder.csv", "is a folder. Give --out the name of a file."),
+        (tmp_path / "no" / "x.csv", "for x.csv does not exist. Create it first."),
+    ):
+        assert main(["join", str(tmp_path / "none.csv"), "--out", str(out), "--force"]) == 1
+        assert sentence in capsys.readouterr().err
+
+
 def test_hashed_identifiers_match_only_with_the_same_salt(tmp_path, capsys):
     tables, objects = places(4, text=True)
     salt, other = tmp_path / "salt", tmp_path / "other"

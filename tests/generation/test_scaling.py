@@ -14,8 +14,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from conclust import EAC, ConsensusClustering, EnsembleGenerator
 from conclust.exceptions import ScaleWarning
-from conclust.generation.scaling import _columns_of, fitted_scaling
-from conclust.generation.tightness import Thinned, tighter_standardised
+from conclust.generation.scaling import Thinned, _columns_of, fitted_scaling, tighter_standardised
 
 
 @pytest.fixture

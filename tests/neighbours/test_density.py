@@ -4,7 +4,7 @@ from sklearn.datasets import make_moons
 from tests.naive import neighbours as naive
 
 from conclust.neighbours import find_neighbours
-from conclust.neighbours.density import core_squares, cut_ties, density_forest
+from conclust.neighbours.graph import core_squares, cut_ties, density_forest
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from conclust._arrays.rounding import spread_rounded_columns
+from conclust._arrays.points import spread_rounded_columns
 from conclust.neighbours import neighbour_graph
 from conclust.points.evidence import Borders, find_borders
 

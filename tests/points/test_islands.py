@@ -8,8 +8,7 @@ from experiments.default.answer_sets import uneven as uneven_sets
 
 from conclust import AutoConsensus, ConsensusClustering
 from conclust.metrics import adjusted_rand_index
-from conclust.points.evidence import Borders
-from conclust.points.islands import ISLAND_EVIDENCE, cuts_with_islands
+from conclust.points.evidence import ISLAND_EVIDENCE, Borders, cuts_with_islands
 
 
 def random_borders(rng):

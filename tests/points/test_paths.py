@@ -7,9 +7,8 @@ from scipy.sparse.csgraph import floyd_warshall
 from conclust import ConsensusClustering
 from conclust.neighbours import neighbour_graph
 from conclust.points.bent import BentBorders, joined
-from conclust.points.contact import contact_ratio
 from conclust.points.margin import margin_ratio
-from conclust.points.paths import PathsOfPoints, evenly_spread
+from conclust.points.paths import PathsOfPoints, contact_ratio, evenly_spread
 
 
 def paths_of(points, k=10):

@@ -5,7 +5,7 @@ import pytest
 from tests.cases import labels_of_codes, random_codes
 
 from conclust import Ensemble
-from conclust.spectra.indicator import IndicatorProducts
+from conclust.spectra.gram import IndicatorProducts
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])

@@ -240,7 +240,7 @@ def test_invalid_arguments_are_refused():
     _, labels = members()
     with pytest.raises(ParameterError, match="'n_clusters' parameter of compare"):
         cc.compare(labels, ["EAC"], n_clusters=0)
-    with pytest.raises(InputError, match="Got 3 classes and an ensemble of 60"):
+    with pytest.raises(InputError, match="Got 3 labels and an ensemble of 60"):
         cc.compare(labels, ["EAC"], truth=[0, 1, 2])
     with pytest.raises(ParameterError, match="'random_state' parameter of compare"):
         cc.compare(labels, ["EAC"], random_state="now")

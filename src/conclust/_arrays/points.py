@@ -1,8 +1,9 @@
-"""Reads points: a matrix of finite numbers, one row per object; errors name the columns with gaps."""
+"""Reads points: a matrix of finite numbers, one row per object; errors name the columns with gaps. Spreads rounded columns."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -144,3 +145,33 @@ def _places(X: Any, counts: Ints) -> str:
     ]
     more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
     return f"column{'s' * (len(places) > 1)} {', '.join(named)}{more}"
+
+
+def spread_rounded_columns(X: Floats, rng: np.random.Generator) -> Floats:
+    """Add uniform noise of the width of the grid to columns with few distinct values.
+
+    A column of whole numbers from 1 to 10 has gaps between its values that are not valleys between clusters.
+    A column is taken as rounded if it has at most sqrt(n) distinct values; its grid is the smallest difference
+    of two of them.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The points.
+    rng : Generator
+        Draws the noise.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, n_features)
+        X itself if no column is rounded, otherwise a copy.
+    """
+    n = len(X)
+    result = X
+    for j in range(X.shape[1]):
+        values = np.unique(X[:, j])
+        if 1 < len(values) <= max(2, isqrt(n)):
+            if result is X:
+                result = X.copy()
+            result[:, j] += rng.uniform(-0.5, 0.5, n) * np.diff(values).min()
+    return result

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from conclust._files.formats import FORMATS, OUTPUTS, either
 from conclust.cli.console import STREAM
-from conclust.exceptions import OutputExistsError
+from conclust.exceptions import InputError, OutputExistsError
 
 # The files that --force replaces or removes in a folder of results.
 _WRITTEN = (
@@ -96,6 +96,20 @@ def refuse_own_input(arguments: argparse.Namespace) -> None:
                     f"--out: {path} is an input of this command, which --force does not replace. Give another "
                     "name with --out."
                 )
+
+
+def check_output_file(path: Path, *, force: bool) -> None:
+    """Refuse a file to write that exists or is a folder, or whose folder does not exist, before the work begins."""
+    if path.is_dir():
+        raise OutputExistsError(f"{path} is a folder. Give --out the name of a file.")
+    if path.exists() and not force:
+        raise OutputExistsError(
+            f"{path} already exists. Give --force to replace it, or another name with --out."
+        )
+    if not path.parent.is_dir():
+        raise InputError(
+            f"The folder {path.parent} for {path.name} does not exist. Create it first."
+        )
 
 
 def _same(one: Path, other: Path) -> bool:

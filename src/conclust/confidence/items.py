@@ -16,7 +16,7 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of, noise_code, over_partitions
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.measures.matching import assign
-from conclust.spectra.indicator import IndicatorProducts
+from conclust.spectra.gram import IndicatorProducts
 
 Matching: TypeAlias = Literal["majority", "one_to_one"]
 

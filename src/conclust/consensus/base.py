@@ -331,6 +331,13 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             )
         return codes
 
+    def _of_new(self, X: Any, method: str, width: int | None, dtype: Any) -> Any:
+        """Return what a method finds from the codes of new objects, block by block if X is in blocks."""
+        check_is_fitted(self)
+        if is_blocked(X):
+            return placed_blocks(self, X, method, width, dtype)
+        return getattr(self, method)(self._encode(X))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
@@ -423,12 +430,9 @@ class PlacingClusterer(SoftConsensusClusterer):
             The columns are those of ``membership_``; rows sum to 1. An object missing everywhere
             gets a uniform row.
         """
-        if is_blocked(X):
-            check_is_fitted(self)
-            width = int(self.membership_.shape[1])
-            rows: Floats = placed_blocks(self, X, "_placed", width, np.float64)
-            return rows
-        return self._placed(self._encode(X))
+        check_is_fitted(self)
+        rows: Floats = self._of_new(X, "_placed", int(self.membership_.shape[1]), np.float64)
+        return rows
 
     def _placed(self, codes: NDArray[Any]) -> Floats:
         Y = self._place(codes)
@@ -449,11 +453,8 @@ class PlacingClusterer(SoftConsensusClusterer):
             Cluster of each object, of those in ``labels_``; -1 for an object missing everywhere, or without membership in
             any of these clusters.
         """
-        if is_blocked(X):
-            check_is_fitted(self)
-            labels: Ints = placed_blocks(self, X, "_labelled", None, np.int64)
-            return labels
-        return self._labelled(self._encode(X))
+        labels: Ints = self._of_new(X, "_labelled", None, np.int64)
+        return labels
 
     def _labelled(self, codes: NDArray[Any]) -> Ints:
         # Further columns are of clusters in which no object of the fit has its largest membership.

@@ -14,7 +14,7 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of, missing_code
 from conclust.exceptions import EnsembleWarning, warn
 from conclust.trees.agglomeration import single_tree
-from conclust.trees.dendrogram import cut
+from conclust.trees.dendrogram import clusters_at
 from conclust.weighting.similarity import degenerate_partitions
 
 # Chosen on k-means members of blobs, of the digits and of published pools; see the tests.
@@ -117,7 +117,7 @@ def merged_groups(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int) -> 
     if len(finer) < 2 or len(chosen) < 2 * n_groups:
         return 0, 0
     tree = single_tree(ensemble.part(chosen).subset(partitions=finer))
-    groups = cut(tree, 1 + int(np.count_nonzero(tree[:, 2] >= 0.5)))
+    groups = clusters_at(tree, 1 + int(np.count_nonzero(tree[:, 2] >= 0.5)))
     table = np.zeros((int(groups.max()) + 1, int(labels.max()) + 1))
     np.add.at(table, (groups, labels[chosen]), 1.0)
     least = max(_SMALL / n_clusters, _LEAST) * len(chosen)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from conclust._arrays.containers import check_row_names
 from conclust._types import Ints
 from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
 from conclust.exceptions import InputError
@@ -130,6 +131,7 @@ def _read_partitions(partitions: Sequence[ArrayLike], owner: str) -> list[Ints]:
     """Return complete labels of equal length, numbered by first appearance."""
     if not partitions:
         raise InputError(f"{owner} needs at least one partition. Got none.")
+    check_row_names({f"partitions[{u}]": one for u, one in enumerate(partitions)}, named_only=True)
     label_lists: list[Ints] = []
     for u, labels in enumerate(partitions):
         codes, names = read_labels(labels, f"partition {u}")

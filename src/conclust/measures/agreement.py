@@ -17,7 +17,7 @@ from conclust.ensemble.derived import labels_of
 from conclust.ensemble.labels import over_clusters
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 from conclust.measures.comparison import Average, mean_entropy, nmi_of
-from conclust.measures.contingency import read_labels, tabulate
+from conclust.measures.contingency import read_labels_beside, tabulate
 from conclust.measures.losses import all_losses
 from conclust.spectra.gram import gram_blocks, runs_of_partitions
 
@@ -70,12 +70,7 @@ def anmi(
     """
     check_option(average, "average", "anmi", Average)
     members = _hard(ensemble, "anmi")
-    codes, names = read_labels(labels, "labels")
-    if codes.size != members.n_samples:
-        raise InputError(
-            f"The partition and the ensemble must be of the same objects. Got {codes.size} labels and "
-            f"an ensemble of {members.n_samples} objects."
-        )
+    codes, names = read_labels_beside(labels, ensemble, members.n_samples)
     weights = members.partition_weights
     terms: list[float] = []
     shares: list[float] = []

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.containers import check_row_names
 from conclust._validation import check_option
 from conclust.exceptions import InputError
 from conclust.measures.contingency import Contingency, contingency
@@ -97,17 +98,17 @@ class PairConfusion:
     @property
     def precision(self) -> float:
         """Share of the pairs together in `labels_pred` that are together in `labels_true`; 1 if there are none."""
-        return _ratio(self.both, self.both + self.only_pred, empty=1.0)
+        return _ratio(self.both, self.both + self.only_pred)
 
     @property
     def recall(self) -> float:
         """Share of the pairs together in `labels_true` that are together in `labels_pred`; 1 if there are none."""
-        return _ratio(self.both, self.both + self.only_true, empty=1.0)
+        return _ratio(self.both, self.both + self.only_true)
 
     @property
     def f1(self) -> float:
         """Harmonic mean of precision and recall; 1 if no pair is together in either."""
-        return _ratio(2 * self.both, 2 * self.both + self.only_true + self.only_pred, empty=1.0)
+        return _ratio(2 * self.both, 2 * self.both + self.only_true + self.only_pred)
 
 
 def pair_confusion(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairConfusion:
@@ -166,7 +167,7 @@ def rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     0.6666666666666666
     """
     pairs = pair_confusion(labels_true, labels_pred)
-    return _ratio(pairs.both + pairs.neither, pairs.n_pairs, empty=1.0)
+    return _ratio(pairs.both + pairs.neither, pairs.n_pairs)
 
 
 def adjusted_rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
@@ -202,9 +203,7 @@ def adjusted_rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     # (both - ab/n) / ((a + b)/2 - ab/n), times 2n: Python integers, of any size.
     a, b = pairs.both + pairs.only_true, pairs.both + pairs.only_pred
     expected = 2 * a * b
-    return _ratio(
-        2 * pairs.both * pairs.n_pairs - expected, (a + b) * pairs.n_pairs - expected, 1.0
-    )
+    return _ratio(2 * pairs.both * pairs.n_pairs - expected, (a + b) * pairs.n_pairs - expected)
 
 
 def pairwise_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
@@ -543,6 +542,7 @@ def js_divergence(Z: ArrayLike, Y: ArrayLike) -> float:
     >>> round(js_divergence([[1.0, 0.0]], [[0.5, 0.5]]), 6)
     0.311278
     """
+    check_row_names({"Z": Z, "Y": Y}, named_only=True)
     z, y = check_membership(Z, "Z"), check_membership(Y, "Y")
     if z.shape[0] != y.shape[0]:
         raise InputError(
@@ -583,8 +583,8 @@ def _pairs(table: Contingency) -> PairConfusion:
     )
 
 
-def _ratio(part: int, whole: int, empty: float) -> float:
-    return part / whole if whole else empty
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
 
 
 def nmi_of(table: Contingency, average: Average) -> float:

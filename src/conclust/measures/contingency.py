@@ -212,3 +212,29 @@ def _compact(codes: Ints, names: tuple[Hashable, ...]) -> tuple[Ints, tuple[Hash
         codes[noise] = len(names) + np.arange(n_noise)
         names = names + (NOISE,) * n_noise
     return codes, names
+
+
+def read_labels_beside(
+    labels: Any, ensemble: Any, n_samples: int, *, what: str = "partition", name: str = "labels"
+) -> tuple[Ints, tuple[Hashable, ...]]:
+    """Return what `read_labels` does, for a partition of the objects of an ensemble.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n_samples,)
+        The partition.
+    ensemble : Ensemble or array-like
+        The ensemble as the user gave it; rows of a frame must have the names of those of `labels`.
+    n_samples : int
+        Number of its objects.
+    what, name : str
+        The partition in messages, and its parameter.
+    """
+    check_row_names({"ensemble": ensemble, name: labels}, named_only=True)
+    codes, names = read_labels(labels, name)
+    if codes.size != n_samples:
+        raise InputError(
+            f"The {what} and the ensemble must be of the same objects. Got {codes.size} labels and "
+            f"an ensemble of {n_samples} objects."
+        )
+    return codes, names

@@ -19,7 +19,7 @@ from conclust._validation import check_option, check_real, refuse
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import MISSING, NOISE
 from conclust.exceptions import InputError, UnsupportedEnsembleError
-from conclust.measures.contingency import read_labels
+from conclust.measures.contingency import read_labels_beside
 
 Loss: TypeAlias = Literal["binder", "vi", "omari", "nvi", "id", "nid"]
 # Their numbers in ``_kernels/search/losses/expected_loss.h`` are their positions here.
@@ -142,7 +142,7 @@ def expected_losses(
     return mean_losses(terms, ensemble.partition_weights[counted], loss, split_cost)
 
 
-def mean_losses(terms: LossTerms, weights: Floats, loss: Loss, split_cost: float = 1.0) -> Floats:
+def mean_losses(terms: LossTerms, weights: Floats, loss: Loss, split_cost: float) -> Floats:
     """Average the losses of each of the first partitions over the second ones."""
     values = loss_values(terms, loss, split_cost)
     with np.errstate(invalid="ignore"):
@@ -204,12 +204,7 @@ def expected_loss(
     """
     check_loss(loss, split_cost, "expected_loss")
     draws = hard_draws(ensemble, "expected_loss")
-    codes, _ = read_labels(labels, "labels")
-    if codes.size != draws.n_samples:
-        raise InputError(
-            f"The partition and the ensemble must be of the same objects. Got {codes.size} labels and "
-            f"an ensemble of {draws.n_samples} objects."
-        )
+    codes, _ = read_labels_beside(labels, ensemble, draws.n_samples)
     mean_loss = float(expected_losses(PartitionRows(codes[None]), draws, loss, split_cost)[0])
     if np.isnan(mean_loss):
         raise InputError(

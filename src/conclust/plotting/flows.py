@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust._arrays.containers import number_array
+from conclust._arrays.containers import check_row_names, number_array
 from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
@@ -124,6 +124,7 @@ def tracking_of(partitions: Any) -> Tracking:
             f"{type(partitions).__name__}."
         )
     k = numbers_of_clusters(by_number)
+    check_row_names({f"partitions[{number}]": by_number[number] for number in k}, named_only=True)
     codes = [
         np.maximum(read_labels(by_number[number], f"partitions[{number}]")[0], -1) for number in k
     ]

@@ -123,7 +123,8 @@ def coassociation_heatmap(
     pairs = read_pairs(ensemble, owner)
     n_samples = pairs.n_samples
     given = pairs.labels if labels is None else labels
-    strips = read_strips(given, n_samples, owner, names=names, colours=colours)
+    beside = {"ensemble": ensemble}
+    strips = read_strips(given, n_samples, owner, beside=beside, names=names, colours=colours)
     options = ("dendrogram", "vat", "cluster") if strips else ("dendrogram", "vat")
     chosen = check_order(order, options, n_samples, owner)
     picture, placed, drawn = _picture(pairs, chosen, strips, pixels, random_state)
@@ -209,7 +210,7 @@ def membership_heatmap(
     pixels = check_int(max_pixels, "max_pixels", owner)
     rows = read_membership(membership, owner)
     n_samples, n_clusters = rows.shape
-    strips = read_strips(labels, n_samples, owner)
+    strips = read_strips(labels, n_samples, owner, beside={"membership": membership})
     chosen = check_order(order, ("cluster", "dendrogram", "vat"), n_samples, owner)
     name = chosen if isinstance(chosen, str) else None
     along = ALONG[name]

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, svds
 
-from conclust._arrays.containers import number_array, plain_array
+from conclust._arrays.containers import check_row_names, number_array, plain_array
 from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._arrays.scale import moderate
 from conclust._random import generator
@@ -107,6 +107,7 @@ def embedding_of(
 
 def _read(X: Any, labels: Any, confidence: Any) -> tuple[Ints, Floats]:
     """Return clusters and confidence."""
+    check_row_names({"X": X, "labels": labels, "confidence": confidence}, named_only=True)
     sure, cluster_labels = confidence, labels
     if hasattr(labels, "fit"):
         check_is_fitted(labels)

@@ -96,7 +96,7 @@ def signature_heatmap(
     n_samples = len(np.asarray(X))
     if labels is None or isinstance(labels, dict):
         raise InputError(f"{owner} needs one label for each object. Got {shown(labels)} instead.")
-    (strip,) = read_strips(labels, n_samples, owner)
+    (strip,) = read_strips(labels, n_samples, owner, beside={"X": X})
     codes = strip.colours
     points = np.asarray(read_features(X, n_samples, empty_cells=True), dtype=np.float64)
     if names is not None and len(names) != points.shape[1]:

@@ -11,9 +11,8 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust._types import Bools, Ints
 from conclust.borders import valley_ratios
-from conclust.points.contact import contact_ratio
 from conclust.points.margin import margin_ratio
-from conclust.points.paths import Part, PathsOfPoints, evenly_spread
+from conclust.points.paths import Part, PathsOfPoints, contact_ratio, evenly_spread
 
 # The constants below were chosen as described in experiments/default/README.md.
 # Shortest paths within pieces are longer than straight lines by at most this factor where the graph

@@ -1,7 +1,8 @@
-"""The evidence for valleys between pieces of points, and for the cuts of a tree that respect them."""
+"""The evidence for valleys between pieces of points, and for the cuts of a tree that respect them and keep islands whole."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
@@ -22,6 +23,8 @@ _ON_PEAK = log(2 / (1 + _DEPTH))
 _SPLITS = 8
 # Depths of equal probability, for clusters whose valleys are expected to be of one depth that is not known.
 _DEPTHS = np.array([0.4, 0.55, 0.7, 0.85])
+# A cut with separate islands replaces the horizontal one if its evidence is larger by more than this.
+ISLAND_EVIDENCE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,3 +214,44 @@ def find_borders(
         return Borders(pieces, ends, np.zeros(0), np.zeros(0))
     means = valley_counts(X, pieces, ends, n_splits=_SPLITS, random_state=seed, n_jobs=n_jobs).means
     return Borders(pieces, ends, means[:, 1], np.minimum(means[:, 0], means[:, 2]))
+
+
+def cuts_with_islands(borders: Borders, cuts: Mapping[int, Ints]) -> dict[int, tuple[Ints, float]]:
+    """Return for each number of clusters the cut with the largest evidence, with islands kept separate.
+
+    A tree joins by mean similarity, so that two small islands may be joined before the halves of a large cluster
+    are. Beside the cut into K clusters, cuts into fewer are examined, whose largest joined islands are
+    taken out as clusters until there are K. One of them is chosen where its evidence is clearly larger.
+
+    Parameters
+    ----------
+    borders : Borders
+        The borders between the pieces of the points.
+    cuts : dict of int to ndarray of int64 of shape (n_samples,)
+        Number of clusters to the clusters of the points.
+
+    Returns
+    -------
+    dict of int to (ndarray of int64 of shape (n_samples,), float)
+        Number of clusters to clusters and their evidence.
+    """
+    best = {K: (labels, borders.evidence(labels)) for K, labels in cuts.items()}
+    if borders.n_islands < 2:
+        return best
+    joined = {K: borders.joined_islands(labels) for K, labels in cuts.items()}
+    chosen = dict(best)
+    for K, (_, plain) in best.items():
+        most = plain + ISLAND_EVIDENCE
+        for fewer, islands in joined.items():
+            missing = K - fewer
+            if not 1 <= missing <= len(islands):
+                continue
+            labels, evidence = best[fewer]
+            gained = evidence + sum(island.evidence for island in islands[:missing])
+            if gained > most:
+                most = gained
+                apart = labels.copy()
+                for number, island in enumerate(islands[:missing]):
+                    apart[island.members] = int(labels.max()) + 1 + number
+                chosen[K] = apart, gained
+    return chosen

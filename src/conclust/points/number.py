@@ -9,8 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from conclust._arrays.points import along_line
-from conclust._arrays.rounding import spread_rounded_columns
+from conclust._arrays.points import along_line, spread_rounded_columns
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust._validation import count
@@ -19,12 +18,10 @@ from conclust.consensus.auto import GrownTrees
 from conclust.neighbours import NeighbourGraph
 from conclust.points.bent import BentBorders, joined
 from conclust.points.components import Mixtures, fit_mixtures
-from conclust.points.contact import contact_ratio
-from conclust.points.evidence import Borders, find_borders, touching_pairs
-from conclust.points.islands import cuts_with_islands
+from conclust.points.evidence import Borders, cuts_with_islands, find_borders, touching_pairs
 from conclust.points.line import LEVEL, clusters_on_line
 from conclust.points.margin import EMPTY_MARGIN, margin_ratio
-from conclust.points.paths import PathsOfPoints
+from conclust.points.paths import PathsOfPoints, contact_ratio
 from conclust.points.unbroken import unbroken_graph
 
 # Below this number of objects the points are too few for a neighbour graph and counts: their separation is tested.

@@ -21,6 +21,7 @@ _MANY_CLUSTERS = 60
 _MOST_COLUMNS = 12  # maximum number of clusters in the table of shares
 _MOST_CATEGORIES = 500
 _HEAT_ROWS = 15
+_STRONGEST = 3  # maximum number of features that are named for a cluster
 _SMALL = 0.5  # standard deviations: smaller differences do not name a cluster
 
 
@@ -56,11 +57,11 @@ def features_section(reported: Reported) -> dict[str, Any]:
     return _section(blocks)
 
 
-def strongest(features: Features, k: int, n_features: int = 3) -> list[str]:
-    """Return the features and categories that distinguish cluster k most, each with its value inside and outside."""
+def strongest(features: Features, k: int) -> list[str]:
+    """Return up to three features and categories that distinguish cluster k most, each with its value inside and outside."""
     texts: list[str] = []
     for row in _ranked(features, k):
-        if len(texts) == n_features or row["size"] < _SMALL:
+        if len(texts) == _STRONGEST or row["size"] < _SMALL:
             break
         word = "" if row["category"] else "high " if row["sign"] > 0 else "low "
         texts.append(f"{word}{row['feature']} {row['inside']} ({row['outside']} elsewhere)")

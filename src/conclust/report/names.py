@@ -30,9 +30,7 @@ def _spelled(character: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
-def read_cluster_names(
-    given: Any, n_clusters: int, what: str = "The 'cluster_names' (--names)"
-) -> tuple[str, ...]:
+def read_cluster_names(given: Any, n_clusters: int) -> tuple[str, ...]:
     """Return a name for each cluster; without surrounding spaces.
 
     Parameters
@@ -41,15 +39,15 @@ def read_cluster_names(
         Names, in the order of the clusters.
     n_clusters : int
         Number of clusters.
-    what : str, default="The 'cluster_names' (--names)"
-        Beginning of the message.
 
     Raises
     ------
     InputError
         If it is not one name for each cluster, or a name is empty or given twice.
     """
-    expected = f"{what} must be {n_clusters} different names, one for each cluster."
+    expected = (
+        f"The 'cluster_names' (--names) must be {n_clusters} different names, one for each cluster."
+    )
     if isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
         raise InputError(f"{expected} Got {found(given)} instead.")
     names = tuple(str(name).strip() for name in given)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.rounding import spread_rounded_columns
+from conclust._arrays.points import spread_rounded_columns
 from conclust._progress import reporter
 from conclust._random import RandomStateLike, generator, repeating, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread, thread_count

@@ -1,18 +1,20 @@
-"""B'B (T, T), the contingency tables of all pairs of partitions, without storing it if it is large.
+"""Products with the indicator B (n, T) of hard labels, and B'B (T, T), without storing them if they are large.
 
-A thousand partitions of a hundred objects have a B'B of 10 million numbers from 0.1 million labels. Up
-to a size it is ``Ensemble.gram``, counted once and kept; beyond it is read a block at a time, or as
-products with B.
+B'B has the contingency tables of all pairs of partitions. A thousand partitions of a hundred objects have a B'B of
+10 million numbers from 0.1 million labels. Up to a size it is ``Ensemble.gram``, counted once and kept; beyond it is
+read a block at a time, or as products with B.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._kernels import cluster_row_sums, indicator_rows
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
@@ -21,6 +23,50 @@ from conclust.ensemble.products import counted_rows
 # Maximum number of entries of B'B in memory, whole or as a block.
 _ENTRIES = 1 << 24
 _BLOCK = 1 << 22
+
+
+@dataclass(frozen=True)
+class IndicatorProducts:
+    """Products with B and with W B', W being weights of clusters, to the bits of products with sparse matrices.
+
+    Those are made of soft partitions only.
+
+    Attributes
+    ----------
+    ensemble : Ensemble
+        The partitions.
+    weights : ndarray of shape (T,)
+        Diagonal of W.
+    """
+
+    ensemble: Ensemble
+    weights: Floats
+
+    @classmethod
+    def of(cls, ensemble: Ensemble, weights: Floats | None = None) -> IndicatorProducts:
+        """Return the products with these weights; None stands for ones."""
+        total = int(ensemble.offsets[-1])
+        return cls(ensemble, np.ones(total) if weights is None else np.ascontiguousarray(weights))
+
+    def times(self, table: Floats) -> Floats:
+        """Return B table (n, k)."""
+        if self.ensemble.is_soft:
+            return np.asarray(self.ensemble.indicator @ table)
+        out = np.empty((self.ensemble.n_samples, table.shape[1]))
+        indicator_rows(self.ensemble.label_view, np.ascontiguousarray(table), 0, False, out)
+        return out
+
+    def sums(self, rows: Floats) -> Floats:
+        """Return W B' rows (T, k)."""
+        if self.ensemble.is_soft:
+            return np.asarray(self._transposed @ rows)
+        out = np.empty((len(self.weights), rows.shape[1]))
+        cluster_row_sums(self.ensemble.label_view, self.weights, np.ascontiguousarray(rows), out)
+        return out
+
+    @cached_property
+    def _transposed(self) -> sp.csr_array:
+        return sp.csr_array((self.ensemble.indicator * self.weights).T)
 
 
 @dataclass(frozen=True)

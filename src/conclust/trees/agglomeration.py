@@ -22,12 +22,12 @@ from conclust._kernels import (
 from conclust._progress import advance, stage, tracked
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import check_dense
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import label_view, missing_code, noise_code
 from conclust.evidence import SparseEvidence, coassociation, evidence, spanning_tree
 from conclust.evidence.dense import unsigned
-from conclust.exceptions import DenseLimitError
 from conclust.trees.dendrogram import from_merges
 
 Linkage: TypeAlias = Literal["single", "average", "complete", "ward"]
@@ -84,17 +84,16 @@ def dense_tree(
     """
     start = starting_clusters(ensemble)
     n = len(start)
-    if n > max_dense:
-        others, why = "'single' or 'average'", "need"
-        if ensemble.has_missing:
-            # Means of c_ij / N_ij: sums over clusters give the ratio only where all N_ij are equal.
-            others, why = "'single'", "needs, for incomplete labels too,"
-        raise DenseLimitError(
-            f"linkage={linkage!r} needs a matrix of all pairs of the {n} distinct rows of labels "
-            f"({8 * n * n / 1e9:.1f} GB), more than max_dense={max_dense} allows. Use linkage={others}, which "
-            f"{why} no such matrix, pairs= (for instance pairs=50: single and average linkage on "
-            "sampled pairs), or a larger max_dense."
-        )
+    others = "'single' or 'average', which need no such matrix"
+    if ensemble.has_missing:
+        # Means of c_ij / N_ij: sums over clusters give the ratio only where all N_ij are equal.
+        others = "'single', which needs, for incomplete labels too, no such matrix"
+    check_dense(
+        n,
+        max_dense,
+        f"linkage={linkage!r} needs a matrix of",
+        f"linkage={others}, pairs= (for instance pairs=50: single and average linkage on sampled pairs)",
+    )
     if n == 1:
         return expand(start, _empty_merges(1)), 0
     sizes = start.masses

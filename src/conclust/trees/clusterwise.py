@@ -19,10 +19,10 @@ from conclust._kernels import AverageChain, RowPairs, SingleTree
 from conclust._progress import advance, stage, tracked
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
-from conclust._validation import count
+from conclust._validation import check_dense, count
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.labels import over_clusters
-from conclust.exceptions import DenseLimitError, EnsembleWarning, EvidenceWarning, warn
+from conclust.exceptions import EnsembleWarning, EvidenceWarning, warn
 from conclust.similarity.mutual import averaging_indicator, quadratic_forms
 from conclust.spectra.transfer_cut import is_sparse
 from conclust.trees.agglomeration import (
@@ -127,13 +127,12 @@ class ObjectPairs:
 
     def check_dense(self, linkage: Linkage, max_dense: int, owner: str) -> None:
         """Refuse a matrix of more than `max_dense` distinct rows."""
-        n = len(self.start)
-        if n > max_dense:
-            raise DenseLimitError(
-                f"{owner} with linkage={linkage!r} needs a matrix of all pairs of the {n} distinct rows of "
-                f"labels ({8 * n * n / 1e9:.1f} GB), more than max_dense={max_dense} allows. Use "
-                "linkage='average' or HBGF, which need no such matrix, or a larger max_dense."
-            )
+        check_dense(
+            len(self.start),
+            max_dense,
+            f"{owner} with linkage={linkage!r} needs a matrix of",
+            "linkage='average' or HBGF, which need no such matrix",
+        )
 
     def born(self, linkage: Linkage) -> float:
         """Return `ClusterTree.born`: the largest 1 - S_ii, its root for Ward."""

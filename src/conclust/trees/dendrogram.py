@@ -73,9 +73,13 @@ def cut(linkage_matrix: Floats, n_clusters: int) -> Ints:
     """
     tree = np.ascontiguousarray(number_array(linkage_matrix, "A linkage matrix"))
     _refuse_other_matrices(tree)
-    n = len(tree) + 1
-    labels = np.empty(n, dtype=np.int64)
-    cut_tree(tree, check_int(n_clusters, "n_clusters", "cut", high=n), labels)
+    return clusters_at(tree, check_int(n_clusters, "n_clusters", "cut", high=len(tree) + 1))
+
+
+def clusters_at(tree: Floats, n_clusters: int) -> Ints:
+    """Return what `cut` returns, without its checks, for a dendrogram made by this package."""
+    labels = np.empty(len(tree) + 1, dtype=np.int64)
+    cut_tree(tree, n_clusters, labels)
     return labels
 
 

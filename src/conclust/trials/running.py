@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust._arrays.containers import check_row_names
 from conclust._progress import listening, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import thread_count
@@ -20,14 +19,14 @@ from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels
-from conclust.exceptions import ConclustError, InputError, UnsupportedEnsembleError
+from conclust.exceptions import ConclustError, UnsupportedEnsembleError
 from conclust.measures.agreement import anmi
 from conclust.measures.comparison import (
     adjusted_rand_index,
     consistency_index,
     normalized_mutual_information,
 )
-from conclust.measures.contingency import read_labels
+from conclust.measures.contingency import read_labels, read_labels_beside
 from conclust.trials.entries import OWNER, Entry, read_entries
 from conclust.trials.result import SCORES, TRUTH_SCORES, Comparison, Trial
 
@@ -111,8 +110,11 @@ def compare(
     check_int(n_clusters, "n_clusters", OWNER, none=True)
     thread_count(n_jobs, OWNER)
     members = as_ensemble(ensemble)
-    check_row_names({"ensemble": ensemble, "truth": truth}, named_only=True)
-    classes = None if truth is None else _classes(truth, members.n_samples)
+    classes = None
+    if truth is not None:
+        classes, _ = read_labels_beside(
+            truth, ensemble, members.n_samples, what="truth", name="truth"
+        )
     entries = read_entries(methods, n_clusters, _seed(random_state), n_jobs)
     number = n_clusters
     with listening(verbose, OWNER):
@@ -139,16 +141,6 @@ def _seed(random_state: RandomStateLike) -> int | None:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return spawn_seeds(root, 1, bits=32)[0]
-
-
-def _classes(truth: ArrayLike, n: int) -> Ints:
-    codes, _ = read_labels(truth, "truth")
-    if len(codes) != n:
-        raise InputError(
-            f"The truth and the ensemble must be of the same objects. Got {len(codes)} classes and an ensemble "
-            f"of {n} objects."
-        )
-    return codes
 
 
 def _tried(entry: Entry, members: Ensemble, classes: Ints | None) -> Trial:

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, E2, planted, random_labels
 
 from conclust import HBGF, LWEA, LWGP, MDEC, USENC, Ensemble
-from conclust.consensus.graph.evidence_cut import evidence_cut
+from conclust.consensus.graph.mdec import evidence_cut
 from conclust.exceptions import EnsembleWarning, EvidenceWarning, ParameterError
 from conclust.similarity import cluster_certainty
 
@@ -68,9 +68,7 @@ def test_the_example_worked_by_hand_is_reproduced():
     S = weighted_evidence(Ensemble(E1), certainty)
     assert S[0, 1] == pytest.approx(0.738810, abs=1e-6)
     assert S[2, 3] == pytest.approx(0.289732, abs=1e-6)
-    labels, values = evidence_cut(
-        Ensemble(E1), certainty, 2, np.random.SeedSequence(0), n_init=3, owner="MDEC"
-    )
+    labels, values = evidence_cut(Ensemble(E1), certainty, 2, np.random.SeedSequence(0), n_init=3)
     np.testing.assert_array_equal(labels, [0, 0, 1, 1] if labels[0] == 0 else [1, 1, 0, 0])
     np.testing.assert_allclose(values, np.linalg.eigvalsh(normalized(S))[::-1][:2], atol=1e-12)
 
@@ -109,7 +107,6 @@ def test_objects_with_the_same_labels_are_counted_together(monkeypatch):
         4,
         np.random.SeedSequence(0),
         n_init=5,
-        owner="MDEC",
     )
     np.testing.assert_allclose(found[1], np.linalg.eigvalsh(normalized(S))[::-1][:4], atol=1e-9)
     rows = [tuple(row) for row in several]

@@ -9,8 +9,8 @@ from conclust import PCC, Ensemble
 from conclust._random import seed_sequence
 from conclust.consensus.probabilistic import descent
 from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
-from conclust.consensus.probabilistic.search import multilevel, tries
-from conclust.consensus.probabilistic.solvers import SOLVERS
+from conclust.consensus.probabilistic.search import tries
+from conclust.consensus.probabilistic.solvers import SOLVERS, pairwise
 from conclust.divergences import kl
 from conclust.evidence import evidence
 
@@ -32,7 +32,7 @@ def spent(monkeypatch):
         counted.append(actual.spent)
         return actual
 
-    for module in (multilevel, tries):
+    for module in (pairwise, tries):
         monkeypatch.setattr(module, "solved_from", descend)
     return counted
 
@@ -65,7 +65,7 @@ def test_a_bound_far_too_high_costs_at_most_the_budget_of_the_search(spent, k):
 def test_a_larger_problem_is_not_several_times_cheaper(monkeypatch, spent):
     # Reduces the sizes at which the strategy changes.
     monkeypatch.setattr(tries, "BUDGET", 20_000_000)
-    monkeypatch.setattr(multilevel, "PART", 150)
+    monkeypatch.setattr(pairwise, "PART", 150)
     labels = noisy(700, k=6)
     work = []
     for n in (60, 90, 120, 145, 155, 200, 300, 450, 590, 610, 700):

@@ -173,7 +173,9 @@ def test_soft_members_without_uncertainty_equal_labels():
 
 def test_too_many_rows_for_a_dense_matrix_are_refused():
     labels = np.arange(12).reshape(-1, 1) % 8
-    with pytest.raises(DenseLimitError, match=r"ECCMS needs matrices of all pairs of the 8 .*LWEA"):
+    with pytest.raises(
+        DenseLimitError, match=r"ECCMS smooths a matrix of all pairs of the 8 .*LWEA"
+    ):
         ECCMS(2, max_dense=7).fit(labels)
 
 

@@ -28,6 +28,7 @@ from conclust.cli.reading.answers import read_answers
 from conclust.cli.reading.fill import Filled
 from conclust.cli.reading.inputs import Points, read_ensemble
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
+from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import in_options, jobs, reading, scale, scaling
 from conclust.cli.summary import confidence_line, last_lines, names_for, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
@@ -36,7 +37,7 @@ from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.auto.number import are_supported
 from conclust.consensus.base import spread
 from conclust.ensemble import MISSING, Ensemble
-from conclust.exceptions import InputError, OutputExistsError, SelectionWarning
+from conclust.exceptions import InputError, SelectionWarning
 from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.storing import refusal_to_save
@@ -307,14 +308,7 @@ def folder_of(
     if not is_table_name(path):
         refuse_labels_from(arguments)
         return OutputFolder(path, force=arguments.force, **names)
-    if path.exists() and not arguments.force:
-        raise OutputExistsError(
-            f"{path} already exists. Give --force to replace it, or another name with --out."
-        )
-    if not path.parent.is_dir():
-        raise InputError(
-            f"The folder {path.parent} for {path.name} does not exist. Create it first."
-        )
+    check_output_file(path, force=arguments.force)
     return nullcontext(None)
 
 

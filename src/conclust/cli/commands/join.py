@@ -15,9 +15,10 @@ from conclust._files.spreadsheets import unguarded
 from conclust._validation import count
 from conclust.cli.console import Talk, plain
 from conclust.cli.reading.inputs import Labels, read_ensemble
+from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import reading
 from conclust.ensemble import MISSING, NOISE, Ensemble
-from conclust.exceptions import InputError, OutputExistsError
+from conclust.exceptions import InputError
 from conclust.results.writing import LabelTable, write_numbers
 
 # Minimum number of bytes of a salt, and of hexadecimal digits kept of a hash (128 bits).
@@ -35,8 +36,7 @@ def run(arguments: argparse.Namespace) -> None:
     out = arguments.out
     if out.suffix.lower() != ".csv":
         arguments.usage_error(f"--out must name a CSV file, such as joined.csv, got {str(out)!r}.")
-    if out.exists() and not arguments.force:
-        raise OutputExistsError(f"{out} already exists. Give --force to replace it.")
+    check_output_file(out, force=arguments.force)
     salt = None if arguments.salt is None else _read_salt(arguments.salt)
     tables: dict[str, dict[str, Any]] = {}
     title = "object"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import check_row_names
-from conclust._arrays.rounding import spread_rounded_columns
+from conclust._arrays.points import spread_rounded_columns
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._sklearn import check_is_fitted

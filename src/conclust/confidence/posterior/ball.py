@@ -12,7 +12,7 @@ from conclust._validation import check_option, check_real, count, count_range
 from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
-from conclust.measures.contingency import read_labels
+from conclust.measures.contingency import read_labels_beside
 from conclust.measures.losses import Loss, PartitionRows, hard_draws, loss_values
 
 # Distances that differ by less are equal, as sums of logarithms have rounding errors.
@@ -148,12 +148,7 @@ def credible_ball(
     check_option(distance, "distance", "credible_ball", Loss)
     check_real(level, "level", "credible_ball", low=0.0, high=1.0, closed="right")
     draws = hard_draws(ensemble, "credible_ball")
-    codes, _ = read_labels(labels, "labels")
-    if codes.size != draws.n_samples:
-        raise InputError(
-            f"The estimate and the ensemble must be of the same objects. Got {codes.size} labels and "
-            f"an ensemble of {draws.n_samples} objects."
-        )
+    codes, _ = read_labels_beside(labels, ensemble, draws.n_samples, what="estimate")
     rows = PartitionRows.of(draws)
     distances = loss_values(PartitionRows(codes[None]).terms(rows, distance), distance)[0]
     weights = np.where(np.isnan(distances), 0.0, draws.partition_weights)

@@ -22,8 +22,9 @@ from conclust.measures.losses import Loss, PartitionRows, all_losses, hard_draws
 _COMPARED = 400
 # Minimum number of partitions of a group that is split: two thirds of them must show two modes.
 _SMALLEST = 12
-# Maximum numbers of objects of the test and of the estimates in a report.
+# In a report: maximum numbers of objects of the test and of the estimates, maximum number of modes, level of the test.
 _TESTED, _ESTIMATED = 1_000, 5_000
+_MAX_MODES, _ALPHA = 3, 0.01
 # Minimum number of partitions in the smaller part of a split.
 _LEAST = 3
 # Number of random thirds of a group, and of starts of two groups in each.
@@ -211,7 +212,7 @@ def modes(
     )
 
 
-def several_modes(ensemble: Ensemble, *, max_modes: int = 3, alpha: float = 0.01) -> Modes | None:
+def several_modes(ensemble: Ensemble) -> Modes | None:
     """Return the modes of an ensemble if it has more than one; cheap if it has one.
 
     The test is made on at most 1,000 objects, and estimates are found on at most 5,000: ``labels`` of the
@@ -228,9 +229,9 @@ def several_modes(ensemble: Ensemble, *, max_modes: int = 3, alpha: float = 0.01
         few = some.part(np.sort(draw.permutation(some.n_samples)[:_TESTED]))
     sample = few.subset(partitions=_compared(few.partition_weights))
     groups = _Groups.of(sample, np.random.SeedSequence(0), 1)
-    if groups.p_value(np.arange(len(groups.D))) >= alpha:
+    if groups.p_value(np.arange(len(groups.D))) >= _ALPHA:
         return None
-    estimates = modes(some, max_modes=max_modes, alpha=alpha, random_state=0)
+    estimates = modes(some, max_modes=_MAX_MODES, alpha=_ALPHA, random_state=0)
     return estimates if estimates.n_modes > 1 else None
 
 

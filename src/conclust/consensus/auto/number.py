@@ -19,7 +19,7 @@ from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import one_hot
-from conclust.trees.dendrogram import common_number, cut, lifetimes
+from conclust.trees.dendrogram import clusters_at, common_number, lifetimes
 
 
 def fine_partitions(ensemble: Ensemble) -> Ints:
@@ -165,7 +165,7 @@ def most_considered(ensemble: Ensemble) -> int:
 
 
 def best_number(
-    ensemble: Ensemble, trees: list[Floats], straddling: Straddling, most: int | None = None
+    ensemble: Ensemble, trees: list[Floats], straddling: Straddling, most: int | None
 ) -> tuple[int, list[Support]]:
     """Choose the number of clusters.
 
@@ -177,7 +177,7 @@ def best_number(
         Dendrograms of its objects, with heights from 0 to 1. The first one gives the lifetimes.
     straddling : Straddling
         Straddling of the partitions that should respect the borders.
-    most : int, default=None
+    most : int or None
         Maximum number considered. None: twice the maximum over the partitions, from 10 to 60. At most the number that
         all partitions have, if they have the same (see `common_number`).
 
@@ -203,7 +203,7 @@ def best_number(
         life, K = float(lives[at]), int(at) + 2
         if life <= max(best, _NOTHING):  # the support of later numbers is at most their lifetime
             break
-        cuts = [cut(tree, K) for tree in trees]
+        cuts = [clusters_at(tree, K) for tree in trees]
         straddled = [straddling.of(labels) for labels in cuts]
         across = min(straddled)
         even = _evenness(cuts[straddled.index(across)])

@@ -25,7 +25,7 @@ from conclust.consensus.auto.merging import (
 from conclust.consensus.auto.votes import votes_for
 from conclust.consensus.constraints import Constraints
 from conclust.ensemble import Ensemble
-from conclust.spectra.indicator import IndicatorProducts
+from conclust.spectra.gram import IndicatorProducts
 from conclust.trees.dendrogram import cut, from_merges
 
 # Settled by experiments/answers.

@@ -12,7 +12,7 @@ import numpy as np
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.number import Support
 from conclust.ensemble import Ensemble
-from conclust.trees.dendrogram import cut, lifetimes
+from conclust.trees.dendrogram import clusters_at, lifetimes
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class GrownTrees:
         K = min(n_clusters, self.n_objects)
         if K not in self._cuts:
             self._cuts[K] = self.choose(
-                {name: cut(tree, K) for name, tree in self.matrices.items()}
+                {name: clusters_at(tree, K) for name, tree in self.matrices.items()}
             )
         return self._cuts[K]
 

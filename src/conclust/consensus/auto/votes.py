@@ -11,7 +11,7 @@ from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
 from conclust.similarity.certainty import ClusterSpread
-from conclust.spectra.indicator import IndicatorProducts
+from conclust.spectra.gram import IndicatorProducts
 from conclust.weighting.weights import mean_certainty
 
 # Partitions are weighted by this power of their certainty. Settled by experiments/default/weights.py.

@@ -22,7 +22,7 @@ from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import SparseEvidence, coassociation, evidence, frequencies, nearest_pairs
 from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
-from conclust.spectra.indicator import IndicatorProducts
+from conclust.spectra.gram import IndicatorProducts
 from conclust.spectra.transfer_cut import embedding_by_products, graph_embedding
 from conclust.trees.agglomeration import starting_clusters
 

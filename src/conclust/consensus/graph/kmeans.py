@@ -19,6 +19,8 @@ from conclust._types import Floats, Ints
 from conclust.consensus.restarts import ON_A_PART, best_of_restarts
 
 _BLOCK = 1 << 14
+# Maximum number of Lloyd iterations, of each restart and of the final run.
+MAX_ITER = 100
 
 
 class Rows(Protocol):
@@ -86,9 +88,7 @@ class Points:
         return np.ascontiguousarray(self.values[:].T)
 
 
-def kmeans(
-    points: Points, k: int, seed: np.random.SeedSequence, *, n_init: int = 10, max_iter: int = 100
-) -> Floats:
+def kmeans(points: Points, k: int, seed: np.random.SeedSequence, *, n_init: int = 10) -> Floats:
     """Find k centers (fewer if there are fewer distinct points).
 
     Parameters
@@ -101,19 +101,17 @@ def kmeans(
         Seed of the points that restarts are run on (`best_of_restarts`) and of their starts (k-means++).
     n_init : int, default=10
         Number of restarts.
-    max_iter : int, default=100
-        Maximum number of Lloyd iterations, for each restart and for the final run.
 
     Returns
     -------
     ndarray of shape (at most k, d)
         The centers.
     """
-    return _best(points, k, seed, n_init, max_iter).centers
+    return _best(points, k, seed, n_init).centers
 
 
 def kmeans_labels(
-    points: Points, k: int, seed: np.random.SeedSequence, *, n_init: int = 10, max_iter: int = 100
+    points: Points, k: int, seed: np.random.SeedSequence, *, n_init: int = 10
 ) -> Ints:
     """Return the nearest center of each object; the parameters are those of `kmeans`.
 
@@ -122,15 +120,13 @@ def kmeans_labels(
     ndarray of int64 of shape (n_objects,)
         Index of the center of each object, without the points that are not objects.
     """
-    return _best(points, k, seed, n_init, max_iter).labels[: len(points)]
+    return _best(points, k, seed, n_init).labels[: len(points)]
 
 
-def _best(
-    points: Points, k: int, seed: np.random.SeedSequence, n_init: int, max_iter: int
-) -> _Clusters:
+def _best(points: Points, k: int, seed: np.random.SeedSequence, n_init: int) -> _Clusters:
     if len(points) <= ON_A_PART:  # every start reads them
         points = points.held()
-    return best_of_restarts(_Search(k, max_iter), points, n_init, seed, 1)
+    return best_of_restarts(_Search(k), points, n_init, seed, 1)
 
 
 @dataclass(frozen=True)
@@ -147,16 +143,15 @@ class _Search:
     """Lloyd's iterations from several starts: see `best_of_restarts`."""
 
     k: int
-    max_iter: int
 
     def begin(self, points: Points, start: int, seed: int) -> _Clusters:
         """Iterate from centers drawn by k-means++."""
         centers = _seeds(points, self.k, generator(seed))
-        return _lloyd(points, centers, self.max_iter)
+        return _lloyd(points, centers)
 
     def finish(self, result: _Clusters, points: Points, chosen: Ints) -> _Clusters:
         """Continue the iterations with all points."""
-        return _lloyd(points, result.centers, self.max_iter)
+        return _lloyd(points, result.centers)
 
     def loss(self, result: _Clusters) -> float:
         """Return the cost plus 1, so that costs that are 0 up to rounding are equal."""
@@ -210,10 +205,10 @@ class _Round:
         return this_round
 
 
-def _lloyd(points: Points, centers: Floats, max_iter: int) -> _Clusters:
+def _lloyd(points: Points, centers: Floats) -> _Clusters:
     last_round = _Round.over(points, centers)
-    for done in range(max_iter):
-        rounds("rounds of k-means", done, max_iter)
+    for done in range(MAX_ITER):
+        rounds("rounds of k-means", done, MAX_ITER)
         filled = last_round.totals > 0
         centers = centers.copy()
         centers[filled] = last_round.sums[filled] / last_round.totals[filled, None]

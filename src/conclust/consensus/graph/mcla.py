@@ -22,7 +22,7 @@ from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_partitions
 from conclust.similarity import cluster_jaccard
-from conclust.spectra.indicator import IndicatorProducts
+from conclust.spectra.gram import IndicatorProducts
 
 ClusterWeight: TypeAlias = Literal["unit", "size"]
 

@@ -23,7 +23,7 @@ from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
 from conclust.blocks.runners import Visit
-from conclust.consensus.graph.kmeans import Points, kmeans, nearest_center
+from conclust.consensus.graph.kmeans import MAX_ITER, Points, kmeans, nearest_center
 from conclust.consensus.graph.transfer import joined, warn_of_joined
 from conclust.exceptions import DenseLimitError
 from conclust.spectra.bipartite import LabelEdges, unit_rows
@@ -35,7 +35,6 @@ _BLOCK = 1 << 14
 _LABEL = 4  # bytes
 # Number of objects on which the starts of k-means run.
 _SAMPLE = 5_000
-_LLOYD = 100
 # Number of candidate objects for the center of an empty part.
 _FAR = 8
 
@@ -298,7 +297,7 @@ def _kmeans(
 
     name = f"centers_{part.number}"
     state = labels.stages.state(name, _Centers, begin)
-    while not state.done and state.n_iter < _LLOYD:
+    while not state.done and state.n_iter < MAX_ITER:
         state = _next(nearest, part, state)
         labels.stages.save(name, state)
     if nearest.step == begun:  # the last round came from a checkpoint, without its labels

@@ -10,14 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
-from conclust.blocks.store import is_blocked
 from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.blockwise import placed_blocks
 from conclust.consensus.label_rows import (
     Centroids,
     RowClusters,
@@ -166,11 +163,8 @@ class LabelVectorKMeans(ConsensusClusterer):
         ndarray of shape (n_new,)
             Cluster of each object; -1 for an object missing everywhere.
         """
-        if is_blocked(X):
-            check_is_fitted(self)
-            labels: Ints = placed_blocks(self, X, "_nearest", None, np.int64)
-            return labels
-        return self._nearest(self._encode(X))
+        labels: Ints = self._of_new(X, "_nearest", None, np.int64)
+        return labels
 
     def _nearest(self, codes: NDArray[Any]) -> Ints:
         return nearest(codes, self._offsets, self._label_cost, self._block_cost)

@@ -14,13 +14,13 @@ from scipy.sparse.csgraph import connected_components
 from conclust._arrays.ratios import ratio
 from conclust._progress import advance, stage
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import count
+from conclust._validation import check_dense, count
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing, with_weight
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.evidence.stability import Determinacy, otsu_threshold, stability_of_rows, steps_of
-from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.trees.agglomeration import merges_of
 from conclust.trees.dendrogram import cut, from_merges
 
@@ -163,12 +163,8 @@ class CEs2(ConsensusClusterer):
     def _labels_of_rows(self, start: DistinctRows) -> Ints:
         """Return the cluster of each row; core and stability of the rows are stored."""
         n, k = len(start), int(self.n_clusters)
-        if n > self.max_dense:
-            raise DenseLimitError(
-                f"CEs2 keeps the evidence of all pairs of the {n} distinct rows of labels, more than "
-                f"max_dense={self.max_dense} allows. Use LWEA, LWGP or EAC with linkage='single', which need no "
-                "such matrix, or a larger max_dense."
-            )
+        instead = "LWEA, LWGP or EAC with linkage='single', which need no such matrix"
+        check_dense(n, self.max_dense, "CEs2 keeps the evidence of", instead)
         stage("stability of the objects")
         rows = stability_of_rows(start, self.determinacy, self.n_jobs)
         self.stability_, self.core_, self.n_pieces_ = rows.stability, rows.core, n

@@ -10,20 +10,21 @@ import scipy.sparse as sp
 
 from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
+from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import count, refuse
+from conclust._validation import check_dense, count, refuse
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.constrained import Growth
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
-from conclust.consensus.linkage.profiles import profile_tree
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
-from conclust.ensemble import Ensemble, Missing
-from conclust.evidence import SparseEvidence
+from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.evidence import SparseEvidence, coassociation_blocks, frequencies
 from conclust.exceptions import EvidenceWarning, warn
 from conclust.trees.agglomeration import (
     Linkage,
     dense_tree,
+    linkage_of,
     single_tree,
     sparse_tree,
     starting_clusters,
@@ -34,6 +35,8 @@ from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
 
 Metric: TypeAlias = Literal["evidence", "profile"]
 
+# Maximum number of entries of a block of inner products of profiles.
+_BLOCK_ENTRIES = 1 << 22
 _UNOBSERVED = (
     "No partition observed both objects of {}: without evidence they count as dissimilarity 1."
 )
@@ -268,3 +271,69 @@ class EAC(ConsensusClusterer):
             return None
         pairs = pairs_of(ensemble, sp.csr_array(sp.eye_array(int(ensemble.offsets[-1]))))
         return pairs if by_rows(pairs, "average", self.max_dense) else None
+
+
+def profile_tree(
+    ensemble: Ensemble, linkage: Linkage, *, max_dense: int, n_jobs: int | None
+) -> tuple[Floats, int]:
+    """Agglomerate on the Euclidean distances of profiles, the rows of the co-association S with 1 on its diagonal.
+
+    With complete hard labels S = B D B' / W, D being the weights of the clusters' partitions and W their sum, so that
+    no row of S is made: inner products of rows are b_i' M b_j, M = D B'B D / W^2. Returns the linkage matrix and the
+    number of pairs of objects that no partition observed together.
+    """
+    start = starting_clusters(ensemble)
+    n = len(start)
+    check_dense(
+        n,
+        max_dense,
+        "metric='profile' needs a matrix of",
+        "metric='evidence', with linkage='single' or 'average', or pairs=, which need no such matrix",
+    )
+    with one_library_thread():
+        if ensemble.has_missing or ensemble.has_noise or ensemble.is_soft:
+            D, unobserved = _inner_products(start, n_jobs)
+        else:
+            D, unobserved = _inner_products_of_rows(ensemble, start), 0
+    # Squared distances, as a share of the largest possible one.
+    squares = D.diagonal().copy()
+    D *= -2.0
+    D += squares[:, None]
+    D += squares
+    objects = ensemble.n_samples
+    D /= objects
+    np.clip(D, 0.0, 1.0, out=D)
+    np.fill_diagonal(D, 0.0)
+    if linkage != "ward":
+        np.sqrt(D, out=D)
+    tree = linkage_of(D, start, linkage)
+    tree[:, 2] *= np.sqrt(objects)
+    return tree, unobserved
+
+
+def _inner_products_of_rows(ensemble: Ensemble, start: DistinctRows) -> Floats:
+    """Return s_i' s_j of complete hard labels, from sums over clusters."""
+    scale = sp.diags_array(ensemble.column_weights / ensemble.partition_weights.sum())
+    M = sp.csr_array(scale @ ensemble.gram @ scale)
+    rows = start.ensemble.indicator
+    n, T = rows.shape
+    products = np.empty((n, n))
+    step = max(1, _BLOCK_ENTRIES // max(n, T))
+    for begin in range(0, n, step):
+        some = slice(begin, begin + step)
+        products[some] = (rows @ np.ascontiguousarray((rows[some] @ M).toarray().T)).T
+    return products
+
+
+def _inner_products(start: DistinctRows, n_jobs: int | None) -> tuple[Floats, int]:
+    """Return s_i' s_j from the co-association, where pairs that no partition observed have 0."""
+    n, masses = len(start), start.masses
+    S = np.empty((n, n))
+    unobserved = 0.0
+    for block in coassociation_blocks(start.ensemble, n_jobs=n_jobs):
+        some, local = slice(block.rows.start, block.rows.stop), np.arange(len(block.rows))
+        shares = frequencies(block.counts, block.copresence)
+        shares[local, local + block.rows.start] = 1.0
+        unobserved += float(masses[some] @ (np.isnan(shares) @ masses))
+        S[some] = np.nan_to_num(shares)
+    return (S * masses) @ S.T, int(unobserved) // 2

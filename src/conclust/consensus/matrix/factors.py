@@ -20,8 +20,7 @@ from conclust._arrays.ratios import ratio
 from conclust._progress import rounds
 from conclust._types import Bools, Floats, Ints
 from conclust.ensemble import DistinctRows, Ensemble
-from conclust.spectra.gram import gram_blocks
-from conclust.spectra.indicator import IndicatorProducts
+from conclust.spectra.gram import IndicatorProducts, gram_blocks
 
 # Number of updates of the factors between updates of the weights.
 _UPDATES = 6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from conclust._kernels import add_rem_add
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
-from conclust._types import Bools, Ints
+from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.median.contraction import alone, contracted
+from conclust.consensus.constraints import Constraints
 from conclust.consensus.median.search import (
     Evidence,
     Wanted,
@@ -28,7 +28,8 @@ from conclust.consensus.median.search import (
 )
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import warn_unfinished
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.labels import canonical_labels
 
 Criterion: TypeAlias = Literal["ensemble", "combined"]
 ScaleShift: TypeAlias = Literal["mean", "modularity", "none"]
@@ -275,3 +276,63 @@ def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -
     rest = units[alive.astype(np.bool_)]
     labels[rest] = cluster + np.arange(len(rest))
     return labels
+
+
+def alone(units: DistinctRows, constraints: Constraints) -> DistinctRows:
+    """Return the units with each constrained object in a unit of its own."""
+    touched = np.zeros(len(units), dtype=np.bool_)
+    touched[units.inverse[constraints.touched]] = True
+    return units.apart(touched)
+
+
+def contracted(
+    units: DistinctRows, evidence: Evidence, constraints: Constraints
+) -> tuple[DistinctRows, Evidence]:
+    """Merge the objects of each group into one unit.
+
+    Its row is the mean of theirs. The similarities within it are summed from that row, an object with itself left
+    out, as if all rows were equal; a column of its own makes up for the difference. All objectives are those of the
+    objects, to rounding.
+
+    Parameters
+    ----------
+    units : DistinctRows
+        Those of :func:`alone`.
+    evidence : Evidence
+        Evidence of these units.
+    constraints : Constraints
+        Constraints on the objects.
+
+    Returns
+    -------
+    DistinctRows, Evidence
+        Rows and evidence of the units that remain.
+    """
+    named = constraints.groups[units.first]
+    group = canonical_labels(named)
+    m, count = len(units), int(group.max()) + 1
+    _, first = np.unique(group, return_index=True)
+    joined = sp.csr_array((evidence.mass, (group, np.arange(m))), shape=(count, m))
+    mass: Floats = np.asarray(joined.sum(axis=1)).ravel()
+    rows = sp.csr_array(sp.diags_array(1.0 / mass) @ (joined @ evidence.rows))
+    weights = evidence.weights
+    several = np.flatnonzero(np.bincount(group) > 1)
+    if len(several):
+        self_pairs = joined @ (evidence.rows.multiply(evidence.rows) @ weights)
+        mean = mass * (rows.multiply(rows) @ weights)
+        least = (mean - self_pairs)[several] / (mass * (mass - 1.0))[several]
+        columns = sp.csr_array(
+            (np.ones(len(several)), (several, np.arange(len(several)))), shape=(count, len(several))
+        )
+        rows = sp.csr_array(sp.hstack([rows, columns]))
+        weights = np.concatenate([weights, least])
+    place = np.full(constraints.n_groups, -1, dtype=np.int64)
+    place[named] = group
+    inverse = group[units.inverse]
+    merged = replace(
+        units,
+        first=units.first[first],
+        inverse=inverse,
+        counts=np.bincount(inverse, minlength=count),
+    )
+    return merged, Evidence(rows, weights, mass, place[constraints.apart])

@@ -27,7 +27,7 @@ from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import ON_A_PART, Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
-from conclust.spectra.indicator import IndicatorProducts
+from conclust.spectra.gram import IndicatorProducts
 
 # Product of the indicator and a table (T, K).
 Times: TypeAlias = Callable[[Floats], Floats]

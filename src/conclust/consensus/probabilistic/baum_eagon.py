@@ -26,7 +26,7 @@ from conclust.consensus.restarts import Iterated
 from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import evidence
 from conclust.measures.comparison import adjusted_rand_index
-from conclust.spectra.indicator import IndicatorProducts
+from conclust.spectra.gram import IndicatorProducts
 
 # Change of memberships below which the iteration ends; of starts that begin near their end, where steps are
 # short, and their tolerance as a share of `tol`.

@@ -15,12 +15,12 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import check_dense
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing, with_weight
 from conclust.ensemble.labels import over_clusters
-from conclust.exceptions import DenseLimitError
 from conclust.spectra.transfer_cut import graph_embedding, unit_rows
 
 _STEPS = 5
@@ -136,12 +136,8 @@ class DREC(ConsensusClusterer):
         n, k = len(start), int(self.n_clusters)
         if n <= k:
             return start.inverse
-        if n > self.max_dense:
-            raise DenseLimitError(
-                f"DREC cuts a matrix of all pairs of the {n} distinct rows of labels ({8 * n * n / 1e9:.1f} GB), "
-                f"more than max_dense={self.max_dense} allows. Use LWGP or HBGF, which need no such matrix, or "
-                "a larger max_dense."
-            )
+        instead = "LWGP or HBGF, which need no such matrix"
+        check_dense(n, self.max_dense, "DREC cuts a matrix of", instead)
         masses = start.masses if self.weighted else np.ones(n)
         with one_library_thread():
             stage("rows represented by each other")

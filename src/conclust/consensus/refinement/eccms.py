@@ -12,13 +12,13 @@ from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import count
+from conclust._validation import check_dense, count
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.refinement.confident import confident_graph
 from conclust.consensus.refinement.smoothing import smoothed
 from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import cluster_dissimilarities, linkage_of
 from conclust.trees.clusterwise import ClusterTree, RowLinkage, pairs_of
@@ -164,12 +164,8 @@ class ECCMS(ConsensusClusterer):
         pairs = pairs_of(ensemble, sp.csr_array(sp.diags_array(self.certainty_)))
         start = pairs.start
         n = len(start)
-        if n > self.max_dense:
-            raise DenseLimitError(
-                f"ECCMS needs matrices of all pairs of the {n} distinct rows of labels ({8 * n * n / 1e9:.1f} "
-                f"GB each), more than max_dense={self.max_dense} allows. Use LWEA, which is ECCMS without "
-                "smoothing and needs no such matrix, or a larger max_dense."
-            )
+        instead = "LWEA, which is ECCMS without smoothing and needs no such matrix"
+        check_dense(n, self.max_dense, "ECCMS smooths a matrix of", instead)
         stage("the pairs that are trusted")
         graph = confident_graph(start, self.alpha)
         with one_library_thread():

@@ -13,6 +13,7 @@ from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import check_dense
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.method import NumberOfClusters
@@ -20,7 +21,6 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing, with_weight
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import over_partitions
 from conclust.evidence import evidence
-from conclust.exceptions import DenseLimitError
 from conclust.spectra.eigenpairs import some_eigenpairs
 from conclust.spectra.transfer_cut import graph_embedding
 from conclust.trees.agglomeration import linkage_of
@@ -137,12 +137,8 @@ class SPCE(ConsensusClusterer):
         if n <= k:
             self.n_components_ = n
             return start.inverse
-        if n > self.max_dense:
-            raise DenseLimitError(
-                f"SPCE finds eigenvectors of matrices of all pairs of the {n} distinct rows of labels, more than "
-                f"max_dense={self.max_dense} allows. Use LWEA or LWGP, which need no such matrix, or a larger "
-                "max_dense."
-            )
+        instead = "LWEA or LWGP, which need no such matrix"
+        check_dense(n, self.max_dense, "SPCE finds eigenvectors of a matrix of", instead)
         with one_library_thread():
             pairs = _Pairs(start)
             S = learned_graph(pairs, k, self.gamma)

@@ -9,11 +9,11 @@ import numpy as np
 
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import check_dense
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.trajectories.walks import informative, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import DenseLimitError
 from conclust.trees.agglomeration import dense_tree, expand, merges_of, starting_clusters
 from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
 
@@ -150,13 +150,9 @@ class PTA(ConsensusClusterer):
         if too_few(ensemble, parameters_given, "PTA", f"EAC(linkage={self.linkage!r})"):
             few = ensemble.n_samples
             return dense_tree(ensemble, self.linkage, max_dense=few, n_jobs=self.n_jobs)[0]
+        instead = "PTGP or LWEA, which need no such matrix"
         rows = len(starting_clusters(ensemble))
-        if rows > self.max_dense:
-            raise DenseLimitError(
-                f"PTA needs a matrix of all pairs of the {rows} distinct rows of labels "
-                f"({8 * rows * rows / 1e9:.1f} GB), more than max_dense={self.max_dense} allows. Use PTGP or "
-                "LWEA, which need no such matrix, or a larger max_dense."
-            )
+        check_dense(rows, self.max_dense, "PTA needs a matrix of", instead)
         walks = walks_of(
             ensemble,
             n_neighbors=self.n_neighbors,

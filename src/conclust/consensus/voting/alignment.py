@@ -216,9 +216,9 @@ def align(
     return sorted(alignments, key=lambda one: max(one.objective, equal))
 
 
-def match_to(ensemble: Ensemble, n_clusters: int, u: int) -> Floats:
-    """Match every partition to the largest clusters of partition u; return the votes (T, K)."""
-    return _start_from(_Table(ensemble, n_clusters), u, ensemble.n_partitions)
+def match_to_first(ensemble: Ensemble, n_clusters: int) -> Floats:
+    """Match every partition to the largest clusters of the first one; return the votes (T, K)."""
+    return _start_from(_Table(ensemble, n_clusters), 0, ensemble.n_partitions)
 
 
 def _start_from(table: _Table, u: int, m: int) -> Floats:

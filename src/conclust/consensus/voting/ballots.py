@@ -19,7 +19,7 @@ from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import indicator_of, missing_code, noise_code
-from conclust.spectra.indicator import IndicatorProducts
+from conclust.spectra.gram import IndicatorProducts
 
 
 def tally(ensemble: Ensemble, votes: Floats) -> Floats:

@@ -14,7 +14,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats
 from conclust.consensus.base import Method
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.voting.alignment import align, match_to
+from conclust.consensus.voting.alignment import align, match_to_first
 from conclust.consensus.voting.ballots import VotingClusterer, tally
 from conclust.ensemble import Ensemble, Missing
 
@@ -122,7 +122,7 @@ class PositionalVoting(VotingClusterer):
         seed = seed_sequence(self.random_state, "PositionalVoting")
         with one_library_thread():
             if self.reference == "first":
-                votes = match_to(ensemble, self.n_clusters, 0)
+                votes = match_to_first(ensemble, self.n_clusters)
             else:
                 votes = align(
                     ensemble,

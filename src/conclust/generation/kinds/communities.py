@@ -18,8 +18,7 @@ from conclust.generation.kinds.searched import (
     sizes_of_neighbourhoods,
 )
 from conclust.generation.members import Found, Kind
-from conclust.neighbours.density import cut_ties
-from conclust.neighbours.graph import Weights
+from conclust.neighbours.graph import Weights, cut_ties
 from conclust.neighbours.leiden import CommunityGraph, Quality
 
 _RESOLUTIONS = (0.3, 5.0)

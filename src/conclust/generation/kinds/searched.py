@@ -17,8 +17,7 @@ from conclust._types import Floats, Ints
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.generation.labelling.voting import VOTERS, NeighbourVote, vote, voters_of
 from conclust.generation.members import Found, draw
-from conclust.neighbours.density import density_forest
-from conclust.neighbours.graph import Weights, graph_of
+from conclust.neighbours.graph import Weights, density_forest, graph_of
 from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.neighbours.search import Metric, Neighbours, PointIndex, comparable, neighbours_of
 

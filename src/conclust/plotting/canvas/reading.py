@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._arrays.containers import plain_array
+from conclust._arrays.containers import check_row_names, plain_array
 from conclust._arrays.ratios import ratio
 from conclust._kernels import cluster_sums
 from conclust._sklearn import check_is_fitted
@@ -82,6 +82,7 @@ def objects_by_cluster(given: Any, labels: Any, owner: str) -> tuple[Floats, Int
     Without `labels`, an object is in its most probable cluster.
     """
     rows = read_membership(given, owner)
+    check_row_names({"membership": given, "labels": labels}, named_only=True)
     if labels is None:
         held = objects_in_clusters(given, len(rows))
         return rows[held], rows[held].argmax(axis=1).astype(np.int64), held

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from conclust._arrays.containers import plain_array
+from conclust._arrays.containers import check_row_names, plain_array
 from conclust._sklearn import check_is_fitted
 from conclust._types import Ints
 from conclust._validation import shown
@@ -36,6 +36,7 @@ def read_strips(
     n: int,
     owner: str,
     *,
+    beside: Mapping[str, Any] | None = None,
     names: Sequence[str] | None = None,
     colours: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[Strip]:
@@ -49,6 +50,8 @@ def read_strips(
         Number of objects.
     owner : str
         Name of the picture, for messages.
+    beside : dict of str to object, default=None
+        Other parameter with a row for each object; rows of a frame must have the names of those of `labels`.
     names : sequence of str, default=None
         Names of the clusters of the first strip, whose labels are their numbers from 0. None: the labels.
     colours : dict of dicts, default=None
@@ -57,6 +60,8 @@ def read_strips(
     if labels is None:
         return []
     by_name = labels if isinstance(labels, dict) else {"": labels}
+    for value in by_name.values():
+        check_row_names({**(beside or {}), "labels": value}, named_only=True)
     strips = [_strip(str(name), value, n, owner) for name, value in by_name.items()]
     if names is not None:
         strips[0] = _renamed(strips[0], names, owner)

@@ -74,7 +74,9 @@ def similarity_blocks(
     from matplotlib.patches import Rectangle
 
     draws = as_ensemble(ensemble)
-    strips = read_strips(labels, draws.n_samples, "similarity_blocks")
+    strips = read_strips(
+        labels, draws.n_samples, "similarity_blocks", beside={"ensemble": ensemble}
+    )
     if not strips:
         raise InputError("similarity_blocks needs the labels of an estimate. Got None.")
     ax = coassociation_heatmap(draws, labels=labels, order="cluster", ax=ax)

@@ -19,14 +19,14 @@ from conclust.evidence import coassociation_blocks, pair_counts
 from conclust.evidence.dense import unsigned
 
 
-def check_window(value: Any, owner: str, name: str = "window") -> tuple[Fraction, Fraction]:
+def check_window(value: Any, owner: str) -> tuple[Fraction, Fraction]:
     """Return the two ends of a window of PAC as fractions, so that integers are compared."""
     try:
         ends = tuple(Fraction(float(end)).limit_denominator(10**6) for end in value)
     except (TypeError, ValueError, OverflowError):
         ends = ()
     if len(ends) != 2 or not 0 <= ends[0] < ends[1] <= 1:
-        refuse(name, owner, "two numbers, 0 <= u1 < u2 <= 1", value)
+        refuse("window", owner, "two numbers, 0 <= u1 < u2 <= 1", value)
     return ends[0], ends[1]
 
 

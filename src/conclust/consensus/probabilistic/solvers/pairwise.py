@@ -1,6 +1,10 @@
 """The pairwise solver: block coordinate descents from several starts, for any divergence.
 
 One descent is in ``descent.py``, its mathematics in ``_kernels/pair_objective/pairwise/solver.h``.
+
+A sweep over all pairs of n objects costs n^2. With more than 1,000 objects a quarter of them is solved
+first, in the same way, and the others are placed against that solution: few sweeps over all are then
+needed.
 """
 
 from __future__ import annotations
@@ -9,13 +13,25 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from conclust._random import spawn_generators
 from conclust._types import Floats
 from conclust.consensus.probabilistic.descent import solved_from
+from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
-from conclust.consensus.probabilistic.search.multilevel import best_descent
 from conclust.consensus.probabilistic.search.starts import inside
-from conclust.consensus.probabilistic.search.tries import holding
+from conclust.consensus.probabilistic.search.tries import better_of_tries, holding
 from conclust.consensus.probabilistic.solvers.factored import WIDE, near_solution
+from conclust.evidence.dense import narrow_evidence
+
+# With more objects than this a part is solved first: a quarter of the objects, and at least this number.
+PART = 1000
+_GROWTH = 4
+# The part is solved until a sweep lowers the objective by less than _PART_TOL of it; the others are placed to
+# within the gap _PLACED.
+_PART_TOL = 1e-4
+_PLACED = 1e-3
+# Two solutions of the part are compared after this number of sweeps over all objects.
+_LOOK = 2
 
 
 @dataclass(frozen=True)
@@ -23,7 +39,7 @@ class Pairwise:
     """Minimise f by visiting the objects, each in turn a convex problem given all others.
 
     Without a start: from near the least-squares solution, or from random starts and merged and split clusters
-    (``search/tries.py``); with many objects, from the solution of a part (``search/multilevel.py``).
+    (``search/tries.py``); with many objects, from the solution of a part.
     """
 
     forms_pairs = True
@@ -47,3 +63,60 @@ class Pairwise:
         """Return the best of several descents; its membership may lack columns of empty clusters."""
         begin = holding(near_solution(problem, run))
         return best_descent(problem, begin if problem.is_squared else inside(begin), stopping, run)
+
+
+def best_descent(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> Solution:
+    """Descend from a start or from better ones; with many objects, start from the solution of a part.
+
+    The membership may lack columns of empty clusters, as the start may.
+    """
+    # Objects can be placed only with a built-in divergence.
+    few = not problem.pairs.of_all_pairs or problem.ensemble.n_samples <= PART
+    if few or problem.divergence._kernel is None:
+        return _candidates(problem, start, stopping, run)[-1]
+    extended = _extended(problem, start, stopping, run)
+    if len(extended) > 1:
+        look = replace(stopping, max_iter=min(_LOOK, stopping.max_iter))
+        begun = [solved_from(problem, Y, look, run) for Y in extended]
+        extended = [min(begun, key=lambda solution: solution.objective).membership]
+    return solved_from(problem, extended[0], stopping, run)
+
+
+def _candidates(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> list[Solution]:
+    """Return the solution from a start, and also a better one if tries find it."""
+    first = solved_from(problem, start, stopping, run)
+    if run.n_init == 1:
+        return [first]
+    best = better_of_tries(problem, first, stopping, run)
+    return [first] if best.objective == first.objective else [first, best]
+
+
+def _extended(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> list[Floats]:
+    """Solve some of the objects on all their pairs and place the others against them.
+
+    The best solution of the smallest part need not be the best for all: then two of its solutions are kept.
+    """
+    ensemble = problem.ensemble
+    n = ensemble.n_samples
+    size = max(PART, n // _GROWTH)
+    drawer, other = spawn_generators(run.seed, 2)
+    chosen = np.sort(drawer.permutation(n)[:size])
+    others = np.delete(np.arange(n), chosen)
+    part = problem.part(chosen)
+    part = replace(part, evidence=narrow_evidence(part.ensemble, run.threads))
+    of_part = replace(run, seed=np.random.SeedSequence(int(other.integers(2**63))))
+    soft = ensemble.indicator if ensemble.is_soft else None
+    among = _candidates if size <= PART else _only
+    extended = []
+    for solved in among(part, start[chosen], stopping.roughly(_PART_TOL), of_part):
+        run.report(f"{size:,} of {n:,} objects: objective {solved.objective:.10g}")
+        model = LandmarkModel.of(part.ensemble, solved.membership, problem.divergence)
+        Y = np.empty((n, solved.membership.shape[1]))
+        Y[chosen] = solved.membership
+        Y[others] = model.placed(ensemble.codes, _PLACED, run.threads, objects=others, soft=soft)[0]
+        extended.append(Y)
+    return extended
+
+
+def _only(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> list[Solution]:
+    return [best_descent(problem, start, stopping, run)]
