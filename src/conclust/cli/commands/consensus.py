@@ -307,15 +307,20 @@ def folder_of(
     if not is_table_name(path):
         refuse_labels_from(arguments)
         return OutputFolder(path, force=arguments.force, **names)
-    if path.exists() and not arguments.force:
-        raise OutputExistsError(
-            f"{path} already exists. Give --force to replace it, or another name with --out."
-        )
+    _refuse_existing(arguments)
     if not path.parent.is_dir():
         raise InputError(
             f"The folder {path.parent} for {path.name} does not exist. Create it first."
         )
     return nullcontext(None)
+
+
+def _refuse_existing(arguments: argparse.Namespace) -> None:
+    """Refuse to replace the file of ``--out`` without ``--force``."""
+    if arguments.out.exists() and not arguments.force:
+        raise OutputExistsError(
+            f"{arguments.out} already exists. Give --force to replace it, or another name with --out."
+        )
 
 
 def refuse_labels_from(arguments: argparse.Namespace) -> None:
@@ -442,6 +447,7 @@ def send(labels: Ints, table: LabelTable, arguments: argparse.Namespace) -> None
     path = arguments.out
     labels = np.where(labels < 0, labels, labels + arguments.labels_from)
     if path != STREAM:
+        _refuse_existing(arguments)  # another process may have written it meanwhile
         write_labels(path, labels, table)
         return
     content = io.BytesIO()
