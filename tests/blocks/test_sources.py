@@ -165,6 +165,17 @@ def test_malformed_labels_are_refused_in_any_block():
         HBGF(3).fit(LabelStore(bad, block_rows=40))
 
 
+@pytest.mark.parametrize("value", [-7, 0.5, np.inf])
+def test_errors_about_labels_in_blocks_are_those_in_memory(value):
+    bad = np.where(LABELS < 0, 0, LABELS).astype(np.float64 if value != -7 else np.int64)
+    bad[137, 4] = value
+    with pytest.raises(InputError, match="at row 137, partition 4") as whole:
+        Ensemble(bad)
+    with pytest.raises(InputError) as in_blocks:
+        _ = LabelStore(bad, block_rows=50).facts
+    assert str(in_blocks.value) == str(whole.value)
+
+
 def test_a_source_can_be_sent_to_another_process(tmp_path):
     np.save(tmp_path / "labels.npy", LABELS)
     source = open_source(tmp_path / "labels.npy")
