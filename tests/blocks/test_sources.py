@@ -11,7 +11,7 @@ import pytest
 from tests.cases import planted
 
 from conclust import HBGF, MCLA, Ensemble
-from conclust.blocks import BlockedArray, LabelStore
+from conclust.blocks import BlockedArray, LabelStore, checkpoint
 from conclust.blocks.sources import open_source
 from conclust.exceptions import InputError
 
@@ -174,6 +174,14 @@ def test_errors_about_labels_in_blocks_are_those_in_memory(value):
     with pytest.raises(InputError) as in_blocks:
         _ = LabelStore(bad, block_rows=50).facts
     assert str(in_blocks.value) == str(whole.value)
+
+
+def test_a_checkpoint_belongs_to_one_process_at_a_time(tmp_path):
+    with checkpoint(tmp_path), pytest.raises(InputError, match="in use by another process"):
+        checkpoint(tmp_path).__enter__()
+    for _ in range(2):
+        with checkpoint(tmp_path):
+            assert list(tmp_path.iterdir()) == []
 
 
 def test_a_source_can_be_sent_to_another_process(tmp_path):

@@ -504,15 +504,6 @@ def test_a_nonempty_folder_requires_force(matrix, out, capsys):
     assert listing(out) == sorted([*COMBINED, "mine.txt"])
 
 
-@pytest.mark.parametrize("option", ["--out", "--cache"])
-def test_an_empty_path_is_not_the_current_folder(option, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(SystemExit) as caught:
-        main(["cluster", "points.csv", option, "", "--force"])
-    assert caught.value.code == 2
-    assert f"argument {option}: must name a file or folder, got ''" in capsys.readouterr().err
-
-
 def test_an_unwritable_folder_is_refused_before_the_work(matrix, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(consensus, "read_ensemble", fail_with(AssertionError("work began")))
     (tmp_path / "file").write_text("x")

@@ -126,28 +126,6 @@ def test_malformed_labels_are_refused(tmp_path, name):
     refused(FileFormatError, lambda: labels(tmp_path, content), "a.csv", sentence)
 
 
-@pytest.mark.parametrize("header", [None, True])
-@pytest.mark.parametrize("rows", [3, 200_000])
-@pytest.mark.parametrize(
-    ("names", "row"), [("a,b", "1,2"), ("id,b", "x,2"), ("id,text,b", "x,u,2")]
-)
-def test_headers_of_joined_files_are_refused_not_read_as_objects(
-    tmp_path, names, row, rows, header
-):
-    part = f"{names}\n" + f"{row}\n" * rows
-    sentence = f"has its header again in line {rows + 2},"
-    for read in (labels, points):
-        call = lambda read=read: read(tmp_path, part + part, header=header)  # noqa: E731
-        if read is labels or "id" not in names:
-            refused(FileFormatError, call, "a.csv", sentence)
-
-
-def test_first_lines_of_labels_that_come_again_are_objects(tmp_path):
-    for content in ("x,y\nx,y\n", "x,y\nu,v\nx,y\n", "x\n1\nx\n", "x,x\n1,1\nx,x\n"):
-        assert labels(tmp_path, content).ensemble.n_samples == content.count("\n")
-    assert labels(tmp_path, "x,y\n1,2\nx,y\n", header=False).ensemble.n_samples == 3
-
-
 @pytest.mark.parametrize("packing", ["", ".gz"])
 @pytest.mark.parametrize("mark", ["utf-16-le", "utf-16-be"])
 def test_text_in_utf_16_reads_like_utf_8(tmp_path, mark, packing):

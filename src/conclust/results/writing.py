@@ -6,13 +6,11 @@ import bz2
 import csv
 import gzip
 import io
-import os
 import re
 import secrets
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,13 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.formats import OUTPUTS
+from conclust._files.locking import locked_folder
 from conclust._files.spreadsheets import guard_text
 from conclust._files.storage import atomic_write, sync_folder
 from conclust._types import Floats, Ints
 from conclust.exceptions import OutputExistsError
-
-if sys.platform != "win32":
-    import fcntl
 
 RESULT_FILES = (
     "labels.csv",
@@ -141,7 +137,7 @@ class OutputFolder:
         if not self.path.is_dir() and self._renamed():
             sync_folder(self.path.parent)
             return
-        with _alone(self.path):
+        with locked_folder(self.path, wait=True):
             names = [path.name for path in self.path.iterdir()]
             if not self._force and not all(map(_TEMPORARY.fullmatch, names)):
                 raise OutputExistsError(
@@ -174,21 +170,6 @@ class OutputFolder:
         for folder in reversed(self._made):
             with suppress(OSError):  # not empty
                 folder.rmdir()
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Keep other processes from moving files into a folder, where its file system has locks."""
-    if sys.platform == "win32":
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 @dataclass(frozen=True)
