@@ -11,7 +11,7 @@ import pytest
 from tests.cases import planted
 
 from conclust import HBGF, MCLA, Ensemble
-from conclust.blocks import BlockedArray, LabelStore
+from conclust.blocks import BlockedArray, LabelStore, checkpoint
 from conclust.blocks.sources import open_source
 from conclust.exceptions import InputError
 
@@ -163,6 +163,25 @@ def test_malformed_labels_are_refused_in_any_block():
     bad[:, 4] = -1
     with pytest.raises(InputError, match="Partition 4 is missing everywhere"):
         HBGF(3).fit(LabelStore(bad, block_rows=40))
+
+
+@pytest.mark.parametrize("value", [-7, 0.5, np.inf])
+def test_errors_about_labels_in_blocks_are_those_in_memory(value):
+    bad = np.where(LABELS < 0, 0, LABELS).astype(np.float64 if value != -7 else np.int64)
+    bad[137, 4] = value
+    with pytest.raises(InputError, match="at row 137, partition 4") as whole:
+        Ensemble(bad)
+    with pytest.raises(InputError) as in_blocks:
+        _ = LabelStore(bad, block_rows=50).facts
+    assert str(in_blocks.value) == str(whole.value)
+
+
+def test_a_checkpoint_belongs_to_one_process_at_a_time(tmp_path):
+    with checkpoint(tmp_path), pytest.raises(InputError, match="in use by another process"):
+        checkpoint(tmp_path).__enter__()
+    for _ in range(2):
+        with checkpoint(tmp_path):
+            assert list(tmp_path.iterdir()) == []
 
 
 def test_a_source_can_be_sent_to_another_process(tmp_path):

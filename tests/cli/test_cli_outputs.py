@@ -4,6 +4,9 @@ import bz2
 import csv
 import gzip
 import random
+import threading
+import time
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 from conclust._files.formats import OUTPUTS
 from conclust._files.spreadsheets import guard_text, unguarded
 from conclust.cli import main
+from conclust.cli.commands.consensus import send
 from conclust.cli.reading.inputs import Reading, read_labelling
 from conclust.cli.summary import sizes_line
 from conclust.exceptions import OutputExistsError
@@ -141,6 +145,87 @@ def test_a_failure_while_moving_leaves_the_result_unmarked(tmp_path, monkeypatch
     with pytest.raises(OSError, match="No space"):
         complete(tmp_path / "a")
     assert listing(tmp_path) == ["a", "a/labels.csv"]  # no result.json: not a finished result
+
+
+def test_an_interrupt_while_the_folder_is_made_leaves_nothing(tmp_path, monkeypatch):
+    mkdir = Path.mkdir
+
+    def make(self, *arguments, **keywords):
+        mkdir(self, *arguments, **keywords)
+        if self.name.endswith(".tmp"):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "mkdir", make)
+    with pytest.raises(KeyboardInterrupt), OutputFolder(tmp_path / "a/b"):
+        pytest.fail("entered")
+    assert listing(tmp_path) == []
+
+
+def test_a_folder_that_another_process_fills_meanwhile_is_not_overwritten(tmp_path):
+    late = OutputFolder(tmp_path / "a")
+    late.__enter__()
+    complete(tmp_path / "a")
+    fill(late, "late")
+    with pytest.raises(OutputExistsError, match="no longer empty"):
+        late.__exit__(None, None, None)
+    assert listing(tmp_path) == ["a", "a/labels.csv", "a/result.json"]
+    assert (tmp_path / "a/labels.csv").read_text() == "new"
+
+
+def test_a_file_of_labels_that_another_process_writes_meanwhile_is_not_overwritten(tmp_path):
+    arguments = Namespace(out=tmp_path / "labels.csv", labels_from=0, force=False)
+    send(np.array([0, 1]), LabelTable(), arguments)
+    with pytest.raises(OutputExistsError, match="already exists"):
+        send(np.array([1, 1]), LabelTable(), arguments)
+    assert arguments.out.read_text() == "object,label\n0,0\n1,1\n"
+
+
+def test_an_empty_folder_made_meanwhile_is_filled(tmp_path):
+    with OutputFolder(tmp_path / "a/b") as folder:
+        (tmp_path / "a/b").mkdir(parents=True, exist_ok=True)
+        fill(folder)
+    assert listing(tmp_path) == ["a", "a/b", "a/b/labels.csv", "a/b/result.json"]
+
+
+def test_parents_that_another_process_makes_meanwhile_are_used(tmp_path, monkeypatch):
+    mkdir = Path.mkdir
+
+    def make(self, *arguments, **keywords):
+        if self.name == "runs":
+            mkdir(self)
+        mkdir(self, *arguments, **keywords)
+
+    monkeypatch.setattr(Path, "mkdir", make)
+    with OutputFolder(tmp_path / "runs/7") as folder:
+        fill(folder)
+    assert listing(tmp_path) == ["runs", "runs/7", "runs/7/labels.csv", "runs/7/result.json"]
+
+
+def test_processes_that_replace_one_result_do_not_mix_their_files(tmp_path, monkeypatch):
+    replace = Path.replace
+
+    def move(self, target):
+        time.sleep(0.01)
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", move)
+    complete(tmp_path / "a")
+
+    def write(text):
+        with OutputFolder(tmp_path / "a", force=True) as folder:
+            both_entered.wait(10)
+            fill(folder, text)
+
+    for _ in range(5):
+        both_entered = threading.Barrier(2)
+        threads = [threading.Thread(target=write, args=(text,)) for text in ("one", "two")]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        texts = {path.read_text() for path in (tmp_path / "a").iterdir()}
+        assert len(texts) == 1
+        assert texts <= {"one", "two"}
 
 
 def test_force_replaces_only_files_of_conclust(tmp_path):

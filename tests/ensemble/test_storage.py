@@ -93,6 +93,20 @@ def test_atomic_write_failing_in_the_middle_keeps_the_old_file(tmp_path, error):
     assert leftovers(tmp_path) == ["f"]
 
 
+def test_an_interrupt_when_the_temporary_file_is_opened_leaves_nothing(tmp_path, monkeypatch):
+    opened = os.open
+
+    def interrupted(*arguments):
+        os.close(opened(*arguments))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "open", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        atomic_write(tmp_path / "f", lambda file: file.write(b"x"))
+    monkeypatch.undo()
+    assert leftovers(tmp_path) == []
+
+
 def test_atomic_write_failing_to_move_leaves_nothing(tmp_path):
     (tmp_path / "f").mkdir()  # a file cannot replace a folder
     with pytest.raises(OSError, match="f"):

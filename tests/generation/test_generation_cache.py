@@ -1,3 +1,4 @@
+import errno
 import fcntl
 import json
 import os
@@ -367,6 +368,21 @@ def test_a_lock_of_a_dead_process_is_taken_over(generator):
     assert np.array_equal(generator.fit_transform(IRIS), expected)
     assert generator.n_cached_ == 0
     assert not _files(generator, "*.lock")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
+def test_file_systems_without_locks_keep_members(generator, monkeypatch, number):
+    def refuse(descriptor, operation):
+        raise OSError(number, os.strerror(number))
+
+    expected = generator.fit_transform(IRIS)
+    for path in _files(generator, "*.json"):
+        path.unlink()
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    assert np.array_equal(generator.fit_transform(IRIS), expected)
+    assert generator.n_cached_ == 0
+    assert np.array_equal(generator.fit_transform(IRIS), expected)
+    assert generator.n_cached_ == len(_files(generator, "*.json"))
 
 
 def test_a_lock_removed_during_the_wait_is_acquired_again(tmp_path, monkeypatch):

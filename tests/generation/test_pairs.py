@@ -134,6 +134,22 @@ def test_spherical_members_do_not_depend_on_lengths():
     np.testing.assert_array_equal(labels[:, 0], closest)
 
 
+@pytest.mark.parametrize("fit_on", [None, 60])
+@pytest.mark.parametrize("exponent", [-1040, -340, -60, -50, -24, 24, 40, 60, 340, 900])
+def test_spherical_members_do_not_depend_on_the_unit_of_the_points(exponent, fit_on):
+    X = np.random.default_rng(3).normal(size=(80, 4)).astype(np.float32).astype(np.float64)
+    X = np.round(X * 2**12) / 2**12  # exact, even if multiplied by 2^-1040
+    generator = EnsembleGenerator(
+        "spherical", 5, n_clusters=4, fit_on=fit_on, scale=None, random_state=0
+    )
+    expected = generator.fit_transform(X)
+    scaled = np.ldexp(X, exponent)
+    assert np.array_equal(generator.fit_transform(scaled), expected)
+    assert np.array_equal(generator.transform(scaled[:10]), expected[:10])
+    mixed = np.ldexp(X, np.where(np.arange(80) % 2, exponent, 0)[:, None])
+    assert np.array_equal(generator.fit(X).transform(mixed), expected)
+
+
 def test_spherical_members_need_directions():
     X, _ = directions(0)
     X[[3, 7]] = 0.0

@@ -39,7 +39,7 @@ def test_the_search_is_exact_to_the_bit(kind, n, d):
             assert all(map(np.array_equal, index.nearest(queries, k, 1, form), of_queries)), form
 
 
-@pytest.mark.parametrize("scale", [1e-200, 1e-300, 1e200, 1e307])
+@pytest.mark.parametrize("scale", [1e-200, 1e-300, 2.0**-1040, 1e200, 1e307])
 def test_the_unit_of_the_points_does_not_matter(scale):
     points = np.random.default_rng(0).uniform(-1, 1, (200, 3))
     exact = 2.0 ** round(np.log2(scale))

@@ -20,7 +20,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TypeAlias
@@ -97,10 +97,10 @@ def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
     temporary = target.with_name(f".conclust-{secrets.token_hex(8)}.tmp")
     # 0o666 less the umask: the rights of an ordinary new file; mkstemp would give fewer.
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    with _named_by(target):
-        descriptor = os.open(temporary, flags, 0o666)
     done = False
     try:
+        with _named_by(target):
+            descriptor = os.open(temporary, flags, 0o666)
         with named_if_full(target), os.fdopen(descriptor, "wb") as file:
             write(file)
             file.flush()
@@ -110,7 +110,8 @@ def atomic_write(path: PathLike, write: Callable[[BinaryIO], object]) -> None:
         done = True
     finally:
         if not done:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):  # of a file that was not made
+                temporary.unlink()
     sync_folder(target.parent)
 
 

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from conclust._files.locking import locked_folder
 from conclust._files.storage import read_json, read_npz, write_json, write_npz
 from conclust.exceptions import FileFormatError, InputError
 
@@ -44,7 +45,7 @@ def checkpoint(folder: str | Path) -> Iterator[Path]:
     Raises
     ------
     InputError
-        From ``fit``: the folder holds the state of another fit.
+        The folder is in use by another process; or, from ``fit``, it holds the state of another fit.
 
     Notes
     -----
@@ -66,11 +67,17 @@ def checkpoint(folder: str | Path) -> Iterator[Path]:
     """
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
-    token = _FOLDER.set(path)
-    try:
-        yield path
-    finally:
-        _FOLDER.reset(token)
+    with locked_folder(path, wait=False) as held:
+        if not held:
+            raise InputError(
+                f"The checkpoint in {path} is in use by another process. Wait until it ends, or use a separate folder "
+                "for each fit."
+            )
+        token = _FOLDER.set(path)
+        try:
+            yield path
+        finally:
+            _FOLDER.reset(token)
 
 
 def has_state(folder: Path) -> bool:

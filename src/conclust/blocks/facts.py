@@ -72,9 +72,9 @@ class Census:
     digest: bytes
 
 
-def census(raw: Any, missing: Missing) -> Census:
-    """Read the labels of a block for the first time."""
-    coded = code_labels(raw, missing=missing, least=1)
+def census(raw: Any, missing: Missing, begin: int = 0) -> Census:
+    """Read the labels of a block, whose first object is `begin`, for the first time."""
+    coded = code_labels(raw, missing=missing, least=1, first=begin)
     signatures = np.empty(coded.codes.shape[1], dtype=np.uint64)
     presence_signatures(label_view(coded.codes), signatures)
     nowhere = 0

@@ -74,7 +74,7 @@ def work(job: Job, raw: Any = None, stored: Any = None) -> tuple[Any, Any]:
 
 def look(source: Source, begin: int, end: int, missing: Any, raw: Any = None) -> Census:
     """Read a block for the first time."""
-    return census(source.rows(begin, end) if raw is None else raw, missing)
+    return census(source.rows(begin, end) if raw is None else raw, missing, begin)
 
 
 class Runner(Protocol):

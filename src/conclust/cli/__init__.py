@@ -67,6 +67,7 @@ def _main(argv: Sequence[str] | None, *, ending: bool) -> int:
 
 
 def _run(arguments: Any) -> int:
+    before = _result(arguments)
     try:
         refuse_ending(arguments)
         refuse_own_input(arguments)
@@ -75,10 +76,10 @@ def _run(arguments: Any) -> int:
     except ConclustError as error:
         return _fail(arguments, EXIT_FAILURE, with_option(str(error)))
     except KeyboardInterrupt:
-        text = f"interrupted; {_kept(arguments)}"
+        text = f"interrupted; {_kept(arguments, before)}"
         return _fail(arguments, EXIT_INTERRUPTED, text)
     except _Terminated as error:
-        text = f"terminated; {_kept(arguments)}"
+        text = f"terminated; {_kept(arguments, before)}"
         return _fail(arguments, 128 + error.number, text)
     except BrokenPipeError:
         return 0  # the reader of the labels has closed the pipe
@@ -110,8 +111,22 @@ def _way_in_blocks(arguments: Any) -> str:
     )
 
 
-def _kept(arguments: Any) -> str:
-    """Return the message about what an interrupted command has saved."""
+def _result(arguments: Any) -> tuple[int, int] | None:
+    """Return what identifies the result that ``--out`` names; None if there is none."""
+    out = getattr(arguments, "out", None)
+    if out is None or out == STREAM:
+        return None
+    try:
+        status = (out / "result.json" if out.is_dir() else out).stat()
+    except (OSError, ValueError):
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+def _kept(arguments: Any, before: tuple[int, int] | None) -> str:
+    """Return the message about what an interrupted command has saved; `before`: the result that was there."""
+    if _result(arguments) not in (None, before):
+        return f"the results are complete in {arguments.out}."
     folder = getattr(arguments, "checkpoint", None)
     if folder is not None:
         from conclust.blocks.checkpoints import has_state
@@ -244,7 +259,7 @@ def _plain_warnings(quiet: bool) -> Iterator[None]:
 def _describe(error: OSError) -> str:
     what = error.strerror or str(error)
     where = f"{error.filename}: " if error.filename is not None else ""
-    return f"{where}{what}."
+    return f"{where}{what.removesuffix('.')}."
 
 
 def _fail(arguments: Any, code: int, sentence: str) -> int:

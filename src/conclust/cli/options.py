@@ -146,7 +146,7 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="print JSON instead of a table")
     group.add_argument(
-        "--out", type=Path, metavar="DIR", help="folder for methods.csv and labels.csv [none]"
+        "--out", type=path_of, metavar="DIR", help="folder for methods.csv and labels.csv [none]"
     )
     group.add_argument("--force", action="store_true", help="replace existing results")
     group.add_argument("--raw", action="store_true", help="write object names unchanged")
@@ -154,7 +154,7 @@ def add_comparison(parser: argparse.ArgumentParser) -> None:
 
 def add_joining(parser: argparse.ArgumentParser) -> None:
     """Add the options for joining tables."""
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help=INPUTS)
+    parser.add_argument("files", nargs="+", type=path_of, metavar="FILE", help=INPUTS)
     group = parser.add_argument_group("identifiers")
     group.add_argument(
         "--hash-ids",
@@ -163,7 +163,7 @@ def add_joining(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--salt",
-        type=Path,
+        type=path_of,
         metavar="FILE",
         help="the key of --hash-ids: a file of 16 bytes or more",
     )
@@ -171,7 +171,7 @@ def add_joining(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out",
-        type=Path,
+        type=path_of,
         default=Path("joined.csv"),
         metavar="FILE",
         help="CSV file [%(default)s]",
@@ -284,7 +284,7 @@ def add_members(group: Any) -> None:
         help="meaning of -1; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
     )
     group.add_argument(
-        "--weights", type=Path, metavar="FILE", help=f"one weight per clustering ({WEIGHTS})"
+        "--weights", type=path_of, metavar="FILE", help=f"one weight per clustering ({WEIGHTS})"
     )
 
 
@@ -293,7 +293,7 @@ def add_scale_and_cache(group: Any, what: str) -> None:
     group.add_argument("--scale", choices=SCALES, default="auto", help=SCALING)
     group.add_argument(
         "--cache",
-        type=Path,
+        type=path_of,
         metavar="DIR",
         help=f"folder that keeps finished {what}, so that an interrupted run can be resumed",
     )
@@ -316,7 +316,7 @@ def add_writing(
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out",
-        type=Path,
+        type=path_of,
         default=Path(default),
         metavar="DIR",
         help=f"folder for {what}; with a name that ends in {either(OUTPUTS)}, only the labels are written, to that "
@@ -402,6 +402,13 @@ def _separated(text: str, what: str) -> tuple[str, ...]:
     if not values or not all(values):
         raise argparse.ArgumentTypeError(f"must be {what} separated by commas, got {text!r}")
     return values
+
+
+def path_of(text: str) -> Path:
+    """Read the path of a file or folder; an empty one, as of a variable that is not set, would be the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("must name a file or folder, got ''")
+    return Path(text)
 
 
 def cluster_names(text: str) -> tuple[str, ...]:

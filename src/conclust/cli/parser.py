@@ -29,6 +29,7 @@ from conclust.cli.options import (
     described_kinds,
     end,
     numbers,
+    path_of,
     share,
     whole,
 )
@@ -131,7 +132,11 @@ def _add_demo(commands: Any) -> None:
         "table; writes the numbers (CSV, JSON) and pictures into a folder.",
     )
     parser.add_argument(
-        "--out", type=Path, default=Path("demo-report"), metavar="DIR", help="folder [%(default)s]"
+        "--out",
+        type=path_of,
+        default=Path("demo-report"),
+        metavar="DIR",
+        help="folder [%(default)s]",
     )
     parser.add_argument(
         "--force", action="store_true", help="use the folder even if it is not empty"
@@ -148,7 +153,9 @@ def _add_cluster(commands: Any) -> None:
         "cluster points many times and combine the clusterings",
         "Cluster the points of a file many times and combine the clusterings into one.",
     )
-    parser.add_argument("points", type=Path, metavar="FILE", help=f"one object per row: {INPUTS}")
+    parser.add_argument(
+        "points", type=path_of, metavar="FILE", help=f"one object per row: {INPUTS}"
+    )
     group = parser.add_argument_group("ensemble")
     kinds = described_kinds()
     group.add_argument(
@@ -228,7 +235,7 @@ def _add_combine(commands: Any) -> None:
         "object (--na adds further codes). -2: it observed the object and put it apart from all others (noise).",
     )
     parser.add_argument(
-        "labels", type=Path, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
+        "labels", type=path_of, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
     )
     group = parser.add_argument_group("ensemble")
     add_members(group)
@@ -261,7 +268,7 @@ def _add_combine(commands: Any) -> None:
     )
     group.add_argument(
         "--checkpoint",
-        type=Path,
+        type=path_of,
         metavar="DIR",
         help="as --blocks, and keep the state in this folder: repeat the command to resume an interrupted run",
     )
@@ -281,7 +288,9 @@ def _add_select(commands: Any) -> None:
         "rotations of the points: clouds of the same covariance without clusters. One p-value tests "
         "whether there is more than one cluster; the number with the most stable clusters is chosen.",
     )
-    parser.add_argument("points", type=Path, metavar="FILE", help=f"one object per row: {INPUTS}")
+    parser.add_argument(
+        "points", type=path_of, metavar="FILE", help=f"one object per row: {INPUTS}"
+    )
     group = parser.add_argument_group("selection")
     group.add_argument(
         "-k",
@@ -357,11 +366,11 @@ def _add_report(commands: Any) -> None:
         "reason for it, the confidence of each cluster and object, the features that distinguish clusters, pictures, "
         "citations and settings. The page is a single self-contained HTML file.",
     )
-    parser.add_argument("result", type=Path, metavar="DIR", help="result folder of conclust")
+    parser.add_argument("result", type=path_of, metavar="DIR", help="result folder of conclust")
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out",
-        type=Path,
+        type=path_of,
         metavar="FILE",
         help="file of the page; - for standard output [report.html in DIR]",
     )
@@ -389,8 +398,8 @@ def _add_predict(commands: Any) -> None:
         "The result folder contains no pickle: the consensus is computed again from ensemble.npz, with the "
         "same seed and the same result, in the same time as before.",
     )
-    parser.add_argument("result", type=Path, metavar="DIR", help="result folder of conclust")
-    parser.add_argument("points", type=Path, metavar="FILE", help=f"new objects: {INPUTS}")
+    parser.add_argument("result", type=path_of, metavar="DIR", help="result folder of conclust")
+    parser.add_argument("points", type=path_of, metavar="FILE", help=f"new objects: {INPUTS}")
     add_points(add_reading(parser, selection=False), imputing=False)
     add_writing(parser, "prediction", "labels.csv, memberships.csv (probabilities) and result.json")
     add_running(parser, seed=False)
@@ -407,8 +416,8 @@ def _add_compare(commands: Any) -> None:
         "have a column 'object' or --id-column, otherwise by order; objects without a label in either file are "
         "left out.",
     )
-    parser.add_argument("first", type=Path, metavar="A", help=INPUTS)
-    parser.add_argument("second", type=Path, metavar="B", help="the same")
+    parser.add_argument("first", type=path_of, metavar="A", help=INPUTS)
+    parser.add_argument("second", type=path_of, metavar="B", help="the same")
     parser.add_argument("--column", metavar="NAME", help="column of labels, in both files")
     parser.add_argument(
         "--second-column", metavar="NAME", help="column of B, if it has another name"
@@ -429,7 +438,7 @@ def _add_compare_methods(commands: Any) -> None:
         "mean certainty of the objects, CPU seconds.",
     )
     parser.add_argument(
-        "labels", type=Path, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
+        "labels", type=path_of, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
     )
     add_comparison(parser)
     add_running(parser)

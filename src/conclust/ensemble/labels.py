@@ -184,8 +184,12 @@ def first_appearance(labels: NDArray[Any], n_clusters: int) -> Ints:
     return first[:n_clusters]
 
 
-def code_labels(labels: Any, *, missing: Missing = "unobserved", least: int = 2) -> CodedLabels:
+def code_labels(
+    labels: Any, *, missing: Missing = "unobserved", least: int = 2, first: int = 0
+) -> CodedLabels:
     """Read a label matrix (n_samples, n_partitions), of `least` objects or more, into codes.
+
+    `first` is the number of its first object, in errors.
 
     A C-contiguous uint8 or int8 array is used without a copy if its columns number their clusters by
     first appearance; every other input becomes one new matrix of the smallest code type.
@@ -201,10 +205,10 @@ def code_labels(labels: Any, *, missing: Missing = "unobserved", least: int = 2)
             as_is, counts, n_missing, n_noise, tuple(tuple(range(k)) for k in counts)
         )
     table = Relabeller(matrix.shape[1], MISSING, NOISE)
-    for start, block in _integer_blocks(matrix, missing):
+    for start, block in _integer_blocks(matrix, missing, first):
         bad = table.observe(block)
         if bad >= 0:
-            _refuse_negative(matrix, start, bad)
+            _refuse_negative(block, first + start, bad)
     counts = np.array([table.n_clusters(u) for u in range(matrix.shape[1])], dtype=np.int64)
     codes = np.empty(matrix.shape, dtype=code_type(int(counts.max())))
     for start, block in _integer_blocks(matrix, missing):
@@ -279,7 +283,7 @@ def encode_labels(
     for start, block in _integer_blocks(matrix, missing):
         negative = np.flatnonzero((block < 0) & (block != MISSING) & (block != NOISE))
         if negative.size:
-            _refuse_negative(matrix, start, int(negative[0]))
+            _refuse_negative(block, start, int(negative[0]))
         strangers += table.encode(block, codes[start : start + len(block)])
     return codes, strangers
 
@@ -516,14 +520,16 @@ def _use_as_is(matrix: NDArray[Any], missing: Missing) -> tuple[NDArray[np.uint8
     return view, clusters_met.astype(np.int64)
 
 
-def _integer_blocks(matrix: NDArray[Any], missing: Missing) -> Iterator[tuple[int, NDArray[Any]]]:
+def _integer_blocks(
+    matrix: NDArray[Any], missing: Missing, first: int = 0
+) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield (first row, C-contiguous block of int64, int32, int8 or uint8 labels)."""
     kind, m = matrix.dtype.kind, matrix.shape[1]
     rows = max(1, _BLOCK_CELLS // m)
     for start in range(0, len(matrix), rows):
         block = matrix[start : start + rows]
         if kind == "f":
-            block = _whole_numbers(block, start)
+            block = _whole_numbers(block, first + start)
         elif kind == "u" and matrix.dtype.itemsize == 8 and (block > _LARGEST).any():
             raise InputError("Labels must fit in int64. Got a larger uint64 label instead.")
         if block.dtype not in (np.int8, np.uint8, np.int32):
@@ -553,11 +559,11 @@ def _whole_numbers(block: NDArray[Any], start: int) -> Ints:
     return filled.astype(np.int64)
 
 
-def _refuse_negative(matrix: NDArray[Any], start: int, flat: int) -> NoReturn:
-    row, column = start + flat // matrix.shape[1], flat % matrix.shape[1]
+def _refuse_negative(block: NDArray[Any], start: int, flat: int) -> NoReturn:
+    row, column = divmod(flat, block.shape[1])
     raise InputError(
         f"Negative values in data passed to an ensemble: labels are whole numbers from 0 on, -1 is "
-        f"missing (not observed) and -2 is noise. Got {int(matrix[row, column])} at row {row}, partition "
+        f"missing (not observed) and -2 is noise. Got {int(block[row, column])} at row {start + row}, partition "
         f"{column} instead."
     )
 

@@ -2,7 +2,8 @@
 
 A member is an NPY of labels (others of its model, where it has one) and a JSON written last, with
 the SHA-256 of each. Its name is the SHA-256 of everything that determines it. The process that computes a member
-holds a lock on its lock file, which the system releases if the process dies.
+holds a lock on its lock file, which the system releases if the process dies. On file systems without locks (some
+Lustre and NFS mounts) two processes may compute the same member, with the same bits.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ _FORMAT = 2
 _FOLDER = "members"
 _OWNER = "EnsembleGenerator"
 _NO_PATH = {errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
+_NO_LOCKS = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK}
 _POLL = 0.05  # seconds between two checks of a lock held by another process
 _STALE = 3600.0  # seconds after which a temporary file must come from a killed process
 
@@ -330,13 +332,21 @@ def _no_strangers(path: Path) -> Iterator[None]:
 
 if sys.platform != "win32":
 
+    def _flock(descriptor: int) -> None:
+        """Lock an open file, where its file system has locks."""
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+
     def _lock(path: Path) -> tuple[Path, int] | None:
         """Lock the file `path`, or return None if it is locked already."""
         while True:
             flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
             descriptor = os.open(path, flags, 0o600)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                _flock(descriptor)
                 # If the holder removed the file, this is the lock of a deleted file.
                 if os.fstat(descriptor).st_nlink:
                     return path, descriptor

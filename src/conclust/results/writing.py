@@ -6,9 +6,11 @@ import bz2
 import csv
 import gzip
 import io
+import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.formats import OUTPUTS
+from conclust._files.locking import locked_folder
 from conclust._files.spreadsheets import guard_text
 from conclust._files.storage import atomic_write, sync_folder
 from conclust._types import Floats, Ints
@@ -39,6 +42,7 @@ RESULT_FILES = (
 """Every file that a result can have; result.json is written last and seals it."""
 
 _CHUNK = 50_000
+_TEMPORARY = re.compile(r"\.conclust-[0-9a-f]{16}\.tmp")
 
 
 class OutputFolder:
@@ -46,7 +50,8 @@ class OutputFolder:
 
     On entry a hidden folder is made where the files will go, which shows at once whether writing
     is possible. Files are written there. When the block ends well they are moved to their places;
-    when it does not, or is interrupted, nothing is left and nothing has changed.
+    when it does not, or is interrupted, nothing is left and nothing has changed. If several processes
+    write to one folder, its files are those of one of them.
 
     Parameters
     ----------
@@ -61,7 +66,8 @@ class OutputFolder:
     Raises
     ------
     OutputExistsError
-        The folder is not empty and `force` is false, or the path is a file.
+        The folder is not empty and `force` is false, also if another process has filled it meanwhile; or the
+        path is a file.
     OSError
         The folder cannot be written.
     """
@@ -90,17 +96,19 @@ class OutputFolder:
         if blocked:
             raise OutputExistsError(f"{self.path / blocked[0]} is a folder where a file will be.")
         missing = [folder for folder in self.path.parents if not folder.exists()]
+        self._temporary = self.path.parent / f".conclust-{secrets.token_hex(8)}.tmp"
         try:
             for folder in reversed(missing):
-                folder.mkdir()
-                self._made.append(folder)
-            # Inside an existing folder (it may be a mount point), or else next to the new one.
-            home = self.path if self.path.is_dir() else self.path.parent
-            self._temporary = home / f".conclust-{secrets.token_hex(8)}.tmp"
+                with suppress(FileExistsError):  # another process has made it
+                    folder.mkdir()
+                    self._made.append(folder)
+            if self.path.is_dir():  # it may be a mount point
+                self._temporary = self.path / self._temporary.name
             self._temporary.mkdir()
-        except OSError as error:
-            self._remove_made()
-            error.filename = str(self.path)  # the path given by the user
+        except BaseException as error:  # also Ctrl-C
+            self._remove()
+            if isinstance(error, OSError):
+                error.filename = str(self.path)  # the path given by the user
             raise
         return self
 
@@ -110,15 +118,12 @@ class OutputFolder:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        done = False
         try:
             if kind is None:
                 self._publish()
-                done = True
+                self._made.clear()
         finally:
-            shutil.rmtree(self._temporary, ignore_errors=True)
-            if not done:
-                self._remove_made()
+            self._remove()
         if isinstance(error, OSError) and str(error.filename).startswith(str(self._temporary)):
             error.filename = str(self.path)  # the path given by the user
 
@@ -129,23 +134,41 @@ class OutputFolder:
         return self._temporary / name
 
     def _publish(self) -> None:
-        if not self.path.is_dir():
-            self._temporary.rename(self.path)
+        if not self.path.is_dir() and self._renamed():
             sync_folder(self.path.parent)
             return
-        # The seal is removed first and written last, so that a folder with a seal is always consistent.
-        (self.path / self._names[-1]).unlink(missing_ok=True)
-        for name in self._names:
-            written = self._temporary / name
-            if written.exists():
-                written.replace(self.path / name)
-            else:
-                (self.path / name).unlink(missing_ok=True)
-        sync_folder(self.path)
+        with locked_folder(self.path, wait=True):
+            names = [path.name for path in self.path.iterdir()]
+            if not self._force and not all(map(_TEMPORARY.fullmatch, names)):
+                raise OutputExistsError(
+                    f"The folder {self.path} is no longer empty: another process has written to it. Choose another "
+                    "with --out, or give --force to replace the results in it."
+                )
+            # The seal is removed first and written last, so that a folder with a seal is always consistent.
+            (self.path / self._names[-1]).unlink(missing_ok=True)
+            for name in self._names:
+                written = self._temporary / name
+                if written.exists():
+                    written.replace(self.path / name)
+                else:
+                    (self.path / name).unlink(missing_ok=True)
+            sync_folder(self.path)
 
-    def _remove_made(self) -> None:
+    def _renamed(self) -> bool:
+        """Make the temporary folder the result, unless another process has made a folder of this name."""
+        try:
+            self._temporary.rename(self.path)
+        except OSError:
+            if not self.path.is_dir():
+                raise
+            return False
+        return True
+
+    def _remove(self) -> None:
+        """Remove the temporary folder, and folders that were made for it and are empty."""
+        shutil.rmtree(self._temporary, ignore_errors=True)
         for folder in reversed(self._made):
-            if not any(folder.iterdir()):
+            with suppress(OSError):  # not empty
                 folder.rmdir()
 
 

@@ -150,6 +150,7 @@ class CsvRows:
         self._width = len(first)
         if self._width > _MAX_FIELDS:
             self._refuse(f"has {self._width} columns; at most {_MAX_FIELDS} are read")
+        self._header: list[str] | None = None
         self._first = self._take()
         self.has_header = self._is_header(first) if header is None else header
         if self.has_header:
@@ -160,6 +161,8 @@ class CsvRows:
             self._first.insert(0, first)
         if not self._first:
             self._refuse("has a header and no rows below it")
+        self._header = first if self.has_header and self._width > 1 else None
+        self._refuse_header_below(self._first)
 
     def chunks(self) -> Iterator[tuple[int, Rows]]:
         """Yield (number of the first row, rows) until the file ends; once only."""
@@ -218,7 +221,18 @@ class CsvRows:
         return f"line {self.lines[row]}, column {column + 1}{name}"
 
     def _take(self) -> Rows:
-        return list(islice(self._rows, max(1, _CHUNK_FIELDS // self._width)))
+        rows = list(islice(self._rows, max(1, _CHUNK_FIELDS // self._width)))
+        self._refuse_header_below(rows)
+        return rows
+
+    def _refuse_header_below(self, rows: Rows) -> None:
+        """Refuse a header among the rows, as in files joined by cat: it would be one more object."""
+        if self._header is not None and self._header in rows:
+            line = self.lines[rows.index(self._header) - len(rows)]
+            self._refuse(
+                f"has its header again in line {line}, as if files were joined one after the other. Leave out the "
+                "headers of all but the first, or give --header no if the line is an object"
+            )
 
     def _read_lines(self) -> Iterator[str]:
         while True:
@@ -326,6 +340,10 @@ class CsvRows:
         above = [
             names[j] for j in text if all(self.is_number(c) or self.is_empty(c) for c in columns[j])
         ]
+        if len(text) == len(set(names)) > 1 and first in self._first:
+            # The header of each of several files: refused where it comes again.
+            below = [row for row in self._first if row != first]
+            above += [names[j] for j in text if below and all(self.is_number(r[j]) for r in below)]
         word = last_word(names[0]) in NAMING and not re.search(r"[0-9]", names[0])
         if above and not (self._labels or word) and all(map(_OTHER_NUMBER.fullmatch, above)):
             self._refuse_ambiguous("may name the columns or hold numbers with another decimal sign")

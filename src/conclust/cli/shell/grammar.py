@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+
+from conclust.cli.options import path_of
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def _taken(action: argparse.Action, command: str, values: int) -> str:
         return "nothing"
     if action.choices:
         return "words"
-    if action.type is Path:
+    if action.type is path_of:
         return "folder" if action.metavar == "DIR" else "file"
     if action.dest == "method" or (command, action.dest) == ("methods", "name"):
         return "method"

@@ -35,8 +35,8 @@ class SphericalKMeansRecipe(KMeansRecipe):
             if cosines - before <= self.tol * len(units):
                 break
             before = cosines
-        # The same computation as for new points.
-        return Found(nearest_center(points, centers), Directions(centers))
+        model = Directions(centers)
+        return Found(model.label(points), model)
 
     @staticmethod
     def _moved(units: Floats, centers: Floats) -> tuple[Floats, float]:

@@ -18,6 +18,7 @@ from conclust.generation.labelling.models import (
     Directions,
     LandmarkCut,
     Model,
+    out_of_scale,
     refuse_huge,
     refuse_without_direction,
 )
@@ -96,7 +97,11 @@ class Labelling:
                 ],
                 near,
             )
-        self._directed = [columns[u] for u in near if isinstance(models[u], Directions)]
+        self._directed = [
+            (u, model, columns[u])
+            for u, model in enumerate(models)
+            if isinstance(model, Directions)
+        ]
         # Cuts of one graph together: their ties are found once.
         self._graphs: list[tuple[list[int], list[Any], Ints | None]] = []
         self._votes: list[tuple[list[int], list[Any], Ints | None]] = []
@@ -141,11 +146,16 @@ class Labelling:
             Labels, one member per column.
         """
         labels = np.empty((len(points), self._n_members), dtype=self._dtype)
-        for features in self._directed:
+        for _, _, features in self._directed:
             refuse_without_direction(points if features is None else points[:, features])
         threads = thread_count(effective_n_jobs(n_jobs), _OWNER)
         if self._sets is not None:
             self._sets.label(points, labels, threads)
+        for member, model, features in self._directed:
+            some = points if features is None else points[:, features]
+            odd = out_of_scale(some)
+            if odd.any():
+                labels[odd, member] = model.label(some[odd])
         for members, models, features in self._votes:
             some = points if features is None else np.ascontiguousarray(points[:, features])
             labels[:, members] = NeighbourVote.label_all(models, some, threads)
