@@ -436,7 +436,9 @@ def send(labels: Ints, table: LabelTable, arguments: argparse.Namespace) -> None
     path = arguments.out
     labels = np.where(labels < 0, labels, labels + arguments.labels_from)
     if path != STREAM:
-        check_output_file(path, force=arguments.force)  # another process may have written it meanwhile
+        check_output_file(
+            path, force=arguments.force
+        )  # another process may have written it meanwhile
         write_labels(path, labels, table)
         return
     content = io.BytesIO()
