@@ -177,7 +177,7 @@ def test_errors_about_labels_in_blocks_are_those_in_memory(value):
 
 
 def test_a_checkpoint_belongs_to_one_process_at_a_time(tmp_path):
-    with checkpoint(tmp_path), pytest.raises(InputError, match="in use by another process"):
+    with checkpoint(tmp_path), pytest.raises(InputError, match="in use, by another process"):
         checkpoint(tmp_path).__enter__()
     for _ in range(2):
         with checkpoint(tmp_path):

@@ -80,3 +80,12 @@ def test_first_lines_of_labels_that_come_again_are_objects(tmp_path):
         assert read_ensemble(path, Reading()).ensemble.n_samples == content.count("\n")
     path.write_text("x,y\n1,2\nx,y\n")
     assert read_ensemble(path, Reading(header=False)).ensemble.n_samples == 3
+
+
+@pytest.mark.parametrize("names", ["0,1,2", "1,2,3"])
+def test_objects_may_have_the_numbers_in_the_header_as_labels(tmp_path, names):
+    path = tmp_path / "a.csv"
+    path.write_text(f"{names}\n1,1,1\n{names}\n0,0,0\n")
+    for read in (read_ensemble, read_points):
+        read(path, Reading(header=True))
+    assert read_ensemble(path, Reading(header=True)).ensemble.n_samples == 3

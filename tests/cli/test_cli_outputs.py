@@ -166,7 +166,7 @@ def test_a_folder_that_another_process_fills_meanwhile_is_not_overwritten(tmp_pa
     late.__enter__()
     complete(tmp_path / "a")
     fill(late, "late")
-    with pytest.raises(OutputExistsError, match="no longer empty"):
+    with pytest.raises(OutputExistsError, match="the result of another process"):
         late.__exit__(None, None, None)
     assert listing(tmp_path) == ["a", "a/labels.csv", "a/result.json"]
     assert (tmp_path / "a/labels.csv").read_text() == "new"
@@ -185,6 +185,23 @@ def test_an_empty_folder_made_meanwhile_is_filled(tmp_path):
         (tmp_path / "a/b").mkdir(parents=True, exist_ok=True)
         fill(folder)
     assert listing(tmp_path) == ["a", "a/b", "a/b/labels.csv", "a/b/result.json"]
+
+
+def test_other_files_written_to_the_folder_meanwhile_do_not_cost_the_result(tmp_path):
+    with OutputFolder(tmp_path / "a") as folder:
+        (tmp_path / "a/cache").mkdir(parents=True)
+        (tmp_path / "a/job.log").touch()
+        fill(folder)
+    assert listing(tmp_path) == ["a", "a/cache", "a/job.log", "a/labels.csv", "a/result.json"]
+
+
+def test_a_cache_may_be_in_the_folder_of_the_result(tmp_path):
+    points = np.random.default_rng(0).normal(size=(40, 2))
+    np.save(tmp_path / "points.npy", points)
+    out = tmp_path / "result"
+    options = ["-k", "2", "--quiet", "--out", str(out), "--cache", str(out / "cache")]
+    assert main(["cluster", str(tmp_path / "points.npy"), *options]) == 0
+    assert (out / "result.json").exists()
 
 
 def test_parents_that_another_process_makes_meanwhile_are_used(tmp_path, monkeypatch):

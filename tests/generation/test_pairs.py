@@ -150,6 +150,20 @@ def test_spherical_members_do_not_depend_on_the_unit_of_the_points(exponent, fit
     assert np.array_equal(generator.fit(X).transform(mixed), expected)
 
 
+def test_points_out_of_scale_are_labelled_by_the_features_of_each_member():
+    X = np.random.default_rng(4).normal(size=(80, 6))
+    generator = EnsembleGenerator(
+        ["spherical", "kmeans"], 8, n_clusters=4, feature_fraction=0.5, scale=None, random_state=0
+    )
+    generator.fit(X)
+    spherical = [u for u, member in enumerate(generator.members_) if member.method == "spherical"]
+    assert len(spherical) == 4
+    mixed = np.ldexp(X, np.where(np.arange(80) % 2, 60, 0)[:, None])
+    np.testing.assert_array_equal(
+        generator.transform(mixed)[:, spherical], generator.transform(X)[:, spherical]
+    )
+
+
 def test_spherical_members_need_directions():
     X, _ = directions(0)
     X[[3, 7]] = 0.0

@@ -171,6 +171,7 @@ def test_more_iterations_raise_the_modularity_of_runs():
     assert (many - two).min() > -1e-12
     assert np.mean(many - two) > 0.002
     np.testing.assert_array_equal(many, qualities(1000))
+    np.testing.assert_array_equal(many, qualities(2**40))
     np.testing.assert_array_equal(two, qualities(GraphConsensus().n_iterations))
 
 

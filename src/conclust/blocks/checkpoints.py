@@ -45,7 +45,7 @@ def checkpoint(folder: str | Path) -> Iterator[Path]:
     Raises
     ------
     InputError
-        The folder is in use by another process; or, from ``fit``, it holds the state of another fit.
+        The folder is in use, by another process or in this one; or, from ``fit``, it holds the state of another fit.
 
     Notes
     -----
@@ -70,8 +70,8 @@ def checkpoint(folder: str | Path) -> Iterator[Path]:
     with locked_folder(path, wait=False) as held:
         if not held:
             raise InputError(
-                f"The checkpoint in {path} is in use by another process. Wait until it ends, or use a separate folder "
-                "for each fit."
+                f"The checkpoint in {path} is in use, by another process or in this one. Wait until that ends, or use a separate "
+                "folder for each fit."
             )
         token = _FOLDER.set(path)
         try:

@@ -244,7 +244,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def _rounds(self) -> int:
-        return _ENDLESS if self.n_iterations is None else self.n_iterations
+        return _ENDLESS if self.n_iterations is None else min(self.n_iterations, _ENDLESS)
 
     def _splits(self, own_runs: bool) -> bool:
         """Return whether communities are split."""

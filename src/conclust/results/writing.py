@@ -6,7 +6,6 @@ import bz2
 import csv
 import gzip
 import io
-import re
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,7 +41,6 @@ RESULT_FILES = (
 """Every file that a result can have; result.json is written last and seals it."""
 
 _CHUNK = 50_000
-_TEMPORARY = re.compile(r"\.conclust-[0-9a-f]{16}\.tmp")
 
 
 class OutputFolder:
@@ -66,8 +64,8 @@ class OutputFolder:
     Raises
     ------
     OutputExistsError
-        The folder is not empty and `force` is false, also if another process has filled it meanwhile; or the
-        path is a file.
+        The folder is not empty and `force` is false, on exit if another process has written a result there; or
+        the path is a file.
     OSError
         The folder cannot be written.
     """
@@ -138,11 +136,10 @@ class OutputFolder:
             sync_folder(self.path.parent)
             return
         with locked_folder(self.path, wait=True):
-            names = [path.name for path in self.path.iterdir()]
-            if not self._force and not all(map(_TEMPORARY.fullmatch, names)):
+            if not self._force and any((self.path / name).exists() for name in self._names):
                 raise OutputExistsError(
-                    f"The folder {self.path} is no longer empty: another process has written to it. Choose another "
-                    "with --out, or give --force to replace the results in it."
+                    f"The folder {self.path} holds the result of another process, which ended first. Choose another "
+                    "folder with --out, or give --force to replace the results in it."
                 )
             # The seal is removed first and written last, so that a folder with a seal is always consistent.
             (self.path / self._names[-1]).unlink(missing_ok=True)

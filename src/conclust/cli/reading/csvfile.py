@@ -161,7 +161,9 @@ class CsvRows:
             self._first.insert(0, first)
         if not self._first:
             self._refuse("has a header and no rows below it")
-        self._header = first if self.has_header and self._width > 1 else None
+        # A line of numbers is also that of an object, as under the header 0,1,2 of pandas.
+        is_text = not all(map(self.is_number, first))
+        self._header = first if self.has_header and self._width > 1 and is_text else None
         self._refuse_header_below(self._first)
 
     def chunks(self) -> Iterator[tuple[int, Rows]]:
@@ -231,7 +233,8 @@ class CsvRows:
             line = self.lines[rows.index(self._header) - len(rows)]
             self._refuse(
                 f"has its header again in line {line}, as if files were joined one after the other. Leave out the "
-                "headers of all but the first, or give --header no if the line is an object"
+                f"headers of all but the first. If line {line} is an object, give the columns other names, or --header no "
+                "if the first line is an object, too"
             )
 
     def _read_lines(self) -> Iterator[str]:

@@ -20,7 +20,6 @@ from conclust.generation.labelling.models import (
     Model,
     out_of_scale,
     refuse_huge,
-    refuse_without_direction,
 )
 from conclust.generation.labelling.nearest import CenterSets
 from conclust.generation.labelling.rotation import Rotation
@@ -97,11 +96,13 @@ class Labelling:
                 ],
                 near,
             )
-        self._directed = [
-            (u, model, columns[u])
-            for u, model in enumerate(models)
-            if isinstance(model, Directions)
-        ]
+        # Members with the same features together: their points are checked once.
+        self._directed: dict[bytes, tuple[Ints | None, list[tuple[int, Directions]]]] = {}
+        for u, model in enumerate(models):
+            if isinstance(model, Directions):
+                some = columns[u]
+                key = b"" if some is None else some.tobytes()
+                self._directed.setdefault(key, (some, []))[1].append((u, model))
         # Cuts of one graph together: their ties are found once.
         self._graphs: list[tuple[list[int], list[Any], Ints | None]] = []
         self._votes: list[tuple[list[int], list[Any], Ints | None]] = []
@@ -146,16 +147,18 @@ class Labelling:
             Labels, one member per column.
         """
         labels = np.empty((len(points), self._n_members), dtype=self._dtype)
-        for _, _, features in self._directed:
-            refuse_without_direction(points if features is None else points[:, features])
+        odd_points = [
+            out_of_scale(points if features is None else points[:, features])
+            for features, _ in self._directed.values()
+        ]
         threads = thread_count(effective_n_jobs(n_jobs), _OWNER)
         if self._sets is not None:
             self._sets.label(points, labels, threads)
-        for member, model, features in self._directed:
-            some = points if features is None else points[:, features]
-            odd = out_of_scale(some)
-            if odd.any():
-                labels[odd, member] = model.label(some[odd])
+        for (features, directed), odd in zip(self._directed.values(), odd_points, strict=True):
+            if odd.size:
+                rows = points[odd] if features is None else points[np.ix_(odd, features)]
+                for member, model in directed:
+                    labels[odd, member] = model.label(rows)
         for members, models, features in self._votes:
             some = points if features is None else np.ascontiguousarray(points[:, features])
             labels[:, members] = NeighbourVote.label_all(models, some, threads)

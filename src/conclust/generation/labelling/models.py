@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._kernels import landmark_labels, nearest_landmarks
-from conclust._types import Bools, Floats, Ints
+from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.labelling.voting import NeighbourVote
@@ -100,19 +100,25 @@ class Directions(Centers):
     kind: ClassVar[str] = "directions"
 
     def label(self, points: Floats) -> Ints:  # noqa: D102
-        refuse_without_direction(points)
         odd = out_of_scale(points)
-        if odd.any():
+        if odd.size:
             points = np.array(points, dtype=np.float64)
             _, exponents = np.frexp(np.abs(points[odd]).max(axis=1, keepdims=True))
             points[odd] = np.ldexp(points[odd], -exponents)  # the same directions
         return super().label(points)
 
 
-def out_of_scale(points: Floats) -> Bools:
-    """Return the points whose distances from unit centres do not show their directions: very large or small ones."""
-    largest = np.abs(points).max(axis=1, initial=0.0)
-    return np.asarray((largest < 2.0**-20) | (largest > 2.0**20))
+def out_of_scale(points: Floats) -> Ints:
+    """Return the points whose distances from unit centres do not show their directions: very large or small ones.
+
+    Refuses points without a direction.
+    """
+    with np.errstate(over="ignore"):
+        squares = np.einsum("ij,ij->i", points, points)
+    odd = np.flatnonzero(~((squares > 2.0**-40) & (squares < 2.0**40)))
+    if not points[odd].any(axis=1).all():
+        refuse_without_direction(points)
+    return odd
 
 
 def refuse_without_direction(points: Floats) -> None:
