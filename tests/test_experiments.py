@@ -3,6 +3,7 @@
 import csv
 import json
 
+import networkx as nx
 import numpy as np
 import pytest
 from experiments import __main__ as everything
@@ -578,13 +579,24 @@ def test_parameters_of_a_published_consensus(tmp_path, name, kind, n_runs, resol
     assert network.method["resolution"] == resolution
     assert network.method["quality"] == ("cpm" if resolution else "modularity")
     (tmp_path / "network.dat").touch()
-    for file in (name, "ecg.dat", "leiden_mod.dat", "louvain.dat"):
+    for file in (name, "community.dat", "ecg.dat", "leiden_mod.dat", "louvain.dat"):
         (tmp_path / file).touch()
     assert [each.consensus for each in published.published_in(tmp_path.parent, tmp_path.name)] == [
         name
     ] * (network.method["quality"] == "modularity")
     network.run.touch()
     assert published.published_in(tmp_path.parent, tmp_path.name) == [network]
+
+
+def test_rings_without_a_file_are_made_by_their_formula(tmp_path):
+    folder = tmp_path / "ring_mod" / "n_12"
+    folder.mkdir(parents=True)
+    for file in ("community.dat", "fec_50_leiden_mod.dat"):
+        (folder / file).touch()
+    (network,) = published.published_in(tmp_path, "ring_mod")
+    actual = {frozenset(edge) for edge in published.edges_of(network.folder).tolist()}
+    assert actual == {frozenset(edge) for edge in nx.ring_of_cliques(12, 10).edges}
+    assert published.single_run(network, np.zeros(120, dtype=int), 0) is None
 
 
 @pytest.mark.parametrize(
