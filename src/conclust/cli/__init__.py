@@ -112,7 +112,7 @@ def _way_in_blocks(arguments: Any) -> str:
 
 
 def _result(arguments: Any) -> tuple[int, int] | None:
-    """Return what identifies the result that ``--out`` names; None if there is none."""
+    """Return the identity of the result that ``--out`` names, or None if it does not exist."""
     out = getattr(arguments, "out", None)
     if out is None or out == STREAM:
         return None

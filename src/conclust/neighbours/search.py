@@ -292,7 +292,7 @@ class PointIndex:
     def __init__(self, points: Floats, most_exact: int = _MOST_EXACT) -> None:
         self.points = points
         largest = float(np.abs(points).max(initial=0.0))
-        # A power of two, so that scaling is exact; that of the smallest numbers would be infinite.
+        # Scaling by a power of two is exact. For the smallest numbers, the power would be infinite.
         self._scale = 1.0
         if largest > 0 and not _SMALLEST < largest < _LARGEST:
             self._scale = float(np.ldexp(1.0, -max(int(np.frexp(largest)[1]), -1000)))

@@ -70,8 +70,8 @@ def tree_of(
         Clusters that the tree is cut into. None: the clusters of the model, else the number with the
         longest lifetime.
     labels : array-like of shape (n_leaves,), default=None
-        Labels, from 0, that the clusters of the tree have: each that of the cluster with which it has most leaves in
-        common, no two the same. None: the labels of the model, for a matrix numbers by first appearance, as ``EAC`` gives.
+        Labels from 0 on. Clusters of the tree are matched one to one with these clusters, by the number of leaves in common,
+        and take their labels. None: the labels of the model; for a matrix, numbers by first appearance, as ``EAC`` gives.
     max_merges : int, default=500
         Maximum number of merges that are returned, the last ones.
 
@@ -214,8 +214,9 @@ def dendrogram(
         Clusters that the tree is cut into. None: the clusters of the model, else the number with the
         longest lifetime.
     labels : array-like of shape (n_leaves,), default=None
-        Labels, from 0, that the clusters of the tree have, and with them their colours: each that of the cluster with which it has most leaves in
-        common, no two the same. None: the labels of the model, for a matrix numbers by first appearance, as ``EAC`` gives.
+        Labels from 0 on. Clusters of the tree are matched one to one with these clusters, by the number of leaves in common,
+        and take their labels and colours. None: the labels of the model; for a matrix, numbers by first appearance, as ``EAC``
+        gives.
     max_merges : int, default=500
         Maximum number of merges that are drawn, the last ones; lower branches are cut off.
     ax : matplotlib Axes, default=None

@@ -161,7 +161,7 @@ class CsvRows:
             self._first.insert(0, first)
         if not self._first:
             self._refuse("has a header and no rows below it")
-        # A line of numbers is also that of an object, as under the header 0,1,2 of pandas.
+        # A header of numbers, such as 0,1,2 by pandas, may be repeated by the labels of an object.
         is_text = not all(map(self.is_number, first))
         self._header = first if self.has_header and self._width > 1 and is_text else None
         self._refuse_header_below(self._first)
