@@ -133,6 +133,12 @@ def long_pairs(threads):
     return lambda: cc.evidence.pair_counts(ensemble, i, i[::-1].copy(), n_jobs=threads)
 
 
+def long_nearest(threads):
+    """Objects are counted with all others: a kernel in the parallel loop of another."""
+    ensemble = cc.Ensemble(planted(0, 60_000, 20, 8, flip=0.4)[0])
+    return lambda: cc.evidence.nearest_pairs(ensemble, 20, n_jobs=threads)
+
+
 def long_searches(threads):
     points = np.random.default_rng(0).normal(size=(14_000, 900))
     return lambda: find_neighbours(points, 20, n_jobs=threads)
@@ -146,7 +152,8 @@ def long_communities(threads):
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(
-    "work", [long_means, long_dips, long_pairs, long_searches, long_communities]
+    "work",
+    [long_means, long_dips, long_pairs, long_nearest, long_searches, long_communities],
 )
 def test_ctrl_c_ends_kernels_outside_fits(work, threads):
     heard(work(threads))

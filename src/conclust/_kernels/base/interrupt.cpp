@@ -2,8 +2,21 @@
 
 #include <chrono>
 
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
 namespace conclust {
 namespace {
+
+// Also with one thread: an exception that leaves a parallel loop ends the process.
+bool in_parallel_loop() {
+#ifdef _OPENMP
+    return omp_get_level() > 0;
+#else
+    return false;
+#endif
+}
 
 // Python must be polled again.
 bool is_time() {
@@ -25,13 +38,16 @@ bool interrupted(double done) { return ask_python != nullptr && is_time() && ask
 bool (*ask_python)(double done) = nullptr;
 
 void stop_if_interrupted(double done) {
-    if (interrupted(done)) {
+    if (!in_parallel_loop() && interrupted(done)) {
         throw Interrupted{};
     }
 }
 
+Interruption::Interruption()
+    : outermost_(!in_parallel_loop()), owner_(std::this_thread::get_id()) {}
+
 bool Interruption::wanted(double done) {
-    if (std::this_thread::get_id() == owner_ && !wanted_.load(std::memory_order_relaxed) &&
+    if (outermost_ && std::this_thread::get_id() == owner_ && !wanted_.load(std::memory_order_relaxed) &&
         interrupted(done)) {
         wanted_.store(true, std::memory_order_relaxed);
     }

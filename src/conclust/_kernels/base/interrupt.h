@@ -28,12 +28,15 @@ inline double done_of_shrinking(std::ptrdiff_t done, std::ptrdiff_t all) {
     return 1.0 - left * left;
 }
 
-// Throws Interrupted if the user wants to stop. Not in a parallel loop.
+// Throws Interrupted if the user wants to stop. In a parallel loop, which must not throw, it does nothing.
 void stop_if_interrupted(double done = unknown_share);
 
-// For a parallel loop, which must not throw: its threads skip the remaining work.
+// For a parallel loop: its threads skip the remaining work. One that is made in another parallel loop
+// leaves the polling to the outer loop, and is never wanted.
 class Interruption {
   public:
+    Interruption();
+
     // Whether to skip the rest. Any thread may call it; the thread that made this object polls Python.
     bool wanted(double done = unknown_share);
 
@@ -46,7 +49,8 @@ class Interruption {
     void pass_on() const;
 
   private:
-    std::thread::id owner_ = std::this_thread::get_id();
+    bool outermost_;
+    std::thread::id owner_;
     std::atomic<bool> wanted_{false};
 };
 
