@@ -321,6 +321,42 @@ def test_the_confidence_page_quotes_its_table():
         assert f"{shown(row['- largest'])} ± {shown(row['standard error'])}" in text
 
 
+def quoted(value, digits=3):
+    return f"{float(value):.{digits}f}".replace("0.", ".", 1)
+
+
+def test_the_leaderboard_page_quotes_its_table():
+    rows = {row["method"]: row for row in rows_of(RESULTS / "leaderboard/result/board.csv")}
+    lines = rows_of_page(RESULTS / "leaderboard/README.md")
+    lines = lines[lines.index(["method", "NMI", "ARI", "mean rank"]) + 1 :]
+    assert len(lines) >= 15
+    for name, *cells in lines:
+        row = rows[name.removesuffix(", the default")]
+        expected = [quoted(row["NMI"]), quoted(row["ARI"]), quoted(row["mean rank"], 1)]
+        assert cells == expected, name
+
+
+def test_the_selection_page_quotes_its_table():
+    head, *lines = rows_of_page(RESULTS / "selection/result/real.md")
+    pages = rows_of_page(RESULTS / "selection/README.md")
+    for first in ("objects", "classes"):
+        at = next(k for k, line in enumerate(pages) if line[:2] == ["set", first])
+        columns = [head.index(name) for name in pages[at]]
+        actual = [[line[k] for k in columns] for line in lines]
+        assert pages[at + 1 : at + 1 + len(lines)] == actual
+
+
+def test_the_readme_quotes_single_clouds():
+    rows = [
+        row for row in rows_of(RESULTS / "default/result/answer.csv") if row["group"] == "clouds"
+    ]
+    sets = sum(int(row["sets"]) for row in rows)
+    right = sum(int(row["sets"]) * float(row["right"]) for row in rows) / sets
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert f"one cluster in {right:.0%}".replace("%", " %") in text
+    assert f"[{sets} single clouds]" in text
+
+
 def test_the_first_place_is_quoted_with_its_pools():
     rows = [
         {"method": row["method"], "pool": row["pool"], "told": True}
