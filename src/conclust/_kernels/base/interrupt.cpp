@@ -43,8 +43,7 @@ void stop_if_interrupted(double done) {
     }
 }
 
-Interruption::Interruption()
-    : outermost_(!in_parallel_loop()), owner_(std::this_thread::get_id()) {}
+Interruption::Interruption() : outermost_(!in_parallel_loop()), owner_(std::this_thread::get_id()) {}
 
 bool Interruption::wanted(double done) {
     if (outermost_ && std::this_thread::get_id() == owner_ && !wanted_.load(std::memory_order_relaxed) &&
@@ -54,7 +53,17 @@ bool Interruption::wanted(double done) {
     return wanted_.load(std::memory_order_relaxed);
 }
 
+void Interruption::keep_exception() noexcept {
+    if (!failed_.exchange(true, std::memory_order_relaxed)) {
+        exception_ = std::current_exception();
+    }
+    wanted_.store(true, std::memory_order_relaxed);
+}
+
 void Interruption::pass_on() const {
+    if (exception_) {
+        std::rethrow_exception(exception_);
+    }
     if (wanted_.load(std::memory_order_relaxed)) {
         throw Interrupted{};
     }

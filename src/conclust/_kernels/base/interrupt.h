@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <thread>
 
 namespace conclust {
@@ -31,8 +32,9 @@ inline double done_of_shrinking(std::ptrdiff_t done, std::ptrdiff_t all) {
 // Throws Interrupted if the user wants to stop. In a parallel loop, which must not throw, it does nothing.
 void stop_if_interrupted(double done = unknown_share);
 
-// For a parallel loop: its threads skip the remaining work. One that is made in another parallel loop
-// leaves the polling to the outer loop, and is never wanted.
+// For a parallel loop: its threads skip the remaining work after Ctrl-C, or after an exception in one of
+// them, which would end the process if it left the loop. One that is made in another parallel loop leaves
+// the polling to the outer loop.
 class Interruption {
   public:
     Interruption();
@@ -45,13 +47,28 @@ class Interruption {
         return wanted(static_cast<double>(done) / static_cast<double>(all));
     }
 
-    // After the loop: throws Interrupted if the rest was skipped.
+    // Does work that may throw, usually because it allocates memory. All work of a loop that allocates belongs
+    // in here, also the scratch of a thread: after an exception `wanted` is true for this thread at once.
+    template <class Work>
+    void guard(const Work& work) noexcept {
+        try {
+            work();
+        } catch (...) {
+            keep_exception();
+        }
+    }
+
+    // After the loop: throws the first exception of the threads, or Interrupted if the user stopped the loop.
     void pass_on() const;
 
   private:
+    void keep_exception() noexcept;
+
     bool outermost_;
     std::thread::id owner_;
     std::atomic<bool> wanted_{false};
+    std::atomic<bool> failed_{false};
+    std::exception_ptr exception_;  // read after the loop only
 };
 
 }  // namespace conclust

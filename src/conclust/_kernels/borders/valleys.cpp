@@ -167,14 +167,16 @@ void border_places(const Centres& centres, std::span<const std::int64_t> nearest
         if (interruption.wanted()) {
             continue;
         }
-        const auto b = static_cast<std::size_t>(border);
-        const Line line = line_of(centres, borders, b);
-        for (std::size_t i = 0; i < n; ++i) {
-            const double* scores = centres.scores.data() + i * centres.count;
-            const bool in =
-                !line.degenerate() && line.holds(scores, static_cast<std::size_t>(nearest[i]));
-            places[b * n + i] = in ? line.place(scores) : std::numeric_limits<double>::quiet_NaN();
-        }
+        interruption.guard([&] {
+            const auto b = static_cast<std::size_t>(border);
+            const Line line = line_of(centres, borders, b);
+            for (std::size_t i = 0; i < n; ++i) {
+                const double* scores = centres.scores.data() + i * centres.count;
+                const bool in =
+                    !line.degenerate() && line.holds(scores, static_cast<std::size_t>(nearest[i]));
+                places[b * n + i] = in ? line.place(scores) : std::numeric_limits<double>::quiet_NaN();
+            }
+        });
     }
     interruption.pass_on();
 }
@@ -191,18 +193,20 @@ void count_valleys(const Centres& centres, std::span<const std::int64_t> nearest
         if (interruption.wanted()) {
             continue;
         }
-        const auto b = static_cast<std::size_t>(border);
-        const Line line = line_of(centres, borders, b);
-        std::array<Bins, 2> in_bins{};
-        for (std::size_t i = 0; i < n && !line.degenerate(); ++i) {
-            const double* scores = centres.scores.data() + i * centres.count;
-            const double bin = std::floor((line.place(scores) - lowest) * bins_per_unit);
-            if (bin >= 0.0 && bin < static_cast<double>(bins) &&
-                line.holds(scores, static_cast<std::size_t>(nearest[i]))) {
-                ++in_bins[first[i] != 0 ? 0 : 1][static_cast<std::size_t>(bin)];
+        interruption.guard([&] {
+            const auto b = static_cast<std::size_t>(border);
+            const Line line = line_of(centres, borders, b);
+            std::array<Bins, 2> in_bins{};
+            for (std::size_t i = 0; i < n && !line.degenerate(); ++i) {
+                const double* scores = centres.scores.data() + i * centres.count;
+                const double bin = std::floor((line.place(scores) - lowest) * bins_per_unit);
+                if (bin >= 0.0 && bin < static_cast<double>(bins) &&
+                    line.holds(scores, static_cast<std::size_t>(nearest[i]))) {
+                    ++in_bins[first[i] != 0 ? 0 : 1][static_cast<std::size_t>(bin)];
+                }
             }
-        }
-        count_valley(in_bins[0], in_bins[1], counts.data() + 3 * b);
+            count_valley(in_bins[0], in_bins[1], counts.data() + 3 * b);
+        });
     }
     interruption.pass_on();
 }

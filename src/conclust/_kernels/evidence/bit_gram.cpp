@@ -87,17 +87,19 @@ void bit_gram(const LabelView& labels, std::span<std::int64_t> gram, int threads
 #pragma omp parallel for num_threads(static_cast<int>(team)) schedule(static, 1) default(none) \
     shared(labels, total, objects, panels, team, tables, interruption)
     for (std::ptrdiff_t thread = 0; thread < team; ++thread) {
-        std::vector<std::uint32_t>& table = tables[static_cast<std::size_t>(thread)];
-        table.assign(total * total, 0);
-        std::vector<std::uint64_t> bits(total * panel);
-        for (std::ptrdiff_t p = thread; p < panels && !interruption.wanted(p, panels); p += team) {
-            const std::size_t begin = static_cast<std::size_t>(p) * objects;
-            std::fill(bits.begin(), bits.end(), 0);
-            with_codes(labels, [&](const auto* codes) {
-                set_bits(codes, labels, begin, std::min(labels.n, begin + objects), bits.data());
-            });
-            count_bits(bits.data(), labels.offsets.data(), labels.m, table.data());
-        }
+        interruption.guard([&] {
+            std::vector<std::uint32_t>& table = tables[static_cast<std::size_t>(thread)];
+            table.assign(total * total, 0);
+            std::vector<std::uint64_t> bits(total * panel);
+            for (std::ptrdiff_t p = thread; p < panels && !interruption.wanted(p, panels); p += team) {
+                const std::size_t begin = static_cast<std::size_t>(p) * objects;
+                std::fill(bits.begin(), bits.end(), 0);
+                with_codes(labels, [&](const auto* codes) {
+                    set_bits(codes, labels, begin, std::min(labels.n, begin + objects), bits.data());
+                });
+                count_bits(bits.data(), labels.offsets.data(), labels.m, table.data());
+            }
+        });
     }
     interruption.pass_on();
     std::fill(gram.begin(), gram.end(), 0);

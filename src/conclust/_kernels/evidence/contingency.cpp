@@ -131,7 +131,7 @@ void count_runs(const LabelView& labels, std::size_t first, std::size_t last,
                 continue;
             }
             const auto t = static_cast<std::size_t>(task);
-            count(edges[t], edges[t + 1], table, columns);
+            interruption.guard([&] { count(edges[t], edges[t + 1], table, columns); });
         }
     }
     interruption.pass_on();

@@ -285,7 +285,8 @@ void graph_counts(const LabelView& labels, std::span<const std::int64_t> indptr,
 #pragma omp parallel default(none) num_threads(threads) \
     shared(labels, indptr, indices, c, present, count, tasks, interruption)
     {
-        std::vector<std::int32_t> rows(chunk);
+        std::vector<std::int32_t> rows;
+        interruption.guard([&] { rows.resize(chunk); });
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
             if (interruption.wanted(task, tasks)) {
@@ -334,15 +335,21 @@ PairSample::PairSample(std::size_t n, std::size_t per_object, std::uint64_t seed
       admirers_(n * drawn_),
       indptr_(n + 1, 0) {
     const auto last = static_cast<std::ptrdiff_t>(n_);
-#pragma omp parallel default(none) num_threads(threads) shared(seed, last)
+    Interruption interruption;
+#pragma omp parallel default(none) num_threads(threads) shared(seed, last, interruption)
     {
-        std::vector<std::int32_t> seen(n_, -1);
+        std::vector<std::int32_t> seen;
+        interruption.guard([&] { seen.assign(n_, -1); });
 #pragma omp for schedule(static)
         for (std::ptrdiff_t i = 0; i < last; ++i) {
+            if (interruption.wanted(i, last)) {
+                continue;
+            }
             const auto at = static_cast<std::size_t>(i);
             draw_partners(n_, at, drawn_, seed, seen, partners_.data() + at * drawn_);
         }
     }
+    interruption.pass_on();
 
     // Counting sort by partner. Objects come in increasing order, so the rows of drawing objects are sorted.
     for (const std::int32_t partner : partners_) {

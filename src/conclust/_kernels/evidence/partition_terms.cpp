@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 #include "base/interrupt.h"
@@ -166,31 +167,34 @@ void partition_terms(const PartitionRows<Label>& first, const PartitionRows<Labe
 #pragma omp parallel num_threads(threads) default(none) \
     shared(first, second, n, f, count, all, symmetric, terms, interruption)
     {
-        Table table(n, f.data());
+        std::optional<Table> table;
+        interruption.guard([&] { table.emplace(n, f.data()); });
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t column = 0; column < count; ++column) {
             const auto s = static_cast<std::size_t>(column);
             const std::size_t end = symmetric ? s + 1 : first.count();
-            for (std::size_t p = 0; p < end; ++p) {
-                if (interruption.wanted()) {
-                    break;
+            interruption.guard([&] {
+                for (std::size_t p = 0; p < end; ++p) {
+                    if (interruption.wanted()) {
+                        break;
+                    }
+                    const Terms found =
+                        table->compare(first.row(p), static_cast<std::size_t>(first.sizes[p]),
+                                       second.row(s), static_cast<std::size_t>(second.sizes[s]));
+                    double* const here = terms.data() + 4 * (p * all + s);
+                    here[0] = found.first;
+                    here[1] = found.second;
+                    here[2] = found.both;
+                    here[3] = found.n;
+                    if (symmetric) {
+                        double* const there = terms.data() + 4 * (s * all + p);
+                        there[0] = found.second;
+                        there[1] = found.first;
+                        there[2] = found.both;
+                        there[3] = found.n;
+                    }
                 }
-                const Terms found =
-                    table.compare(first.row(p), static_cast<std::size_t>(first.sizes[p]), second.row(s),
-                                  static_cast<std::size_t>(second.sizes[s]));
-                double* const here = terms.data() + 4 * (p * all + s);
-                here[0] = found.first;
-                here[1] = found.second;
-                here[2] = found.both;
-                here[3] = found.n;
-                if (symmetric) {
-                    double* const there = terms.data() + 4 * (s * all + p);
-                    there[0] = found.second;
-                    there[1] = found.first;
-                    there[2] = found.both;
-                    there[3] = found.n;
-                }
-            }
+            });
         }
     }
     interruption.pass_on();

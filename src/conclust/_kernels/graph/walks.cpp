@@ -74,7 +74,10 @@ struct Panels {
 struct Buffers {
     std::vector<double> x, y;
 
-    Buffers(std::size_t n, const Panels& panels) : x(n * panels.width, 0.0), y(n * panels.width, 0.0) {}
+    void fill(std::size_t n, const Panels& panels) {
+        x.assign(n * panels.width, 0.0);
+        y.assign(n * panels.width, 0.0);
+    }
 };
 
 // A square matrix as panels one after the other. Each has all rows of its columns, so that a block of W
@@ -137,7 +140,8 @@ void walk_step(const Walk& P, std::span<const double> x, std::size_t width, std:
 #pragma omp parallel default(none) num_threads(threads) \
     shared(P, x, y, width, n, panels, W, last, interruption)
     {
-        Buffers buffers(n, panels);
+        Buffers buffers;
+        interruption.guard([&] { buffers.fill(n, panels); });
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t panel = 0; panel < last; ++panel) {
             if (interruption.wanted(panel, last)) {
@@ -177,7 +181,8 @@ void walk_gram(const Walk& P, std::size_t times, std::span<double> M, std::span<
 #pragma omp parallel default(none) num_threads(threads) \
     shared(P, times, n, panels, W, sums, half, count, all, before, interruption)
     {
-        Buffers buffers(n, panels);
+        Buffers buffers;
+        interruption.guard([&] { buffers.fill(n, panels); });
         for (std::size_t step = 0; step < times; ++step) {
 #pragma omp single
             for (std::size_t i = 0; i < n; ++i) sums.block(i, i / W)[i % W] += 1.0;

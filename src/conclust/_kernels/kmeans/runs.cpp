@@ -575,7 +575,8 @@ void kmeans_runs(const KMeansDraws& draws, const KMeansSearch& search, const KMe
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t done = 0; done < count; ++done) {
             if (!interruption.wanted(done, count)) {
-                run(begin + static_cast<std::size_t>(done), out, interruption);
+                interruption.guard(
+                    [&] { run(begin + static_cast<std::size_t>(done), out, interruption); });
             }
         }
     }

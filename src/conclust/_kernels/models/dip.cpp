@@ -132,7 +132,7 @@ void dips_of_sorted(std::span<const double> samples, std::size_t n, std::span<do
         for (std::ptrdiff_t row = 0; row < rows; ++row) {
             if (!interruption.wanted()) {
                 const auto r = static_cast<std::size_t>(row);
-                dips[r] = dip.of(samples.subspan(r * n, n));
+                interruption.guard([&] { dips[r] = dip.of(samples.subspan(r * n, n)); });
             }
         }
     }

@@ -441,7 +441,8 @@ void nearest_points(const NeighbourSearch& search, std::span<std::int32_t> found
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t t = 0; t < count; ++t) {
             if (!interruption.wanted(t, count)) {
-                searcher.find(tiles[static_cast<std::size_t>(t)], work, found, squares);
+                interruption.guard(
+                    [&] { searcher.find(tiles[static_cast<std::size_t>(t)], work, found, squares); });
             }
         }
     }

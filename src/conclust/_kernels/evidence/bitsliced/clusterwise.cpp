@@ -108,8 +108,12 @@ std::int64_t clusterwise_dissimilarities(const BitSlices& slices, std::span<cons
 #pragma omp parallel default(none) num_threads(threads) \
     shared(pairs, slices, own, out, form, n, m, groups, tasks, interruption) reduction(+ : unobserved)
     {
-        std::vector<double> tables(table_size(form) * groups);
-        std::vector<std::uint32_t> b(slices.n_slices());
+        std::vector<double> tables;
+        std::vector<std::uint32_t> b;
+        interruption.guard([&] {
+            tables.resize(table_size(form) * groups);
+            b.resize(slices.n_slices());
+        });
         // The first rows are the longest.
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {

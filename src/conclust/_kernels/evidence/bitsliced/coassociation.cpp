@@ -135,7 +135,8 @@ void by_rows(const BitSlices& slices, std::size_t begin, std::size_t end, Count*
 #pragma omp parallel default(none) num_threads(threads) \
     shared(slices, parts, begin, end, c, present, form, n, tasks, interruption)
     {
-        std::vector<std::uint32_t> b(row_block * slices.n_slices());
+        std::vector<std::uint32_t> b;
+        interruption.guard([&] { b.resize(row_block * slices.n_slices()); });
 #pragma omp for schedule(dynamic, 1)
         for (std::ptrdiff_t task = 0; task < tasks; ++task) {
             if (interruption.wanted(task, tasks)) {
@@ -163,8 +164,12 @@ void by_squares(const BitSlices& slices, std::uint8_t* c, std::uint8_t* present,
 #pragma omp parallel default(none) num_threads(threads) \
     shared(slices, parts, c, present, form, n, tasks, interruption)
     {
-        std::vector<std::uint32_t> b(band * slices.n_slices());
-        std::vector<std::uint8_t> scratch(2 * band * band);
+        std::vector<std::uint32_t> b;
+        std::vector<std::uint8_t> scratch;
+        interruption.guard([&] {
+            b.resize(band * slices.n_slices());
+            scratch.resize(2 * band * band);
+        });
         const Target<std::uint8_t> square{scratch.data(), scratch.data() + band * band, band, 0, 0};
         // The first rows are the longest.
 #pragma omp for schedule(dynamic, 1)
@@ -236,7 +241,8 @@ void weighted_coassociation(const BitSlices& slices, std::span<const double> wei
 #pragma omp parallel default(none) num_threads(threads) \
     shared(slices, tables, begin, c, present, form, n, count, interruption)
     {
-        std::vector<std::uint32_t> b(slices.n_slices());
+        std::vector<std::uint32_t> b;
+        interruption.guard([&] { b.resize(slices.n_slices()); });
 #pragma omp for schedule(dynamic, 16)
         for (std::ptrdiff_t row = 0; row < count; ++row) {
             if (interruption.wanted(row, count)) {

@@ -44,36 +44,42 @@ NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, [[maybe_unuse
             return;
         }
         const std::size_t begin = static_cast<std::size_t>(task) * task_size;
-        rows(begin, std::min(begin + task_size, labels.n), parts_[static_cast<std::size_t>(task)]);
+        interruption.guard([&] {
+            rows(begin, std::min(begin + task_size, labels.n), parts_[static_cast<std::size_t>(task)]);
+        });
     };
     const auto work = [&](auto& search, std::ptrdiff_t task) {
         each(task, [&](std::size_t begin, std::size_t end, std::vector<std::int32_t>& found) {
             for (std::size_t i = begin; i < end; ++i) {
-                indptr_[i + 1] = static_cast<std::int64_t>(search.row(i, found));
+                indptr_[i + 1] = static_cast<std::int64_t>(search->row(i, found));
             }
         });
     };
     if (counting_is_cheaper(searched, k)) {
         const BitSlices slices(labels, threads);
         const Form form = find_form("auto");
-#pragma omp parallel default(none) num_threads(threads) shared(slices, k, form, tasks, each)
+#pragma omp parallel default(none) num_threads(threads) \
+    shared(slices, k, form, tasks, each, interruption)
         {
-            Counting counting(slices, k, form);
+            std::optional<Counting> counting;
+            interruption.guard([&] { counting.emplace(slices, k, form); });
 #pragma omp for schedule(dynamic, 1)
             for (std::ptrdiff_t task = 0; task < tasks; ++task)
                 each(task, [&](std::size_t begin, std::size_t end, std::vector<std::int32_t>& found) {
-                    counting.rows(begin, end, found, indptr_.data() + begin + 1);
+                    counting->rows(begin, end, found, indptr_.data() + begin + 1);
                 });
         }
     } else {
-#pragma omp parallel default(none) num_threads(threads) shared(searched, k, tasks, work)
+#pragma omp parallel default(none) num_threads(threads) shared(searched, k, tasks, work, interruption)
         {
             if (searched.labels.weights.empty()) {
-                Search<std::uint32_t> search(searched, k);
+                std::optional<Search<std::uint32_t>> search;
+                interruption.guard([&] { search.emplace(searched, k); });
 #pragma omp for schedule(dynamic, 1)
                 for (std::ptrdiff_t task = 0; task < tasks; ++task) work(search, task);
             } else {
-                Search<double> search(searched, k);
+                std::optional<Search<double>> search;
+                interruption.guard([&] { search.emplace(searched, k); });
 #pragma omp for schedule(dynamic, 1)
                 for (std::ptrdiff_t task = 0; task < tasks; ++task) work(search, task);
             }

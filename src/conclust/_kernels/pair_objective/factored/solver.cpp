@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "base/interrupt.h"
 #include "pair_objective/factored/grams.h"
@@ -116,9 +117,11 @@ void FactoredSolver::rebuild(std::span<const double> rows, int threads) {
         }
         const std::size_t begin = std::min(in_.labels.n, static_cast<std::size_t>(p) * chunk);
         double* base = partial.data() + static_cast<std::size_t>(p) * width;
-        sum_block({&in_, column_weights_.data(), &presence_, stride_, begin,
-                   std::min(in_.labels.n, begin + chunk), Y, base, base + sums_.size(),
-                   base + width - 1});
+        interruption.guard([&] {
+            sum_block({&in_, column_weights_.data(), &presence_, stride_, begin,
+                       std::min(in_.labels.n, begin + chunk), Y, base, base + sums_.size(),
+                       base + width - 1});
+        });
     }
     interruption.pass_on();
     for (std::size_t p = 1; p < parts; ++p) {
@@ -273,9 +276,11 @@ void FactoredSolver::work_together(Round& round, const Block& all, int threads) 
         std::fill(one.moves, one.moves + table, 0.0);
         std::copy(one.Y + one.begin * stride_, one.Y + one.end * stride_,
                   round.before.data() + (one.begin - round.begin) * stride_);
-        Row row(in_);
-        Entries entries = all_entries(presence_);
-        visit_block(one, row, entries);
+        interruption.guard([&] {
+            Row row(in_);
+            Entries entries = all_entries(presence_);
+            visit_block(one, row, entries);
+        });
     }
     interruption.pass_on();
     for (std::size_t c = 0; c < sums_.size(); ++c) {
@@ -385,9 +390,11 @@ void FactoredSolver::steps(std::span<const double> before, std::span<const doubl
         const auto p = static_cast<std::size_t>(part);
         const std::size_t begin = std::min(in_.labels.n, p * chunk);
         double* mine = moves.data() + p * 2 * table;
-        step_block({&in_, column_weights_.data(), &presence_, fields_.data(), stride_, begin,
-                    std::min(in_.labels.n, begin + chunk), before.data(), after.data(), nullptr, mine,
-                    mine + table, &sums[p]});
+        interruption.guard([&] {
+            step_block({&in_, column_weights_.data(), &presence_, fields_.data(), stride_, begin,
+                        std::min(in_.labels.n, begin + chunk), before.data(), after.data(), nullptr,
+                        mine, mine + table, &sums[p]});
+        });
     }
     interruption.pass_on();
     for (std::size_t p = 1; p < parts; ++p) {
@@ -430,8 +437,12 @@ double visit_all(const Block& all, int threads) {
     Interruption interruption;
 #pragma omp parallel num_threads(threads) default(none) shared(all, n_chunks, worst, interruption)
     {
-        Row row(*all.in);
-        Entries entries = all_entries(*all.presence);
+        std::optional<Row> row;
+        std::optional<Entries> entries;
+        interruption.guard([&] {
+            row.emplace(*all.in);
+            entries.emplace(all_entries(*all.presence));
+        });
         double mine = 0.0;
 #pragma omp for schedule(dynamic, 4)
         for (std::ptrdiff_t c = 0; c < n_chunks; ++c) {
@@ -441,7 +452,7 @@ double visit_all(const Block& all, int threads) {
             Block block = all;
             block.begin = static_cast<std::size_t>(c) * chunk;
             block.end = std::min(all.end, block.begin + chunk);
-            visit_block(block, row, entries);
+            interruption.guard([&] { visit_block(block, *row, *entries); });
             mine = std::max(mine, block.residual);
         }
 #pragma omp critical

@@ -174,10 +174,12 @@ Placed place_objects(const FactoredInput& input, const LandmarkTable& table, dou
         }
         const std::size_t begin = static_cast<std::size_t>(b) * block;
         const std::size_t end = std::min(input.labels.n, begin + block);
-        Placer placer(input, table, ground, references, tol);
-        for (std::size_t i = begin; i < end; ++i) {
-            placer.place(i, masses[i], Y.data() + i * table.k, parts[static_cast<std::size_t>(b)]);
-        }
+        interruption.guard([&] {
+            Placer placer(input, table, ground, references, tol);
+            for (std::size_t i = begin; i < end; ++i) {
+                placer.place(i, masses[i], Y.data() + i * table.k, parts[static_cast<std::size_t>(b)]);
+            }
+        });
     }
     (void)threads;
     interruption.pass_on();
