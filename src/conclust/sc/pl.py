@@ -106,7 +106,8 @@ def clustree(
     """Draw the clustering tree of the columns, its circles coloured by a number.
 
     The picture of :func:`resolutions`, coloured by the recovery of each cluster in the other columns, or by the
-    mean of a gene or score over its cells.
+    mean of a number over its cells. A gene is first written into ``adata.obs``, for instance
+    ``adata.obs["CD3E"] = adata.obs_vector("CD3E")``.
 
     Parameters
     ----------
