@@ -115,6 +115,16 @@ def test_plots_accept_axes_and_do_not_change_settings(name):
     assert dict(matplotlib.rcParams) == before
 
 
+@pytest.mark.parametrize("style_of_user", ["dark_background", {"axes.grid": True}])
+@pytest.mark.parametrize("name", PICTURES)
+def test_own_figures_do_not_follow_themes(name, style_of_user):
+    from matplotlib import pyplot
+
+    expected = pixels(PICTURES[name](None))
+    with pyplot.style.context(style_of_user):
+        assert np.array_equal(pixels(PICTURES[name](None)), expected)
+
+
 def test_figures_are_not_kept_alive():
     from matplotlib import pyplot
 

@@ -76,8 +76,31 @@ def test_the_graph_of_a_key_is_used(graphed):
     graphed.obsp["mine"] = graphed.obsp.pop("connectivities")
     graphed.uns["near"] = {"connectivities_key": "mine"}
     ccs.tl.members(graphed, 2, neighbors_key="near")
-    with pytest.raises(InputError, match=r"no obsp\['connectivities'\].*scanpy.pp.neighbors"):
+    with pytest.raises(
+        InputError, match=r"no obsp\['connectivities'\].*scanpy.pp.neighbors\(adata\)"
+    ):
         ccs.tl.members(graphed, 2)
+    with pytest.raises(InputError, match=r"key_added='far'\) writes it.*obsp has \['mine'\]"):
+        ccs.tl.members(graphed, 2, neighbors_key="far")
+
+
+def test_the_graph_of_the_record_of_scanpy_is_used(graphed):
+    expected = ccs.tl.members(graphed, 2, copy=True).obs
+    graphed.obsp["mine"] = graphed.obsp.pop("connectivities")
+    graphed.uns["neighbors"] = {"connectivities_key": "mine"}
+    pd.testing.assert_frame_equal(ccs.tl.members(graphed, 2, copy=True).obs, expected)
+
+
+def test_the_graph_of_a_key_of_obsp_is_used(graphed):
+    expected = ccs.tl.members(graphed, 2, copy=True).obs
+    graphed.obsp["mine"] = graphed.obsp.pop("connectivities")
+    found = ccs.tl.members(graphed, 2, obsp="mine", copy=True)
+    pd.testing.assert_frame_equal(found.obs, expected)
+    assert found.uns["leiden_members"]["params"]["obsp"] == "mine"
+    with pytest.raises(InputError, match=r"no obsp\['other'\]\. adata\.obsp has \['mine'\]"):
+        ccs.tl.members(graphed, 2, obsp="other")
+    with pytest.raises(InputError, match=r"either 'neighbors_key' or 'obsp'"):
+        ccs.tl.members(graphed, 2, obsp="mine", neighbors_key="near")
 
 
 @pytest.mark.parametrize(
@@ -160,6 +183,7 @@ def test_the_clustering_tree_has_the_values_of_its_circles(adata):
     ax = ccs.pl.clustree(adata, ["leiden_0.5", "leiden_1"])
     stable = np.asarray(ax.collections[1].get_facecolors())
     assert len(stable) == 6  # circles of two and of four clusters
+    assert ax.title.get_fontsize() == 8  # that of the style
     adata.obs["gene"] = np.where(adata.obs["leiden_0.5"] == "0", 1.0, 3.0)
     ax = ccs.pl.clustree(adata, ["leiden_0.5"], color="gene")
     low, high = np.asarray(ax.collections[-1].get_facecolors())

@@ -34,16 +34,25 @@ def resolutions_of(
     return np.sort(np.resize(np.array(each), n)), np.array(each)
 
 
-def graph_of(adata: Any, neighbors_key: str | None, owner: str) -> Network:
-    """Return the graph of scanpy's neighbours."""
-    key = "connectivities"
-    if neighbors_key is not None:
-        settings = adata.uns.get(neighbors_key, {})
-        key = str(settings.get("connectivities_key", f"{neighbors_key}_connectivities"))
+def graph_of(adata: Any, neighbors_key: str | None, obsp: str | None, owner: str) -> Network:
+    """Return the graph of scanpy's neighbours, or that of a key of ``adata.obsp``."""
+    if obsp is not None and neighbors_key is not None:
+        raise InputError(
+            f"{owner} takes either 'neighbors_key' or 'obsp', the key of a graph in adata.obsp. Got both."
+        )
+    key, made = obsp, ""
+    if key is None:
+        named = "" if neighbors_key is None else f", key_added={neighbors_key!r}"
+        made = (
+            f": scanpy.pp.neighbors(adata{named}) writes it, and conclust.neighbours.neighbour_graph makes such a "
+            "graph of points"
+        )
+        record = adata.uns.get("neighbors" if neighbors_key is None else neighbors_key, {})
+        usual = "connectivities" if neighbors_key is None else f"{neighbors_key}_connectivities"
+        key = str(record.get("connectivities_key", usual)) if hasattr(record, "get") else usual
     held = getattr(adata, "obsp", {})
     if key not in held:
         raise InputError(
-            f"The 'adata' of {owner} has no obsp[{key!r}]: scanpy.pp.neighbors(adata) writes it, and "
-            "conclust.neighbours.neighbour_graph makes such a graph of points."
+            f"The 'adata' of {owner} has no obsp[{key!r}]{made}. adata.obsp has {list(held) or 'nothing'}."
         )
     return read_network(sp.csr_array(held[key]))

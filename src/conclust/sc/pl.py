@@ -89,7 +89,8 @@ def resolutions(
         adata, chosen_keys(adata, keys, prefix, owner), missing=missing, owner=owner
     )
     ax = flow_of_rows(dict(enumerate(read.labels.T, 1)), read.keys, ax=ax)
-    ax.set(xlabel="circles: cells of a cluster", ylabel="", title="Where cells go")
+    ax.set(xlabel="circles: cells of a cluster", ylabel="")
+    ax.title.set_text("Where cells go")
     return ax
 
 
@@ -105,7 +106,8 @@ def clustree(
     """Draw the clustering tree of the columns, its circles coloured by a number.
 
     The picture of :func:`resolutions`, coloured by the recovery of each cluster in the other columns, or by the
-    mean of a gene or score over its cells.
+    mean of a number over its cells. A gene is first written into ``adata.obs``, for instance
+    ``adata.obs["CD3E"] = adata.obs_vector("CD3E")``.
 
     Parameters
     ----------
@@ -157,7 +159,8 @@ def clustree(
         (column,) = chosen_keys(adata, color, None, owner, parameter="color")
         values = number_array(adata.obs[column], f"The column {column!r} of {owner}")
     ax = flow_of_rows(dict(enumerate(read.labels.T, 1)), columns, values=values, ax=ax)
-    ax.set(xlabel="circles: cells of a cluster", ylabel="", title=f"Clustering tree, by {color}")
+    ax.set(xlabel="circles: cells of a cluster", ylabel="")
+    ax.title.set_text(f"Clustering tree, by {color}")
     return ax
 
 

@@ -411,6 +411,7 @@ def members(
     *,
     resolution: float | Sequence[float] | None = None,
     neighbors_key: str | None = None,
+    obsp: str | None = None,
     quality: Quality = "modularity",
     key_added: str = "leiden",
     random_state: RandomStateLike = 0,
@@ -430,6 +431,8 @@ def members(
         Resolution of the members; members alternate between several. None: drawn log-uniformly from [0.3, 5].
     neighbors_key : str, default=None
         The `key_added` of ``scanpy.pp.neighbors``, where it had one.
+    obsp : str, default=None
+        Instead of `neighbors_key`: the key of another graph in ``adata.obsp``, such as "spatial_connectivities".
     quality : {"modularity", "cpm"}, default="modularity"
         Quality that communities maximise.
     key_added : str, default="leiden"
@@ -483,7 +486,7 @@ def members(
     threads = thread_count(n_jobs, owner)
     root = seed_sequence(random_state, owner)
     rates, named = resolutions_of(resolution, n_members, root, owner)
-    net = graph_of(adata, neighbors_key, owner)
+    net = graph_of(adata, neighbors_key, obsp, owner)
     alone = np.ones(net.n_nodes)
     graph = CommunityGraph.of(net.starts, net.ends, net.weights, alone, quality, net.loops)
     tasks = list(zip(rates, spawn_seeds(root, n_members), strict=True))
@@ -502,6 +505,7 @@ def members(
             "resolution": named,
             "quality": quality,
             "neighbors_key": "" if neighbors_key is None else neighbors_key,
+            "obsp": "" if obsp is None else obsp,
             "random_state": str(repeating(root)),
             "conclust_version": __version__,
         },

@@ -47,6 +47,11 @@ DASHES: tuple[Any, ...] = (
 )
 
 _LOOK: dict[str, Any] = {
+    # The ink is dark, and lines of a grid would be in front of matrices.
+    "figure.facecolor": "#ffffff",
+    "figure.edgecolor": "#ffffff",
+    "axes.facecolor": "#ffffff",
+    "axes.grid": False,
     "font.size": 7.5,
     "axes.titlesize": 8.0,
     "axes.labelsize": 7.5,
