@@ -64,10 +64,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser.parse_args(argv)
     found: dict[tuple[str, str], list[tuple[float, float, float]]] = defaultdict(list)
     lines: list[Row] = []
-    for at, points in enumerate(sets(arguments.groups, arguments.quick)):
+    for number, points in sets(arguments.groups, arguments.quick):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            each, seconds, ensemble = numbers(points, arguments.seed + at)
+            each, seconds, ensemble = numbers(points, arguments.seed + number)
             partitions = {
                 k: AutoConsensus(k, random_state=0).fit(ensemble).labels_
                 for k in sorted(set(each.values()))

@@ -65,28 +65,30 @@ METHODS: dict[str, tuple[Callable[[int | None], Any], bool]] = {
 }
 
 
-def sets(groups: Sequence[str], quick: bool) -> Iterator[Points]:
-    """Yield the sets of the groups asked for."""
+def sets(groups: Sequence[str], quick: bool) -> Iterator[tuple[int, Points]]:
+    """Yield the sets of the groups asked for, each with its number among those of all groups."""
     if quick:
-        small: dict[str, Callable[[], Iterator[Points]]] = {
+        made: dict[str, Callable[[], Iterator[Points]]] = {
             "textbook": lambda: textbook(1),
             "blobs": lambda: islice(blobs(1, (3,)), 2),
             "clouds": lambda: islice(clouds(1), 2),
             "shapes": lambda: islice(shapes(1), 2),
             "real": lambda: real(("iris",)),
         }
-        for group in groups:
-            yield from small[group]()
-        return
-    whole: dict[str, Callable[[], Iterator[Points]]] = {
-        "textbook": lambda: textbook(20),
-        "blobs": lambda: blobs(2, (1, 2, 3, 4, 5, 6, 8, 10, 12)),
-        "clouds": lambda: clouds(5),
-        "shapes": lambda: shapes(3),
-        "real": real,
-    }
-    for group in groups:
-        yield from whole[group]()
+    else:
+        made = {
+            "textbook": lambda: textbook(20),
+            "blobs": lambda: blobs(2, (1, 2, 3, 4, 5, 6, 8, 10, 12)),
+            "clouds": lambda: clouds(5),
+            "shapes": lambda: shapes(3),
+            "real": real,
+        }
+    number = 0
+    for group in GROUPS[: 1 + max(map(GROUPS.index, groups))]:
+        for points in made[group]():
+            if group in groups:
+                yield number, points
+            number += 1
 
 
 def scores(points: Points, range_name: str, seed: int) -> Iterator[tuple[str, bool, float, float]]:
@@ -115,8 +117,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     ranges = arguments.ranges or (["sqrt"] if arguments.quick else list(RANGES))
     found: dict[tuple[str, str, str], list[tuple[float, float, float]]] = defaultdict(list)
     lines: list[Row] = []
-    for at, points in enumerate(sets(arguments.groups, arguments.quick)):
-        seed = arguments.seed + at
+    for number, points in sets(arguments.groups, arguments.quick):
+        seed = arguments.seed + number
         kmeans = KMeans(points.k, n_init=10, random_state=seed).fit(points.X)
         reference = adjusted_rand_index(points.y, kmeans.labels_)
         found[points.group, "-", "k-means, true K"].append((np.nan, np.nan, reference))

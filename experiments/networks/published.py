@@ -1,6 +1,6 @@
 """The networks that FastEnsemble was published with: our consensus beside the published one.
 
-python -m experiments.networks.published [--quick] --folder COPY [--conditions lfr_training/default ring_mod ...] [--seeds 8] [--out FOLDER]
+python -m experiments.networks.published [--quick] --folder COPY [--conditions lfr_training/default ring_mod ...] [--seeds 8] [--iterations 20] [--out FOLDER]
 
 COPY is a copy of github.com/ytabatabaee/ensemble-clustering-data, whose files are no part of this repository: networks by
 the generator of Lancichinetti, Fortunato and Radicchi, mixing .1 to .9 in steps of .1, and rings and trees of cliques of ten
@@ -58,6 +58,7 @@ class Published:
 
     folder: Path
     consensus: str
+    iterations: int = 20
 
     def name_in(self, copy: Path) -> str:
         """Return its condition and its name, without the copy's."""
@@ -72,7 +73,7 @@ class Published:
             "n_runs": int(name["runs"] or name["n_runs"] or name["last_runs"] or 10),
             "quality": "cpm" if name["resolution"] else "modularity",
             "resolution": float(name["resolution"]) if name["resolution"] else None,
-            "n_iterations": 2 if name["resolution"] else 20,
+            "n_iterations": 2 if name["resolution"] else self.iterations,
         }
 
     @property
@@ -110,22 +111,25 @@ def parsed(name: str) -> dict[str, str]:
     return match.groupdict() if match else {}
 
 
-def published_in(folder: Path, condition: str) -> list[Published]:
-    """Return the networks of a condition, each with each consensus of its communities."""
+def published_in(folder: Path, condition: str, iterations: int = 20) -> list[Published]:
+    """Return the networks of a condition, each with each consensus of its communities.
+
+    By modularity, each of our runs has at most this number of iterations.
+    """
     top = folder / condition
     found = []
     for known in sorted(top.rglob("community.dat"), key=lambda path: (len(path.parent.name), path)):
         if not (known.with_name("network.dat").exists() or known.parent.parent.name in RINGS):
             continue
         for file in sorted(known.parent.iterdir()):
-            entry = Published(known.parent, file.name)
+            entry = Published(known.parent, file.name, iterations)
             if parsed(file.name) and (entry.run.exists() or known.parent.parent.name in RINGS):
                 found.append(entry)
     return found
 
 
 def edges_of(folder: Path) -> NDArray[np.int64]:
-    """Return the edges of a network, each once, and its self-loops.
+    """Return the edges of a network, each once with its smaller end first, and its self-loops.
 
     The largest rings have no file in some copies. All rings are the same by formula: cliques of ten nodes, the second node of
     each tied to the first of the next.
@@ -136,7 +140,7 @@ def edges_of(folder: Path) -> NDArray[np.int64]:
         one, other = np.triu_indices(10, 1)
         inside = np.arange(0, n, 10)[:, None, None] + np.stack([one, other], axis=1)
         between = np.stack([np.arange(1, n, 10), (np.arange(1, n, 10) + 9) % n], axis=1)
-        return np.concatenate([inside.reshape(-1, 2), between])
+        return np.sort(np.concatenate([inside.reshape(-1, 2), between]), axis=1)
     first = int(np.loadtxt(folder / "community.dat", dtype=np.int64)[:, 0].min())
     edges = np.sort(np.loadtxt(file, dtype=np.int64) - first, axis=1)
     return np.unique(edges, axis=0)
@@ -205,7 +209,7 @@ def run(arguments: argparse.Namespace) -> None:
     networks = [
         network
         for condition in arguments.conditions
-        for network in published_in(Path(arguments.folder), condition)
+        for network in published_in(Path(arguments.folder), condition, arguments.iterations)
     ]
     if not networks:
         raise DatasetNotFoundError(
@@ -219,7 +223,8 @@ def run(arguments: argparse.Namespace) -> None:
     show(rows, "Scores with the known communities", formats)
     note = (
         f"Adjusted Rand index of a Leiden run and of the consensus, and NMI of the consensus; ours are means of {seeds} seeds, "
-        "'lowest' and 'highest' of them. 'found': number of communities."
+        "'lowest' and 'highest' of them. 'found': number of communities. Runs by modularity have at most "
+        f"{arguments.iterations} iterations, by CPM two."
     )
     write(rows, arguments.name, arguments, formats, note=note)
 
@@ -231,6 +236,9 @@ def main(given: list[str] | None = None) -> None:
     )
     parser.add_argument("--conditions", nargs="+", default=list(CONDITIONS), help="conditions")
     parser.add_argument("--seeds", type=int, default=8, help="seeds of each network")
+    parser.add_argument(
+        "--iterations", type=int, default=20, help="maximum of the iterations of a run by modularity"
+    )
     parser.add_argument("--name", default="published", help="name of the files of the result")
     run(parser.parse_args(given))
 
