@@ -237,7 +237,10 @@ def main(given: list[str] | None = None) -> None:
     parser.add_argument("--conditions", nargs="+", default=list(CONDITIONS), help="conditions")
     parser.add_argument("--seeds", type=int, default=8, help="seeds of each network")
     parser.add_argument(
-        "--iterations", type=int, default=20, help="maximum of the iterations of a run by modularity"
+        "--iterations",
+        type=int,
+        default=20,
+        help="maximum of the iterations of a run by modularity",
     )
     parser.add_argument("--name", default="published", help="name of the files of the result")
     run(parser.parse_args(given))
