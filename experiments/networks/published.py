@@ -1,6 +1,6 @@
 """The networks that FastEnsemble was published with: our consensus beside the published one.
 
-python -m experiments.networks.published [--quick] --folder COPY [--conditions lfr_training/default ring_mod ...] [--seeds 8] [--iterations 20] [--out FOLDER]
+python -m experiments.networks.published [--quick] --folder COPY [--conditions lfr_training/default ring_mod ...] [--seeds 8] [--iterations 2] [--out FOLDER]
 
 COPY is a copy of github.com/ytabatabaee/ensemble-clustering-data, whose files are no part of this repository: networks by
 the generator of Lancichinetti, Fortunato and Radicchi, mixing .1 to .9 in steps of .1, and rings and trees of cliques of ten
@@ -58,7 +58,7 @@ class Published:
 
     folder: Path
     consensus: str
-    iterations: int = 20
+    iterations: int = 2
 
     def name_in(self, copy: Path) -> str:
         """Return its condition and its name, without the copy's."""
@@ -111,7 +111,7 @@ def parsed(name: str) -> dict[str, str]:
     return match.groupdict() if match else {}
 
 
-def published_in(folder: Path, condition: str, iterations: int = 20) -> list[Published]:
+def published_in(folder: Path, condition: str, iterations: int = 2) -> list[Published]:
     """Return the networks of a condition, each with each consensus of its communities.
 
     By modularity, each of our runs has at most this number of iterations.
@@ -239,7 +239,7 @@ def main(given: list[str] | None = None) -> None:
     parser.add_argument(
         "--iterations",
         type=int,
-        default=20,
+        default=2,
         help="maximum of the iterations of a run by modularity",
     )
     parser.add_argument("--name", default="published", help="name of the files of the result")
