@@ -66,7 +66,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Above 0: the higher, the more communities. None: 1 for modularity, 0.01 for "cpm".
     n_iterations : int, default=2
         Maximum number of iterations of a run of the Leiden algorithm; it ends earlier after one that moves no node. None: no
-        maximum, as FastEnsemble was published for modularity. Not for the runs of "ecg".
+        maximum, as in the program of FastEnsemble for modularity. Not for the runs of "ecg".
     min_weight : float, default=0.05
         Weight of an edge without support, for "ecg", in the range [0, 1].
     recluster : bool, default=True
