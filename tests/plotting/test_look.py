@@ -3,7 +3,9 @@
 import gc
 import io
 import itertools
+import pickle
 import weakref
+from contextlib import nullcontext
 
 import matplotlib
 import numpy as np
@@ -18,6 +20,7 @@ from conclust.confidence import object_confidence
 from conclust.evidence import coassociation
 from conclust.exceptions import InputError, ParameterError
 from conclust.plotting.canvas import style
+from conclust.plotting.canvas.figures import apart_from_pyplot
 from conclust.plotting.canvas.reading import shortened
 
 
@@ -123,6 +126,24 @@ def test_own_figures_do_not_follow_themes(name, style_of_user):
     expected = pixels(PICTURES[name](None))
     with pyplot.style.context(style_of_user):
         assert np.array_equal(pixels(PICTURES[name](None)), expected)
+
+
+@pytest.mark.parametrize("by_pyplot", [True, False])
+def test_own_figures_are_saved_with_their_background(by_pyplot):
+    def saved(ax, **options):
+        content = io.BytesIO()
+        ax.figure.savefig(content, format="rgba", **options)
+        return tuple(content.getvalue()[:4])
+
+    dark = {"savefig.facecolor": "black", "savefig.edgecolor": "black"}
+    with nullcontext() if by_pyplot else apart_from_pyplot(), matplotlib.rc_context(dark):
+        ax = PICTURES["bars"](None)
+        assert saved(ax) == (255, 255, 255, 255)
+        assert saved(ax, facecolor="red") == (255, 0, 0, 255)
+        assert saved(ax, transparent=True)[3] == 0
+        assert saved(pickle.loads(pickle.dumps(ax))) == (255, 255, 255, 255)
+        with matplotlib.rc_context({"savefig.transparent": True}):
+            assert saved(ax)[3] == 0
 
 
 def test_figures_are_not_kept_alive():

@@ -91,6 +91,16 @@ def test_the_graph_of_the_record_of_scanpy_is_used(graphed):
     pd.testing.assert_frame_equal(ccs.tl.members(graphed, 2, copy=True).obs, expected)
 
 
+@pytest.mark.parametrize("neighbors_key", [None, "neighbors"])
+@pytest.mark.parametrize("record", [{"connectivities_key": "other"}, {"params": {}}])
+def test_the_usual_graph_is_used_before_the_record_as_by_scanpy(graphed, neighbors_key, record):
+    expected = ccs.tl.members(graphed, 2, copy=True).obs
+    graphed.obsp["other"] = graphed.obsp["connectivities"] * 0.0
+    graphed.uns["neighbors"] = record
+    found = ccs.tl.members(graphed, 2, neighbors_key=neighbors_key, copy=True).obs
+    pd.testing.assert_frame_equal(found, expected)
+
+
 def test_the_graph_of_a_key_of_obsp_is_used(graphed):
     expected = ccs.tl.members(graphed, 2, copy=True).obs
     graphed.obsp["mine"] = graphed.obsp.pop("connectivities")

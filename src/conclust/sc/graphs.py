@@ -47,12 +47,20 @@ def graph_of(adata: Any, neighbors_key: str | None, obsp: str | None, owner: str
             f": scanpy.pp.neighbors(adata{named}) writes it, and conclust.neighbours.neighbour_graph makes such a "
             "graph of points"
         )
-        record = adata.uns.get("neighbors" if neighbors_key is None else neighbors_key, {})
-        usual = "connectivities" if neighbors_key is None else f"{neighbors_key}_connectivities"
-        key = str(record.get("connectivities_key", usual)) if hasattr(record, "get") else usual
+        key = _recorded(adata, "neighbors" if neighbors_key is None else neighbors_key)
     held = getattr(adata, "obsp", {})
     if key not in held:
         raise InputError(
             f"The 'adata' of {owner} has no obsp[{key!r}]{made}. adata.obsp has {list(held) or 'nothing'}."
         )
     return read_network(sp.csr_array(held[key]))
+
+
+def _recorded(adata: Any, neighbors_key: str) -> str:
+    """Return the key of the graph that scanpy takes; where that is missing, of the one in its default record."""
+    default = neighbors_key == "neighbors"
+    usual = "connectivities" if default else f"{neighbors_key}_connectivities"
+    if default and usual in getattr(adata, "obsp", {}):
+        return usual  # scanpy takes it whatever the record says
+    record = adata.uns.get(neighbors_key, {})
+    return str(record.get("connectivities_key", usual)) if hasattr(record, "get") else usual

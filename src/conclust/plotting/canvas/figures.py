@@ -39,12 +39,12 @@ _WIDTH, _GAP = 0.16, 0.06  # width of a strip in inches, and the gap before it
 def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """Return `ax`, or new axes, in pyplot's current figure if pyplot is in use, or else in a new figure."""
     try:
-        from matplotlib.figure import Figure
+        from conclust.plotting.canvas.own_figure import OwnFigure
     except ImportError:
         missing_extra("matplotlib", "plot", "Plotting")
     if ax is not None:
         return ax
-    new: Any = _figure_of_pyplot if _pyplot_in_use() and not _APART.get() else Figure
+    new: Any = _figure_of_pyplot if _pyplot_in_use() and not _APART.get() else OwnFigure
     return new(figsize=size, dpi=200, layout="constrained").add_subplot()  # type: ignore[no-any-return]
 
 
@@ -100,7 +100,9 @@ def _figure_of_pyplot(**options: Any) -> Any:
     before = None if _last is None else _last()
     if silent and before is not None:
         pyplot.close(before)
-    figure = pyplot.figure(**options)
+    from conclust.plotting.canvas.own_figure import OwnFigure
+
+    figure = pyplot.figure(FigureClass=OwnFigure, **options)
     _last = weakref.ref(figure) if silent else None
     return figure
 
