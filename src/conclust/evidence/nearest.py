@@ -105,7 +105,7 @@ def _bounded(
     if chosen.max(initial=0) <= most:
         return indptr, indices
     within_bound = np.ones(len(indices), dtype=np.bool_)
-    # Objects are taken in blocks, because NumPy hears no Ctrl-C while it sorts.
+    # Objects are taken in blocks, because Ctrl-C has no effect while NumPy sorts.
     blocks = indptr[:-1] // _SORTED
     for objects in np.split(np.arange(n), np.flatnonzero(np.diff(blocks)) + 1):
         objects = objects[chosen[objects] > most]

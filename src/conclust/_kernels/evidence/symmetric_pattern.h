@@ -14,7 +14,8 @@ namespace conclust {
 // are below their number; both arrays outlive this object.
 class SymmetricPattern {
   public:
-    SymmetricPattern(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices, int threads);
+    SymmetricPattern(std::span<const std::int64_t> indptr, std::span<const std::int32_t> indices,
+                     int threads);
 
     std::size_t n_entries() const { return static_cast<std::size_t>(indptr_.back()); }
     // Precondition: indptr has a place more than there are rows, indices n_entries().

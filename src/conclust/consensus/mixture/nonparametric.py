@@ -262,7 +262,7 @@ def posterior_coclustering(
         refuse("model", "posterior_coclustering", expected, model)
     counts = coassociation(Ensemble(model.draws_), max_dense=max_dense)
     shares = np.empty(counts.shape)
-    # One operation on the whole matrix may take seconds, during which NumPy hears no Ctrl-C.
+    # One operation on the whole matrix may take seconds, during which Ctrl-C has no effect.
     for begin in range(0, len(counts), _ROWS):
         rows = slice(begin, begin + _ROWS)
         np.divide(counts[rows], float(model.draws_.shape[1]), out=shares[rows])
