@@ -139,6 +139,18 @@ def long_nearest(threads):
     return lambda: cc.evidence.nearest_pairs(ensemble, 20, n_jobs=threads)
 
 
+def long_ties(threads):
+    """A third of the objects are the nearest of each."""
+    objects = np.arange(12_000)
+    ensemble = cc.Ensemble(np.column_stack([objects, objects // 2, objects % 3]))
+    return lambda: cc.evidence.nearest_pairs(ensemble, 3, n_jobs=threads)
+
+
+def long_bounded_ties(threads):
+    ensemble = cc.Ensemble(planted(0, 8_000, 5, 8, flip=0.3)[0])
+    return lambda: cc.evidence.nearest_pairs(ensemble, 20, max_partners=30, n_jobs=threads)
+
+
 def long_searches(threads):
     points = np.random.default_rng(0).normal(size=(14_000, 900))
     return lambda: find_neighbours(points, 20, n_jobs=threads)
@@ -153,7 +165,16 @@ def long_communities(threads):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(
     "work",
-    [long_means, long_dips, long_pairs, long_nearest, long_searches, long_communities],
+    [
+        long_means,
+        long_dips,
+        long_pairs,
+        long_nearest,
+        long_ties,
+        long_bounded_ties,
+        long_searches,
+        long_communities,
+    ],
 )
 def test_ctrl_c_ends_kernels_outside_fits(work, threads):
     heard(work(threads))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._kernels import NearestPairs
+from conclust._kernels import NearestPairs, SymmetricPattern
 from conclust._threads import thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import check_int
@@ -19,6 +18,8 @@ from conclust.exceptions import UnsupportedEnsembleError
 
 # Maximum number of pairs times partitions compared at once.
 _CELLS = 1 << 22
+# Partners sorted at once, up to one object's more.
+_SORTED = 1 << 20
 
 
 def nearest_pairs(
@@ -89,13 +90,11 @@ def nearest_pairs(
     if max_partners is not None:
         check_int(max_partners, "max_partners", "nearest_pairs", low=count)
         indptr, indices = _bounded(ensemble, indptr, indices, max_partners, threads)
-    # float32 adds up faster than bool here, and no entry of the sum is 0.
-    chosen = sp.csr_array((np.ones(len(indices), dtype=np.float32), indices, indptr), shape=(n, n))
-    either = sp.csr_array(chosen + chosen.T)
-    either.sort_indices()
-    return evidence_of_pattern(
-        ensemble, either.indptr.astype(np.int64), either.indices.astype(np.int32), n_jobs=n_jobs
-    )
+    either = SymmetricPattern(indptr, indices, threads)
+    indptr, indices = np.empty(n + 1, dtype=np.int64), np.empty(either.n_entries, dtype=np.int32)
+    either.read(indptr, indices, threads)
+    del either
+    return evidence_of_pattern(ensemble, indptr, indices, n_jobs=n_jobs)
 
 
 def _bounded(
@@ -105,16 +104,20 @@ def _bounded(
     n, chosen = ensemble.n_samples, np.diff(indptr)
     if chosen.max(initial=0) <= most:
         return indptr, indices
-    of = np.repeat(np.arange(n), chosen)
-    places = np.flatnonzero(chosen[of] > most)
-    i, j = of[places], indices[places].astype(np.int64)
-    c, N = pair_counts(ensemble, i, j, n_jobs=threads)
-    # Shares of equal counts may differ by rounding if the weights are fractions.
-    share = np.round(c / N, 12)
-    order = np.lexsort(((j - i) % n, -_in_small_clusters(ensemble, i, j), -share, i))
-    rank = np.arange(len(i)) - np.searchsorted(i[order], i[order], "left")
     within_bound = np.ones(len(indices), dtype=np.bool_)
-    within_bound[places[order[rank >= most]]] = False
+    # Objects are taken in blocks, because Ctrl-C has no effect while NumPy sorts.
+    blocks = indptr[:-1] // _SORTED
+    for objects in np.split(np.arange(n), np.flatnonzero(np.diff(blocks)) + 1):
+        objects = objects[chosen[objects] > most]
+        i = np.repeat(objects, chosen[objects])
+        rank = np.arange(len(i)) - np.searchsorted(i, i, "left")
+        places = indptr[i] + rank
+        j = indices[places].astype(np.int64)
+        c, N = pair_counts(ensemble, i, j, n_jobs=threads)
+        # Shares of equal counts may differ by rounding if the weights are fractions.
+        share = np.round(c / N, 12)
+        order = np.lexsort(((j - i) % n, -_in_small_clusters(ensemble, i, j), -share, i))
+        within_bound[places[order[rank >= most]]] = False
     begins = np.concatenate([[0], np.cumsum(np.minimum(chosen, most))])
     return begins.astype(np.int64), indices[within_bound]
 

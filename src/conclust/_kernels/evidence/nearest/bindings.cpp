@@ -1,8 +1,10 @@
 #include "base/bindings.h"
 #include "evidence/nearest/nearest.h"
+#include "evidence/symmetric_pattern.h"
 #include "labels/bound.h"
 
 using conclust::NearestPairs;
+using conclust::SymmetricPattern;
 
 void bind_nearest(nb::module_& m) {
     nb::class_<NearestPairs> cls(m, "NearestPairs");
@@ -16,4 +18,22 @@ void bind_nearest(nb::module_& m) {
         const nb::gil_scoped_release release;
         self.read(span_of(indptr), span_of(indices));
     }, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert());
+
+    nb::class_<SymmetricPattern> pattern(m, "SymmetricPattern");
+    pattern.def("__init__",
+                [](SymmetricPattern* self, Vector<const std::int64_t> indptr,
+                   Vector<const std::int32_t> indices, int n_threads) {
+        const nb::gil_scoped_release release;
+        new (self) SymmetricPattern(span_of(indptr), span_of(indices), n_threads);
+    },
+                nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("n_threads"),
+                nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>());
+    pattern.def_prop_ro("n_entries", &SymmetricPattern::n_entries);
+    pattern.def("read",
+                [](const SymmetricPattern& self, Vector<std::int64_t> indptr,
+                   Vector<std::int32_t> indices, int n_threads) {
+        const nb::gil_scoped_release release;
+        self.read(span_of(indptr), span_of(indices), n_threads);
+    },
+                nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("n_threads"));
 }

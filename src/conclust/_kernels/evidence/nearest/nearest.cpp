@@ -92,7 +92,10 @@ NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, [[maybe_unuse
 void NearestPairs::read(std::span<std::int64_t> indptr, std::span<std::int32_t> indices) const {
     std::copy(indptr_.begin(), indptr_.end(), indptr.begin());
     auto to = indices.begin();
-    for (const auto& part : parts_) to = std::copy(part.begin(), part.end(), to);
+    for (const auto& part : parts_) {
+        stop_if_interrupted();
+        to = std::copy(part.begin(), part.end(), to);
+    }
 }
 
 }  // namespace conclust
