@@ -326,29 +326,83 @@ CONCLUST_INSTANTIATE(std::uint32_t)
 CONCLUST_INSTANTIATE(double)
 #undef CONCLUST_INSTANTIATE
 
-PairSample::PairSample(std::size_t n, std::size_t per_object, std::uint64_t seed, int threads)
-    : partners_at_(n + 1), partners_(n * std::min(per_object, n - 1)) {
-    const std::size_t drawn = std::min(per_object, n - 1);
-    for (std::size_t i = 0; i <= n; ++i) {
-        partners_at_[i] = static_cast<std::int64_t>(i * drawn);
-    }
-    const auto last = static_cast<std::ptrdiff_t>(n);
+PairSample::PairSample(std::size_t n, std::size_t per_object, std::uint64_t seed,
+                       [[maybe_unused]] int threads)
+    : n_(n),
+      drawn_(std::min(per_object, n - 1)),
+      partners_(n * drawn_),
+      admirers_at_(n + 1, 0),
+      admirers_(n * drawn_),
+      indptr_(n + 1, 0) {
+    const auto last = static_cast<std::ptrdiff_t>(n_);
     Interruption interruption;
-#pragma omp parallel default(none) num_threads(threads) shared(n, drawn, seed, last, interruption)
+#pragma omp parallel default(none) num_threads(threads) shared(seed, last, interruption)
     {
         std::vector<std::int32_t> seen;
-        interruption.guard([&] { seen.assign(n, -1); });
+        interruption.guard([&] { seen.assign(n_, -1); });
 #pragma omp for schedule(static)
         for (std::ptrdiff_t i = 0; i < last; ++i) {
             if (interruption.wanted(i, last)) {
                 continue;
             }
             const auto at = static_cast<std::size_t>(i);
-            draw_partners(n, at, drawn, seed, seen, partners_.data() + at * drawn);
+            draw_partners(n_, at, drawn_, seed, seen, partners_.data() + at * drawn_);
         }
     }
     interruption.pass_on();
-    pattern_.emplace(partners_at_, partners_, threads);
+
+    // Counting sort by partner. Objects come in increasing order, so the rows of drawing objects are sorted.
+    for (const std::int32_t partner : partners_) {
+        ++admirers_at_[static_cast<std::size_t>(partner) + 1];
+    }
+    for (std::size_t i = 0; i < n_; ++i) {
+        admirers_at_[i + 1] += admirers_at_[i];
+    }
+    std::vector<std::int64_t> next(admirers_at_.begin(), admirers_at_.end() - 1);
+    for (std::size_t i = 0; i < n_; ++i) {
+        for (std::size_t t = 0; t < drawn_; ++t) {
+            const auto partner = static_cast<std::size_t>(partners_[i * drawn_ + t]);
+            admirers_[static_cast<std::size_t>(next[partner]++)] = static_cast<std::int32_t>(i);
+        }
+    }
+
+#pragma omp parallel for default(none) num_threads(threads) schedule(static) shared(last)
+    for (std::ptrdiff_t i = 0; i < last; ++i) {
+        std::int64_t size = 0;
+        merge(static_cast<std::size_t>(i), [&size](std::int32_t) { ++size; });
+        indptr_[static_cast<std::size_t>(i) + 1] = size;
+    }
+    for (std::size_t i = 0; i < n_; ++i) {
+        indptr_[i + 1] += indptr_[i];
+    }
+}
+
+// The union of the two sorted lists of object i.
+template <class Take>
+void PairSample::merge(std::size_t i, Take take) const {
+    const std::int32_t* a = partners_.data() + i * drawn_;
+    const std::int32_t* a_end = a + drawn_;
+    const std::int32_t* b = admirers_.data() + admirers_at_[i];
+    const std::int32_t* b_end = admirers_.data() + admirers_at_[i + 1];
+    while (a < a_end && b < b_end) {
+        const std::int32_t least = std::min(*a, *b);
+        a += *a == least;
+        b += *b == least;
+        take(least);
+    }
+    std::for_each(a, a_end, take);
+    std::for_each(b, b_end, take);
+}
+
+void PairSample::read(std::span<std::int64_t> indptr, std::span<std::int32_t> indices,
+                      [[maybe_unused]] int threads) const {
+    std::copy(indptr_.begin(), indptr_.end(), indptr.begin());
+    const auto last = static_cast<std::ptrdiff_t>(n_);
+#pragma omp parallel for default(none) num_threads(threads) schedule(static) shared(indices, last)
+    for (std::ptrdiff_t i = 0; i < last; ++i) {
+        std::int32_t* to = indices.data() + indptr_[static_cast<std::size_t>(i)];
+        merge(static_cast<std::size_t>(i), [&to](std::int32_t object) { *to++ = object; });
+    }
 }
 
 }  // namespace conclust

@@ -3,11 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "evidence/symmetric_pattern.h"
 #include "labels/label_view.h"
 
 namespace conclust {
@@ -44,19 +42,21 @@ class PairSample {
   public:
     PairSample(std::size_t n, std::size_t per_object, std::uint64_t seed, int threads);
 
-    PairSample(const PairSample&) = delete;  // the pattern reads the partners in place
-    PairSample& operator=(const PairSample&) = delete;
-
-    std::size_t n_entries() const { return pattern_->n_entries(); }
+    std::size_t n_samples() const { return n_; }
+    std::size_t n_entries() const { return static_cast<std::size_t>(indptr_[n_]); }
     // Precondition: indptr has n + 1 places, indices n_entries().
-    void read(std::span<std::int64_t> indptr, std::span<std::int32_t> indices, int threads) const {
-        pattern_->read(indptr, indices, threads);
-    }
+    void read(std::span<std::int64_t> indptr, std::span<std::int32_t> indices, int threads) const;
 
   private:
-    std::vector<std::int64_t> partners_at_;
-    std::vector<std::int32_t> partners_;  // those that each object drew, rows sorted
-    std::optional<SymmetricPattern> pattern_;
+    template <class Take>
+    void merge(std::size_t i, Take take) const;
+
+    std::size_t n_;
+    std::size_t drawn_;                      // partners drawn by each object
+    std::vector<std::int32_t> partners_;     // (n, drawn), rows sorted
+    std::vector<std::int64_t> admirers_at_;  // (n + 1,): where the rows of admirers_ begin
+    std::vector<std::int32_t> admirers_;     // the objects that drew this object, rows sorted
+    std::vector<std::int64_t> indptr_;
 };
 
 }  // namespace conclust

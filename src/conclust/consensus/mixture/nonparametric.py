@@ -22,9 +22,6 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, one_hot_rows
 from conclust.evidence import coassociation
 
-# Rows of a matrix of all pairs divided at once.
-_ROWS = 256
-
 
 @dataclass(eq=False, repr=False)
 class NonparametricBayesianEnsemble(ConsensusClusterer):
@@ -261,12 +258,8 @@ def posterior_coclustering(
     if not hasattr(model, "draws_"):
         refuse("model", "posterior_coclustering", expected, model)
     counts = coassociation(Ensemble(model.draws_), max_dense=max_dense)
-    shares = np.empty(counts.shape)
-    # One operation on the whole matrix may take seconds, during which Ctrl-C has no effect.
-    for begin in range(0, len(counts), _ROWS):
-        rows = slice(begin, begin + _ROWS)
-        np.divide(counts[rows], float(model.draws_.shape[1]), out=shares[rows])
+    shares = counts / float(model.draws_.shape[1])
     unobserved = model.labels_ < 0
     shares[unobserved] = np.nan
     shares[:, unobserved] = np.nan
-    return shares
+    return np.asarray(shares, dtype=np.float64)

@@ -39,9 +39,11 @@ _WIDTH, _GAP = 0.16, 0.06  # width of a strip in inches, and the gap before it
 def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """Return `ax`, or new axes, in pyplot's current figure if pyplot is in use, or else in a new figure."""
     try:
-        from conclust.plotting.canvas.own_figure import OwnFigure
+        from matplotlib.figure import Figure  # noqa: F401
     except ImportError:
         missing_extra("matplotlib", "plot", "Plotting")
+    from conclust.plotting.canvas.own_figure import OwnFigure
+
     if ax is not None:
         return ax
     new: Any = _figure_of_pyplot if _pyplot_in_use() and not _APART.get() else OwnFigure
