@@ -1,6 +1,6 @@
 #include "base/bindings.h"
 #include "evidence/nearest/nearest.h"
-#include "evidence/symmetric_pattern.h"
+#include "evidence/nearest/symmetric_pattern.h"
 #include "labels/bound.h"
 
 using conclust::NearestPairs;

@@ -1,4 +1,4 @@
-#include "evidence/symmetric_pattern.h"
+#include "evidence/nearest/symmetric_pattern.h"
 
 #include <algorithm>
 
