@@ -193,7 +193,7 @@ def test_the_clustering_tree_has_the_values_of_its_circles(adata):
     ax = ccs.pl.clustree(adata, ["leiden_0.5", "leiden_1"])
     stable = np.asarray(ax.collections[1].get_facecolors())
     assert len(stable) == 6  # circles of two and of four clusters
-    assert ax.title.get_fontsize() == 8  # that of the style
+    assert ax.title.get_fontsize() == 8  # the style's font size
     adata.obs["gene"] = np.where(adata.obs["leiden_0.5"] == "0", 1.0, 3.0)
     ax = ccs.pl.clustree(adata, ["leiden_0.5"], color="gene")
     low, high = np.asarray(ax.collections[-1].get_facecolors())

@@ -323,8 +323,8 @@ class EnsembleGenerator(StoredGenerator):
             Ignored; there for scikit-learn's pipelines.
         graph : sparse matrix of shape (n_samples, n_samples), default=None
             A symmetric graph of the objects that the members by "graph" cluster in place of one of nearest
-            neighbours: scanpy's ``adata.obsp["connectivities"]``. Its diagonal is ignored, unlike that of a network in
-            `GraphConsensus`.
+            neighbours: scanpy's ``adata.obsp["connectivities"]``. Self-loops are ignored, whereas `GraphConsensus`
+            counts them.
 
         Returns
         -------
@@ -354,8 +354,8 @@ class EnsembleGenerator(StoredGenerator):
             Ignored; there for scikit-learn's pipelines.
         graph : sparse matrix of shape (n_samples, n_samples), default=None
             A symmetric graph of the objects that the members by "graph" cluster in place of one of nearest
-            neighbours: scanpy's ``adata.obsp["connectivities"]``. Its diagonal is ignored, unlike that of a network in
-            `GraphConsensus`.
+            neighbours: scanpy's ``adata.obsp["connectivities"]``. Self-loops are ignored, whereas `GraphConsensus`
+            counts them.
 
         Returns
         -------

@@ -35,7 +35,7 @@ def resolutions_of(
 
 
 def graph_of(adata: Any, neighbors_key: str | None, obsp: str | None, owner: str) -> Network:
-    """Return the graph of scanpy's neighbours, or that of a key of ``adata.obsp``."""
+    """Return scanpy's graph of neighbours, or the one stored in ``adata.obsp`` under the given key."""
     if obsp is not None and neighbors_key is not None:
         raise InputError(
             f"{owner} takes either 'neighbors_key' or 'obsp', the key of a graph in adata.obsp. Got both."

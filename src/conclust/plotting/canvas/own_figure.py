@@ -14,7 +14,7 @@ class OwnFigure(Figure):
     def savefig(self, fname: Any, *, transparent: bool | None = None, **kwargs: Any) -> None:
         """Save the figure."""
         if not (matplotlib.rcParams["savefig.transparent"] if transparent is None else transparent):
-            # "auto" is that of the figure: some dark themes set another.
+            # "auto" keeps the figure's own colours; some dark themes override them.
             for name in ("facecolor", "edgecolor"):
                 kwargs.setdefault(name, "auto")
         super().savefig(fname, transparent=transparent, **kwargs)
