@@ -34,6 +34,9 @@ ALLOWED = {
     r"conclust\.generation\.scaling\.(MinMax|Standard)Scaler is not present at runtime": (
         "imported for types alone, and named by the alias Scaler"
     ),
+    r"conclust\.plotting\.canvas\.own_figure\.OwnFigure\.set is inconsistent": (
+        "matplotlib makes the keywords of set from the setters of each class of artists"
+    ),
     r"conclust\._kernels\._core_\w+ failed to import": "a part of the stub of _core, which is one module",
 }
 
