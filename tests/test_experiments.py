@@ -15,7 +15,7 @@ from experiments.default import number as rules
 from experiments.default import scale as scales
 from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
-from experiments.networks import communities, large, published
+from experiments.networks import communities, formulas, large, published
 from experiments.pcc2013 import planted
 from experiments.robust2013 import random_partitions
 from experiments.scale import fitted_on
@@ -607,6 +607,27 @@ def test_rings_without_a_file_are_made_by_their_formula(tmp_path):
     actual = {frozenset(edge) for edge in edges.tolist()}
     assert actual == {frozenset(edge) for edge in nx.ring_of_cliques(12, 10).edges}
     assert published.single_run(network, np.zeros(120, dtype=int), 0) is None
+
+
+def test_lfr_networks_without_a_file_are_made_by_their_formula(tmp_path):
+    """The published network of 1,000 nodes and mixing .5 has 5,845 edges, 81 of them loops, and 32 communities."""
+    edges, made = formulas.lfr_network(1000, 0.5, 10)
+    assert len(edges) == len(np.unique(edges, axis=0)) == 5845
+    assert np.count_nonzero(edges[:, 0] == edges[:, 1]) == 81
+    sizes = np.bincount(made)
+    assert (len(sizes), sizes.min(), sizes.max()) == (32, 10, 101)
+    folder = tmp_path / "lfr_training" / "n_1000" / "mu_0.5"
+    folder.mkdir(parents=True)
+    nodes = np.arange(1000)[::-1]
+    np.savetxt(folder / "community.dat", np.column_stack([nodes, 40 - made[nodes]]), fmt="%d")
+    for file in ("fec_leiden_mod_0.8.dat", "leiden_mod.dat"):
+        (folder / file).touch()
+    (network,) = published.published_in(tmp_path, "lfr_training/n_1000")
+    np.testing.assert_array_equal(published.edges_of(network.folder), edges)
+    published.edges_of.cache_clear()
+    np.savetxt(folder / "community.dat", np.column_stack([nodes, made]), fmt="%d")
+    with pytest.raises(ValueError, match="communities that networkx makes"):
+        published.edges_of(network.folder)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,10 @@ python -m experiments.networks.published [--quick] --folder COPY [--conditions l
 
 COPY is a copy of github.com/ytabatabaee/ensemble-clustering-data, whose files are no part of this repository: networks by
 the generator of Lancichinetti, Fortunato and Radicchi, mixing .1 to .9 in steps of .1, and rings and trees of cliques of ten
-nodes. Each comes with the known communities, a run of Leiden by modularity or CPM, and the consensus of such runs: by a threshold
-of their share, weighted or not, and those on which all runs agree. `GraphConsensus(split=False)` is fitted to the same edges with the same
-parameters and several seeds. A published consensus is one run.
+nodes. The largest ones, whose edges some copies lack, are made by `experiments.networks.formulas`. Each comes with the known
+communities, a run of Leiden by modularity or CPM, and the consensus of such runs: by a threshold of their share, weighted or
+not, and those on which all runs agree. `GraphConsensus(split=False)` is fitted to the same edges with the same parameters and
+several seeds. A published consensus is one run.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from conclust import Ensemble, GraphConsensus
 from conclust.exceptions import DatasetNotFoundError
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
 from conclust.networks.estimator import Kind
+from experiments.networks.formulas import edges_by_formula, has_formula
 from experiments.output import Row, options, show, write
 
 CONDITIONS = (
@@ -119,7 +121,7 @@ def published_in(folder: Path, condition: str, iterations: int = 2) -> list[Publ
     top = folder / condition
     found = []
     for known in sorted(top.rglob("community.dat"), key=lambda path: (len(path.parent.name), path)):
-        if not (known.with_name("network.dat").exists() or known.parent.parent.name in RINGS):
+        if not (known.with_name("network.dat").exists() or has_formula(known.parent)):
             continue
         for file in sorted(known.parent.iterdir()):
             entry = Published(known.parent, file.name, iterations)
@@ -128,19 +130,15 @@ def published_in(folder: Path, condition: str, iterations: int = 2) -> list[Publ
     return found
 
 
+@lru_cache(maxsize=1)
 def edges_of(folder: Path) -> NDArray[np.int64]:
     """Return the edges of a network, each once with its smaller end first, and its self-loops.
 
-    The largest rings have no file in some copies. All rings are the same by formula: cliques of ten nodes, the second node of
-    each tied to the first of the next.
+    The largest networks have no file in some copies, and are made by their formulas.
     """
     file = folder / "network.dat"
     if not file.exists():
-        n = 10 * int(folder.name.removeprefix("n_"))
-        one, other = np.triu_indices(10, 1)
-        inside = np.arange(0, n, 10)[:, None, None] + np.stack([one, other], axis=1)
-        between = np.stack([np.arange(1, n, 10), (np.arange(1, n, 10) + 9) % n], axis=1)
-        return np.sort(np.concatenate([inside.reshape(-1, 2), between]), axis=1)
+        return edges_by_formula(folder)
     first = int(np.loadtxt(folder / "community.dat", dtype=np.int64)[:, 0].min())
     edges = np.sort(np.loadtxt(file, dtype=np.int64) - first, axis=1)
     return np.unique(edges, axis=0)
