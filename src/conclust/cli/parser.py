@@ -173,7 +173,7 @@ def _add_cluster(commands: Any) -> None:
         metavar="M",
         help="number of clusterings [auto: 40; "
         + "".join(f"{name}: {kind['members']}; " for name, kind in kinds.items())
-        + "several: the smallest of these for each; mixed: all of its kinds]",
+        + "several: the smallest of these for each, at most 100; mixed: all of its kinds]",
     )
     group.add_argument(
         "--sample-fraction",
