@@ -230,7 +230,12 @@ def add_reading(
         help="further spellings of an empty cell in CSV files, such as --na=99,refused or --na=-9 "
         "[only empty, NA, N/A, NaN, None, null, NULL, #N/A and .]",
     )
-    group.add_argument("--key", metavar="NAME", help="name of the array in an NPZ or MAT file")
+    group.add_argument(
+        "--key",
+        metavar="NAME",
+        help="name of the array in an NPZ or MAT file [the only one, or the first of: labels, L, members, X; of points: X, "
+        "points, data, fea]",
+    )
     return group
 
 
