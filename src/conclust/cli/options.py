@@ -228,7 +228,7 @@ def add_reading(
         action=Once,
         metavar="A,B",
         help="further spellings of an empty cell in CSV files, such as --na=99,refused or --na=-9 "
-        "[only empty, NA, N/A, NaN, None, null, NULL, #N/A and .]",
+        "[only empty, NA, N/A, NaN, None, null, NULL, #N/A, #NULL! and .]",
     )
     group.add_argument(
         "--key",
