@@ -333,6 +333,8 @@ class EnsembleGenerator(StoredGenerator):
 
         Raises
         ------
+        InputError, ValueError
+            If X is malformed or not finite.
         ParameterError
             If a parameter is out of its range, more clusters are requested than objects drawn, or more objects are
             drawn than the method can handle.
@@ -365,6 +367,8 @@ class EnsembleGenerator(StoredGenerator):
 
         Raises
         ------
+        InputError, ValueError
+            If X is malformed or not finite.
         ParameterError
             If a parameter is out of its range, more clusters are requested than objects drawn, or more objects are
             drawn than the method can handle.

@@ -157,8 +157,9 @@ def choose(
 
     Raises
     ------
-    InputError
-        If X is malformed or has missing or infinite values, or if all objects are equal.
+    InputError, ValueError
+        If X is malformed or has missing or infinite values, or if all objects are equal. (A ValueError of scikit-learn if X
+        is not two-dimensional.)
     ParameterError
         If a parameter is out of its range, a K is above the number of objects in a resample, or there are too few
         references for a p-value of `alpha`.
