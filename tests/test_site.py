@@ -112,7 +112,7 @@ def test_llms_txt_lists_every_page():
     assert not [line for line in text.splitlines() if line.endswith(": ")]
 
 
-def test_llms_txt_says_what_each_page_contains():
+def test_llms_txt_describes_each_page():
     lines = re.findall(r"^- \[.*\]\(.*\): (.*)$", llms(), re.M)
     assert [line for line in lines if len(line) < 25 or re.search(r"\{\w+:|\"\"\"", line)] == []
 

@@ -129,7 +129,7 @@ def _add_demo(commands: Any) -> None:
         "demo",
         "cluster known real data sets, in a minute",
         "Cluster real data sets many times, combine the clusterings, and compare with the known classes. Prints a "
-        "table; writes the numbers (CSV, JSON) and pictures into a folder.",
+        "table; writes the numbers (CSV, JSON), pictures and a report into a folder.",
     )
     parser.add_argument(
         "--out",
