@@ -79,7 +79,7 @@ def choose(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The points: at least three, finite.
+        The points: at least two, finite.
     k : int, range or list of int, default=None
         The numbers of clusters to try, from 2 on, in any order. Leave out 1: the p-value tests for one cluster. None:
         2 to 10, limited by the number of objects in a resample.
