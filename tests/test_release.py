@@ -199,6 +199,8 @@ def test_all_files_have_one_version():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert cited["version"] == version()
     assert heading()[0] == version()
+    page = (ROOT / "docs" / "how-to" / "cite.md").read_text("utf-8")
+    assert f"version = {{{version()}}}" in " ".join(page.split()), "BibTeX of docs/how-to/cite.md"
 
 
 def test_the_conda_recipe_agrees_with_the_project():

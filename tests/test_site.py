@@ -112,6 +112,11 @@ def test_llms_txt_lists_every_page():
     assert not [line for line in text.splitlines() if line.endswith(": ")]
 
 
+def test_llms_txt_describes_each_page():
+    lines = re.findall(r"^- \[.*\]\(.*\): (.*)$", llms(), re.M)
+    assert [line for line in lines if len(line) < 25 or re.search(r"\{\w+:|\"\"\"", line)] == []
+
+
 def test_llms_txt_has_a_short_recipe_for_each_field():
     _, text = llms().split("\n## Recipes\n")
     fields = re.split(r"\n### ", text)[1:]

@@ -345,6 +345,9 @@ def experiments() -> Iterator[tuple[str, str]]:
             shutil.copy2(path.parent / link, target)
 
 
+# Characters below which the first sentence of a page ("Yes.") is followed by the next one in llms.txt.
+_SAYS_LITTLE = 50
+
 # The parts of llms.txt: a title, and the pages, as patterns under docs/.
 PARTS = (
     ("Tutorials", ("tutorials/*.md",)),
@@ -358,16 +361,20 @@ PARTS = (
 
 
 def told(path: Path) -> tuple[str, str]:
-    """Return the title of a page, and its first sentence or the most that fits a line."""
+    """Return the title of a page, and its first sentences up to one that says something."""
     text = path.read_text("utf-8")
     if path.suffix == ".py":
-        title, _, first = text.removeprefix('"""').strip().split("\n", 2)
+        title, _, first = text.split('"""')[1].strip().split("\n", 2)
     else:
         title, first = text.lstrip().removeprefix("#").split("\n", 1)
     paragraphs = (part for part in re.split(r"\n\s*\n", first.strip()) if part.strip())
-    prose = next((part for part in paragraphs if part[0].isalpha() or part[0] == "*"), "")
-    plain = re.sub(r"\]\([^)]*\)|[\[`*]|\{\w+\}", "", " ".join(prose.split()))
-    return title.strip(), re.split(r"(?<=[.?:]) (?=[A-Z])", plain)[0]
+    prose = next((part for part in paragraphs if re.match(r"[^\W_]|\*\*|`[^`]", part)), "")
+    plain = re.sub(r"\]\([^)]*\)|[\[`*]|\{[\w:]+\}", "", " ".join(prose.split()))
+    sentences = re.split(r"(?<=[.?:]) (?=[A-Z])", plain)
+    first = sentences.pop(0)
+    while sentences and len(first) < _SAYS_LITTLE:
+        first += " " + sentences.pop(0)
+    return title.strip(), first
 
 
 def llms() -> str:

@@ -23,8 +23,8 @@ print("Wines:", wines.reason)
 print("Cloud:", fog.reason)
 
 # %%
-# The share of ambiguous pairs falls as the number of clusters grows, for the references and in both data sets. The band contains
-# nine of ten references without clusters. The wines are far below it at three clusters.
+# From three clusters on, the share of ambiguous pairs falls as the number of clusters grows, in the references and in the cloud,
+# although they have no clusters. The band contains nine of ten references. The wines are far below it at three clusters.
 _, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
 plotting.pac_curve(wines, ax=ax)
 ax.set_title("Wines: far below the references at three")

@@ -207,7 +207,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             divided by the number of features.
         must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
             Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept, with a
-            consensus that takes them: the default, EAC, LWEA. The default changes its clusters as little as they require.
+            consensus that takes them: see ``fit`` of :class:`conclust.EAC`. The default changes its clusters as little as
+            they require.
         **unknown : None
             There are no others: points have no weights.
 
@@ -483,7 +484,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
-            New points. The members must be able to label them ("kmeans" and "spectral" can).
+            New points. The members must be able to label them, as in ``EnsembleGenerator.transform``: members by
+            "multimetric" and "mixed" cannot.
         partitions : array-like of shape (n_new, n_more), default=None
             Their labels in the further partitions, if ``fit`` got any.
 

@@ -73,6 +73,17 @@ def test_headers_of_joined_files_are_refused_not_read_as_objects(
                 read(path, Reading(header=header))
 
 
+def test_headers_above_names_and_labels_of_text_are_refused_where_they_come_again(tmp_path):
+    path = tmp_path / "a.csv"
+    rows = "".join(f"o{i},{'xyz'[i % 3]},{i % 2 or 'u'}\n" for i in range(8))
+    for part in (rows, rows.replace("o", "p")):  # the same objects twice, or others
+        path.write_text(f"id,a,b\n{rows}id,a,b\n{part}")
+        with pytest.raises(FileFormatError, match="has its header again in line 10,"):
+            read_ensemble(path, Reading())
+    path.write_text("object,ground\n" + "ground,ground\nobject,ground\n" * 4)
+    assert read_ensemble(path, Reading()).ensemble.n_samples == 9
+
+
 def test_first_lines_of_labels_that_come_again_are_objects(tmp_path):
     path = tmp_path / "a.csv"
     for content in ("x,y\nx,y\n", "x,y\nu,v\nx,y\n", "x\n1\nx\n", "x,x\n1,1\nx,x\n"):

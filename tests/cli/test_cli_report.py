@@ -130,6 +130,8 @@ def test_the_names_of_combine_are_kept_for_the_report(tmp_path, capsys):
     assert "Sizes: 6, 6, 6." in printed
     assert "--names has 2 names for 3 clusters, so the clusters have no names." in printed
     assert load(out).cluster_names is None
+    assert main([*combine, "--names", "gold"]) == 0
+    assert "--names has 1 name for 3 clusters" in capsys.readouterr().out
 
 
 def test_labels_of_a_file_count_from_1_where_this_is_requested(tmp_path, capsys):

@@ -301,6 +301,10 @@ def test_methods_without_constraints_name_those_with():
             UnsupportedEnsembleError, match="does not accept must_link or cannot_link"
         ):
             model.fit(labels, must_link=[(0, 1)])
+    with pytest.raises(UnsupportedEnsembleError, match=r"cannot_link\. AutoConsensus"):
+        cc.HBGF(3).fit(labels, must_link=[(0, 1)])
+    with pytest.raises(UnsupportedEnsembleError, match=r"not with linkage='ward'"):
+        cc.LWEA(3, linkage="ward").fit(labels, must_link=[(0, 1)])
     labels[7] = -1
     with pytest.raises(InputError, match="Object 7 is in must_link or cannot_link, and missing"):
         cc.EAC(3).fit(labels, must_link=[(0, 7)])

@@ -203,9 +203,7 @@ def test_the_result_depends_on_the_order_of_objects():
 def test_rarely_observed_objects_join_the_cluster_with_most_of_their_labels():
     labels = np.repeat([[0] * 6, [1] * 6], 5, axis=0)
     labels = np.vstack([labels, [-1, 1, 1, -1, -1, -1]])
-    with pytest.warns(
-        EvidenceWarning, match="1 objects were observed by partitions of fewer votes"
-    ):
+    with pytest.warns(EvidenceWarning, match="1 object was observed by partitions of fewer votes"):
         model = FCAConsensus(3).fit(labels)
     np.testing.assert_array_equal(model.labels_, [0] * 5 + [1] * 6)
     np.testing.assert_array_equal(model.covered_, [True] * 10 + [False])

@@ -291,7 +291,7 @@ def test_new_cells_are_placed_as_by_the_estimator(adata, columns):
     rows[1] = -1
     obs = pd.DataFrame(rows, columns=keys, index=[f"new{i}" for i in range(50)]).astype(str)
     new = anndata.AnnData(obs=obs.replace("-1", np.nan).astype("category"))
-    with pytest.warns(UnseenLabelWarning, match="1 labels did not occur in fit"):
+    with pytest.warns(UnseenLabelWarning, match="1 label did not occur in fit"):
         ccs.tl.predict(new, reference=adata, key="mine")
     with pytest.warns(UnseenLabelWarning):
         labels, rows = model.predict(rows), model.predict_proba(rows)

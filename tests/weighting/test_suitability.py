@@ -111,6 +111,13 @@ def test_partitions_with_far_too_many_clusters_warn():
     assert misfit(Ensemble(labels), None) == ""
 
 
+def test_a_single_degenerate_partition_is_singular():
+    lump = np.zeros((80, 1), dtype=np.int64)
+    lump[0] = 1
+    labels = np.hstack([planted(n=80, m=4, k=4)[0], lump])
+    assert "1 of 5 partitions has more than 90% of its objects" in misfit(Ensemble(labels), 4)
+
+
 def test_degenerate_partitions_give_a_warning():
     labels, truth = planted(n=80, m=8, k=4)
     lump = np.zeros((80, 3), dtype=np.int64)

@@ -35,7 +35,7 @@ class LabelStore:
     ----------
     labels : path-like or array-like of shape (n_samples, n_partitions)
         An NPY file, a Zarr array, a Parquet file or a folder of Parquet files (read in the order of
-        their names); or an array whose rows can be sliced: of NumPy, Zarr, HDF5, Dask, or a data frame
+        the numbers in their names); or an array whose rows can be sliced: of NumPy, Zarr, HDF5, Dask, or a data frame
         of Dask. Numbers or names, -1, NaN, None: missing; -2: noise.
     columns : sequence of str, default=None
         Columns of Parquet files and data frames to use as partitions. None: all.

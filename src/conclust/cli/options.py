@@ -228,9 +228,14 @@ def add_reading(
         action=Once,
         metavar="A,B",
         help="further spellings of an empty cell in CSV files, such as --na=99,refused or --na=-9 "
-        "[only empty, NA, N/A, NaN, None, null, NULL, #N/A and .]",
+        "[only empty, NA, N/A, NaN, None, null, NULL, #N/A, #NULL! and .]",
     )
-    group.add_argument("--key", metavar="NAME", help="name of the array in an NPZ or MAT file")
+    group.add_argument(
+        "--key",
+        metavar="NAME",
+        help="name of the array in an NPZ or MAT file [the only one, or the first of: labels, L, members, X; of points: X, "
+        "points, data, fea]",
+    )
     return group
 
 

@@ -129,7 +129,7 @@ def _add_demo(commands: Any) -> None:
         "demo",
         "cluster known real data sets, in a minute",
         "Cluster real data sets many times, combine the clusterings, and compare with the known classes. Prints a "
-        "table; writes the numbers (CSV, JSON) and pictures into a folder.",
+        "table; writes the numbers (CSV, JSON), pictures and a report into a folder.",
     )
     parser.add_argument(
         "--out",
@@ -173,7 +173,7 @@ def _add_cluster(commands: Any) -> None:
         metavar="M",
         help="number of clusterings [auto: 40; "
         + "".join(f"{name}: {kind['members']}; " for name, kind in kinds.items())
-        + "several: the smallest of these for each; mixed: all of its kinds]",
+        + "several: the smallest of these for each, at most 100; mixed: all of its kinds]",
     )
     group.add_argument(
         "--sample-fraction",
@@ -342,7 +342,7 @@ def _add_select(commands: Any) -> None:
         type=share,
         default=LEVEL,
         metavar="P",
-        help="significance level: more than one cluster if the p-value is at most P; a border holds up to P [%(default)g]",
+        help="significance level of the p-value; a border holds up to P [%(default)g]",
     )
     add_borders(group)
     add_scale_and_cache(group, "references")
@@ -395,8 +395,9 @@ def _add_predict(commands: Any) -> None:
         "assign new objects to the clusters of an earlier result",
         "Assign new objects to the clusters found by 'conclust cluster' (points in FILE) or 'conclust "
         "combine' (labels in FILE). Columns are matched by name if the file names them. "
-        "The result folder contains no pickle: the consensus is computed again from ensemble.npz, with the "
-        "same seed and the same result, in the same time as before.",
+        "The result folder contains no pickle. The default consensus of points is read from placing.npz; any other "
+        "consensus is computed again from ensemble.npz, with the same seed and the same result, in the same "
+        "time as before.",
     )
     parser.add_argument("result", type=path_of, metavar="DIR", help="result folder of conclust")
     parser.add_argument("points", type=path_of, metavar="FILE", help=f"new objects: {INPUTS}")
@@ -413,7 +414,7 @@ def _add_compare(commands: Any) -> None:
         "measure the similarity of two clusterings",
         "Compare two clusterings of the same objects; if one of them is the ground truth, give it first. "
         "Reads the column 'label', or the only column. Objects are matched by name if both files "
-        "have a column 'object' or --id-column, otherwise by order; objects without a label in either file are "
+        "have a column of names with the same header (or --id-column), otherwise by order; objects without a label in either file are "
         "left out.",
     )
     parser.add_argument("first", type=path_of, metavar="A", help=INPUTS)

@@ -78,6 +78,6 @@ def names_for(names: tuple[str, ...] | None, n_clusters: int) -> tuple[tuple[str
     if names is None or len(names) == n_clusters:
         return names, ""
     return None, (
-        f"--names has {len(names)} names for {count(n_clusters, 'cluster')}, so the clusters have no names. "
+        f"--names has {count(len(names), 'name')} for {count(n_clusters, 'cluster')}, so the clusters have no names. "
         "Name them with 'conclust report --names'."
     )

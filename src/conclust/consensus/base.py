@@ -143,7 +143,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             Ignored; accepted for scikit-learn's pipelines.
         must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
             Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept. Taken by
-            AutoConsensus, EAC, LWEA, AddRemAdd and PCC with ``divergence="l2"``.
+            AutoConsensus, AddRemAdd, EAC and LWEA (not with ``linkage="ward"`` or ``metric="profile"``) and PCC with
+            ``divergence="l2"``, if `pairs` is None.
         **unknown : None
             Not accepted: ``weights`` of partitions belong to the ensemble.
 
@@ -226,9 +227,11 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Read the constraints on the observed objects."""
         name = type(self).__name__
         if not self._takes_constraints():
+            never = type(self)._takes_constraints is ConsensusClusterer._takes_constraints
             raise UnsupportedEnsembleError(
-                f"{name} does not accept must_link or cannot_link with these parameters. AutoConsensus, EAC, LWEA, "
-                "AddRemAdd and PCC(divergence='l2') do."
+                f"{name} does not accept must_link or cannot_link{'' if never else ' with these parameters'}. "
+                "AutoConsensus, AddRemAdd, EAC and LWEA (not with linkage='ward' or metric='profile') and "
+                "PCC(divergence='l2') do, if 'pairs' is not given."
             )
         constraints = read_constraints(*links, len(observed))
         if constraints is None:
@@ -325,7 +328,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         codes, unseen = encode_labels(read, self._names, self._code_type, missing=self.missing)
         if unseen:
             warn(
-                f"{unseen} labels did not occur in fit: those objects are taken as observed by "
+                f"{count(unseen, 'label')} did not occur in fit: those objects are taken as observed by "
                 "the partition and apart from all others (noise).",
                 UnseenLabelWarning,
             )

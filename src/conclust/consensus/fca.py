@@ -13,7 +13,7 @@ from conclust._kernels import ConceptGrowth
 from conclust._parameters import Parameters
 from conclust._progress import rounds, say, stage, tracked
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import refuse
+from conclust._validation import count, refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.ensemble import DistinctRows, Ensemble, Missing, with_weight
 from conclust.ensemble.labels import canonical_labels, missing_code, noise_code
@@ -191,9 +191,9 @@ class FCAConsensus(ConsensusClusterer):
         few = int(rows.counts[_votes_on(rows.ensemble) < least].sum())
         if few:
             warn(
-                f"{few} objects were observed by partitions of fewer votes than the threshold of "
-                f"{self.threshold_:g}: no concept can hold them. They went to the clusters with most "
-                "of their labels; lower the threshold to count them in.",
+                f"{count(few, 'object')} {'was' if few == 1 else 'were'} observed by partitions of fewer votes than the "
+                f"threshold of {self.threshold_:g}, too few for any concept. Each went to the cluster with most of its labels; "
+                "lower the threshold to count such objects in.",
                 EvidenceWarning,
             )
         self.n_iter_ = outcome.n_passes

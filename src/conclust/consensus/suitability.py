@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from conclust._types import Ints
+from conclust._validation import count
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of, missing_code
 from conclust.exceptions import EnsembleWarning, warn
@@ -66,10 +67,12 @@ def misfit(ensemble: Ensemble, n_clusters: int | None, *, least: int = 1) -> str
     counts = ensemble.cluster_counts
     degenerate = degenerate_partitions(ensemble, _ONE_CLUSTER)
     if weights[degenerate].sum() > _DEGENERATE:
+        number = int(np.count_nonzero(degenerate))
+        have, their, them = ("has", "its", "it") if number == 1 else ("have", "their", "them")
         return (
-            f"{np.count_nonzero(degenerate)} of {len(counts)} partitions have more than "
-            f"{100 * _ONE_CLUSTER:.0f}% of their objects in one cluster, which makes {{owner}} merge "
-            "clusters: leave them out (conclust.weighting.degenerate_partitions finds them), weight "
+            f"{number} of {count(len(counts), 'partition')} {have} more than "
+            f"{100 * _ONE_CLUSTER:.0f}% of {their} objects in one cluster, which makes {{owner}} merge "
+            f"clusters: leave {them} out (conclust.weighting.degenerate_partitions finds {them}), weight "
             "the partitions by conclust.weighting.certainty_weights, or use LWEA."
         )
     order = np.argsort(counts, kind="stable")

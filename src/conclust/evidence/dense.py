@@ -138,7 +138,7 @@ def coassociation(
     Returns
     -------
     ndarray of shape (n_samples, n_samples) or (n_rows, n_samples)
-        c_ij, as signed integers (see `dtype`); float64 sums of weights (and of products of
+        c_ij, by default as signed integers (see `dtype`); float64 sums of weights (and of products of
         memberships) if the ensemble has weights or is soft. On the diagonal: the partitions in which
         the object has a cluster. With `normalize` the shares c_ij / N_ij in float64, NaN where no
         partition observed both.

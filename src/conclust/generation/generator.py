@@ -93,10 +93,10 @@ class EnsembleGenerator(StoredGenerator):
           ``[("single", [5, 10]), ("kmeans", range(2, 11))]``. In addition to the above, the algorithms of "mixed" are
           available: "single", "average", "ward", "centroid", "dense_spectral" (of all pairs of objects).
     n_partitions : int, default=None
-        Number of partitions. None: 40 with "auto", else 100; 30 with "multimetric"; 20 for each entry with "spectral", or where
-        it is in a list of names; one of each with a list that holds clusterers; with "mixed" the number
-        of algorithms times the numbers of clusters, with a list of pairs all the numbers that it has (no other
-        number is allowed).
+        Number of partitions. None: 40 with "auto", 20 with "spectral", 30 with "multimetric", 100 with another name or
+        one clusterer. A list of names: the smallest of these numbers for each name, at most 100 together. A list that
+        holds clusterers: one of each. With "mixed" the number of algorithms times the numbers of clusters, with a list
+        of pairs all the numbers that it has (no other number is allowed).
     n_clusters : int, range or list of int, default=None
         Numbers of clusters to draw from. None: from 2 to min(50, max(10, square root of n_samples)), the cube root with
         "mixed", never more than the distinct points that a member draws; clusterers keep their own number; a list of
@@ -333,6 +333,8 @@ class EnsembleGenerator(StoredGenerator):
 
         Raises
         ------
+        InputError, ValueError
+            If X is malformed or not finite.
         ParameterError
             If a parameter is out of its range, more clusters are requested than objects drawn, or more objects are
             drawn than the method can handle.
@@ -365,6 +367,8 @@ class EnsembleGenerator(StoredGenerator):
 
         Raises
         ------
+        InputError, ValueError
+            If X is malformed or not finite.
         ParameterError
             If a parameter is out of its range, more clusters are requested than objects drawn, or more objects are
             drawn than the method can handle.

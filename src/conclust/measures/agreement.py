@@ -111,6 +111,8 @@ def partition_similarities(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If `measure` or `average` is not one of these.
     UnsupportedEnsembleError

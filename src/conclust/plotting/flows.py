@@ -412,7 +412,8 @@ def flow_diagram(
         A number for each object, or for each in each partition; circles are coloured by their mean. None: circles
         that go on have one colour.
     ax : matplotlib Axes, default=None
-        Axes to draw in. None makes a new figure (``ax.figure``), 17.5 cm wide.
+        Axes to draw in. None makes a new figure (``ax.figure``), 8.5 cm wide, or 17.5 with more than five
+        clusters in a row.
 
     Returns
     -------

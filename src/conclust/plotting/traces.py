@@ -22,7 +22,7 @@ def trace_of(model: Any) -> Floats:
     Parameters
     ----------
     model : fitted model
-        With ``trace_``: PCC, WeightedPCC, BaumEagon, CumulativeVoting and others.
+        With ``trace_``: PCC, WeightedPCC, BaumEagon, Voting and others.
 
     Returns
     -------
@@ -62,7 +62,7 @@ def objective_trace(model: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : fitted model
-        With ``trace_``: PCC, WeightedPCC, BaumEagon, CumulativeVoting and others.
+        With ``trace_``: PCC, WeightedPCC, BaumEagon, Voting and others.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 

@@ -79,7 +79,7 @@ def choose(
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The points: at least three, finite.
+        The points: at least two, finite.
     k : int, range or list of int, default=None
         The numbers of clusters to try, from 2 on, in any order. Leave out 1: the p-value tests for one cluster. None:
         2 to 10, limited by the number of objects in a resample.
@@ -157,8 +157,9 @@ def choose(
 
     Raises
     ------
-    InputError
-        If X is malformed or has missing or infinite values, or if all objects are equal.
+    InputError, ValueError
+        If X is malformed or has missing or infinite values, or if all objects are equal. (A ValueError of scikit-learn if X
+        is not two-dimensional.)
     ParameterError
         If a parameter is out of its range, a K is above the number of objects in a resample, or there are too few
         references for a p-value of `alpha`.

@@ -49,7 +49,7 @@ class Selection(SelectionRecord):
     settings : dict
         Settings of the run; `random_state` repeats it, even if none was given.
     p_value_clouds : float
-        The p-value of one flat or skewed cloud, the larger of those compared; NaN where none was.
+        The p-value of one flat or skewed cloud, the largest relative to its level of those compared; NaN where none was.
     ensembles : dict of int to Ensemble
         The resamples of each number.
     trees : dict of int to ndarray of shape (n_leaves - 1, 4)

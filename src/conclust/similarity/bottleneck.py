@@ -32,6 +32,11 @@ def information_bottleneck(rows: Floats, counts: Floats, n_clusters: int) -> Int
     ndarray of int64 of shape (k,)
         The new number of each column, by the first of the columns merged.
 
+    Raises
+    ------
+    InputError
+        If there is not a count for each row, or no column.
+
     Notes
     -----
     Merging q and r lowers the mutual information of clusters and rows by (P_q + P_r) times the

@@ -48,6 +48,11 @@ def cluster_uncertainty(ensemble: Derived | ArrayLike) -> Floats:
         own partition counts among them, with 0. Times the number of partitions this is the
         uncertainty H of the paper [1]_.
 
+    Raises
+    ------
+    InputError
+        If the labels are malformed.
+
     Notes
     -----
     An object that a partition did not observe is left out of that entropy, and a partition that
@@ -148,6 +153,8 @@ def cluster_certainty(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If a parameter is out of its range.
 

@@ -34,6 +34,8 @@ def cluster_jaccard(ensemble: Derived | ArrayLike) -> sp.csr_array:
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     DenseLimitError
         If there would be more than 2^27 similarities.
 

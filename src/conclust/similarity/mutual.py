@@ -48,6 +48,8 @@ def simrank(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8, n_iter: int =
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If a parameter is out of its range.
     DenseLimitError
@@ -133,6 +135,8 @@ def approximate_simrank(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If `decay` is out of its range.
     DenseLimitError

@@ -52,6 +52,8 @@ def trajectory_similarity(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If a parameter is out of its range.
     DenseLimitError

@@ -48,6 +48,8 @@ def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> 
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If `decay` is out of its range.
     DenseLimitError
@@ -114,6 +116,8 @@ def triple_quality(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If `decay` is out of its range.
     DenseLimitError
@@ -169,6 +173,8 @@ def common_neighbours(ensemble: Ensemble | ArrayLike) -> Floats:
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     DenseLimitError
         If there would be more than 2^27 similarities.
 

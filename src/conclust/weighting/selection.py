@@ -64,6 +64,8 @@ def joint_criterion(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If a parameter is out of its range.
     UnsupportedEnsembleError
@@ -126,6 +128,8 @@ def cluster_and_select(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If a parameter is out of its range.
     UnsupportedEnsembleError
@@ -190,6 +194,8 @@ def convex_hull_selection(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If `measure` is not one of these.
     UnsupportedEnsembleError
@@ -254,6 +260,8 @@ def adaptive_selection(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If a parameter is out of its range, or `estimator` has no ``fit_predict``.
     UnsupportedEnsembleError
@@ -317,6 +325,8 @@ def moderate_diversity(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If a parameter is out of its range.
     UnsupportedEnsembleError
@@ -409,6 +419,8 @@ def resampled_selection(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If a parameter is out of its range, or `estimator` has no ``fit_predict``.
     UnsupportedEnsembleError

@@ -95,6 +95,8 @@ def degenerate_partitions(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If `max_share` is not from 0 to 1.
 

@@ -58,6 +58,8 @@ def agreement_weights(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If a parameter is not one of these.
     UnsupportedEnsembleError
@@ -110,6 +112,8 @@ def certainty_weights(ensemble: Ensemble | LabelStore | ArrayLike, theta: float 
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If `theta` is not above 0.
 

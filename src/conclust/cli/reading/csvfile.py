@@ -343,11 +343,13 @@ class CsvRows:
         above = [
             names[j] for j in text if all(self.is_number(c) or self.is_empty(c) for c in columns[j])
         ]
+        word = last_word(names[0]) in NAMING and not re.search(r"[0-9]", names[0])
         if len(text) == len(set(names)) > 1 and first in self._first:
             # The header of each of several files: refused where it comes again.
             below = [row for row in self._first if row != first]
             above += [names[j] for j in text if below and all(self.is_number(r[j]) for r in below)]
-        word = last_word(names[0]) in NAMING and not re.search(r"[0-9]", names[0])
+            if word and 2 < len(below) <= 2 * len({row[0] for row in below}):
+                return True  # above names of objects, which hardly repeat, unlike labels
         if above and not (self._labels or word) and all(map(_OTHER_NUMBER.fullmatch, above)):
             self._refuse_ambiguous("may name the columns or hold numbers with another decimal sign")
         if above:

@@ -124,6 +124,8 @@ def modes(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If a parameter is out of its range.
     UnsupportedEnsembleError

@@ -113,6 +113,8 @@ def core_partition(
 
     Raises
     ------
+    InputError
+        If the labels are malformed.
     ParameterError
         If `threshold` or `n_init` is out of its range.
     UnsupportedEnsembleError
