@@ -31,8 +31,8 @@ class Trial:
         Number of clusters found; None without a result.
     scores : dict of str to float
         Empty where there is no result. With a truth: "ari" (adjusted Rand index), "nmi" (normalized mutual
-        information), "h" (consistency index). Always: "anmi", the mean NMI with the members; "certainty", the mean
-        share of an object's own cluster in the company that it keeps
+        information, over the geometric mean of the entropies), "h" (consistency index). Always: "anmi", the mean NMI
+        with the members; "certainty", the mean share of an object's own cluster in the company that it keeps
         (:func:`conclust.confidence.confidences` of the labels).
     cpu_seconds : float
         CPU time of the fit, all threads together.
