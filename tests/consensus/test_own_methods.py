@@ -99,7 +99,7 @@ def test_an_unknown_need_of_a_number_is_refused():
         declared(n_clusters="exactly")
 
 
-def test_what_a_class_lacks_is_named():
+def test_missing_declarations_of_a_class_are_named():
     class WithoutMethod(ConsensusClusterer):
         def _fit(self, ensemble, observed):
             return ensemble.labels[:, 0]
