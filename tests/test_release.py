@@ -199,8 +199,8 @@ def test_all_files_have_one_version():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     assert cited["version"] == version()
     assert heading()[0] == version()
-    page = (ROOT / "docs" / "how-to" / "cite.md").read_text("utf-8")
-    assert f"version = {{{version()}}}" in " ".join(page.split()), "BibTeX of docs/how-to/cite.md"
+    bibtex = (ROOT / "docs" / "how-to" / "cite.md").read_text("utf-8")
+    assert f"version = {{{version()}}}" in bibtex
 
 
 def test_the_conda_recipe_agrees_with_the_project():
@@ -249,6 +249,8 @@ def released(tmp_path):
     (tmp_path / "pyproject.toml").write_bytes(PYPROJECT)
     (tmp_path / "CITATION.cff").write_text("version: 1.2.3\ndate-released: 2026-12-01\n")
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 1.2.3 (2026-12-01)\n\n- A.\n")
+    (tmp_path / "docs" / "how-to").mkdir(parents=True)
+    (tmp_path / "docs" / "how-to" / "cite.md").write_text("  version = {1.2.3},\n")
     return tmp_path
 
 
@@ -262,6 +264,7 @@ def test_a_valid_release_passes(released):
         ("pyproject.toml", "1.2.3", "1.2.4", "pyproject.toml has the version 1.2.4"),
         ("CITATION.cff", "1.2.3", "1.2.2", "CITATION.cff has the version 1.2.2"),
         ("CITATION.cff", "12-01", "12-02", "CITATION.cff says that 2026-12-02"),
+        ("docs/how-to/cite.md", "1.2.3", "1.2.2", "cite.md does not have the version 1.2.3"),
         ("CHANGELOG.md", "1.2.3", "1.2.2", "begins with 1.2.2, not 1.2.3"),
         ("CHANGELOG.md", "2026-12-01", "unreleased", "has no date of 1.2.3: it says unreleased"),
         ("CHANGELOG.md", " (2026-12-01)", "", "it says nothing"),

@@ -1,7 +1,7 @@
 """Look whether the version of a tag is the one that every file tells: ``python -m tools.check_release v0.2.0``.
 
 ``pyproject.toml`` has the version; the code asks the installed package. CITATION.cff and CHANGELOG.md name it
-for readers, with the day of the release.
+for readers, with the day of the release, and ``docs/how-to/cite.md`` in BibTeX.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ def wrong(tag: str, root: Path = ROOT) -> Iterator[str]:
     cited = dict(re.findall(r"^([\w-]+): *(.+)$", (root / "CITATION.cff").read_text("utf-8"), re.M))
     if cited.get("version") != wanted:
         yield f"CITATION.cff has the version {cited.get('version')}, not {wanted}"
+    page = root / "docs" / "how-to" / "cite.md"
+    if page.is_file() and f"version = {{{wanted}}}" not in page.read_text("utf-8"):
+        yield f"docs/how-to/cite.md does not have the version {wanted} in its BibTeX"
     recipe = root / "conda" / "recipe.yaml"
     if recipe.is_file() and f'version: "{wanted}"' not in recipe.read_text("utf-8"):
         yield f"conda/recipe.yaml does not have the version {wanted}"

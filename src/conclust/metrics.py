@@ -1,12 +1,14 @@
 """Measures of agreement between partitions, memberships and the members of an ensemble.
 
-The public interface of ``comparison``, ``agreement``, ``contingency``, ``matching`` and ``membership``. Measures of
+The public interface of ``chance``, ``comparison``, ``agreement``, ``contingency``, ``matching`` and ``membership``. Measures of
 scikit-learn go by its names too: ``adjusted_rand_score`` is ``adjusted_rand_index``, ``rand_score``
-is ``rand_index``, and ``normalized_mutual_info_score`` has scikit-learn's default. Here objects that are
+is ``rand_index``, ``adjusted_mutual_info_score`` is ``adjusted_mutual_information``, and
+``normalized_mutual_info_score`` has scikit-learn's default. Here objects that are
 missing from a partition (-1, NaN, None) are left out, where scikit-learn takes -1 for a cluster.
 """
 
 from conclust.measures.agreement import anmi, partition_similarities
+from conclust.measures.chance import adjusted_mutual_info_score, adjusted_mutual_information
 from conclust.measures.comparison import (
     PairConfusion,
     adjusted_rand_index,
@@ -36,6 +38,8 @@ __all__ = [
     "ClusterNames",
     "Contingency",
     "PairConfusion",
+    "adjusted_mutual_info_score",
+    "adjusted_mutual_information",
     "adjusted_rand_index",
     "adjusted_rand_score",
     "anmi",

@@ -91,11 +91,38 @@ def test_measures_agree_with_scikit_learn(labels):
         assert actual == pytest.approx(expected, abs=1e-12)
         actual = metrics.normalized_mutual_info_score(a, b, average_method=average)
         assert actual == pytest.approx(expected, abs=1e-12)
+        if average != "min":  # there the denominator is 0 where a partition has only singletons
+            expected = sk.adjusted_mutual_info_score(a, b, average_method=average)
+            actual = metrics.adjusted_mutual_information(a, b, average=average)
+            assert actual == pytest.approx(expected, abs=1e-9)
+
+
+def test_adjusted_mutual_information_is_zero_by_chance():
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 30, 120)
+    shuffled = [metrics.adjusted_mutual_information(a, rng.permutation(a)) for _ in range(200)]
+    assert abs(np.mean(shuffled)) < 3 * np.std(shuffled) / np.sqrt(200)
+    singletons = np.arange(120)
+    # The mutual information is the same for every partition: chance explains all of it.
+    for average in ("arithmetic", "geometric", "max", "min"):
+        assert metrics.adjusted_mutual_information(a, singletons, average=average) == pytest.approx(
+            0
+        )
+    assert metrics.adjusted_mutual_information(a, a) == 1.0
+    assert metrics.adjusted_mutual_information(a, np.zeros(120)) == 0.0
+    assert metrics.adjusted_mutual_information([0, 0], [1, 1]) == 1.0
+    with pytest.raises(ParameterError, match="'average' parameter of adjusted_mutual_information"):
+        metrics.adjusted_mutual_information(a, a, average="mean")
 
 
 def test_measures_are_available_under_the_names_of_scikit_learn():
     a, b = [0, 0, 1, 1, 2], [0, 1, 1, 1, 0]
-    for name in ("adjusted_rand_score", "rand_score", "normalized_mutual_info_score"):
+    for name in (
+        "adjusted_rand_score",
+        "rand_score",
+        "normalized_mutual_info_score",
+        "adjusted_mutual_info_score",
+    ):
         assert name in metrics.__all__
         assert getattr(metrics, name)(a, b) == pytest.approx(getattr(sk, name)(a, b))
     # A missing object is unknown, whereas scikit-learn treats -1 as a cluster.
@@ -104,6 +131,12 @@ def test_measures_are_available_under_the_names_of_scikit_learn():
     )
     with pytest.raises(ParameterError, match="'average_method' parameter of normalized_mutual_in"):
         metrics.normalized_mutual_info_score(a, b, average_method="mean")
+    with pytest.raises(ParameterError, match="'average_method' parameter of adjusted_mutual_info"):
+        metrics.adjusted_mutual_info_score(a, b, average_method="mean")
+    # Noise is a cluster of one; what is missing from either is left out.
+    assert metrics.adjusted_mutual_information([*a, -2, -2, 0], [*b, 0, 1, -1]) == pytest.approx(
+        sk.adjusted_mutual_info_score([*a, 8, 9], [*b, 0, 1])
+    )
 
 
 @settings(derandomize=True, max_examples=150, deadline=None)

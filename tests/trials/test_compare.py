@@ -121,6 +121,13 @@ def test_methods_that_need_a_number_get_that_of_auto():
     comparison = cc.compare(labels, ["HBGF", "EAC", "MCLA"])
     auto = cc.AutoConsensus(random_state=0).fit(labels).n_clusters_
     assert comparison.n_clusters_told == auto
+    note = f"Methods that need the number of clusters were given {auto}, which AutoConsensus finds."
+    assert comparison.told_by_auto
+    assert repr(comparison).splitlines()[-1] == note
+    assert f"<p>{note}</p>" in comparison._repr_html_()
+    given = cc.compare(labels, ["HBGF"], n_clusters=3)
+    assert not given.told_by_auto
+    assert "were given" not in repr(given)
     np.testing.assert_array_equal(
         comparison["HBGF"].labels, cc.HBGF(auto, random_state=0).fit(labels).labels_
     )

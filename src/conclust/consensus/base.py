@@ -29,6 +29,7 @@ from conclust._validation import (
     count,
     refuse,
     refuse_arguments,
+    shown,
 )
 from conclust.blocks.numbering import NOTHING, by_first_object, most_probable, of_columns
 from conclust.blocks.store import is_blocked
@@ -78,7 +79,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     method: ClassVar[Method]
     parameters: ClassVar[Parameters] = {}
     n_clusters: Any  # the user's value, if the method has this parameter; checked before the fit
-    missing: Missing
+    missing: Missing = "unobserved"  # as here if the method has no such parameter
     verbose: int = 0  # no output if the method has no such parameter
     labels_: Ints
     n_clusters_: int
@@ -98,6 +99,13 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 reason += (
                     f": {type(self).__name__} gives labels only. "
                     f"{_those_that(SoftConsensusClusterer)} give memberships."
+                )
+            elif name == "method":
+                reason += ": a ConsensusClusterer declares what it needs and accepts in the class attribute 'method'."
+            elif name == "n_clusters":
+                reason += (
+                    f": its 'method' says n_clusters={self.method.n_clusters!r}, which requires a parameter "
+                    "'n_clusters'; 'emerges' does not."
                 )
             raise AttributeError(reason, name=name, obj=self)
 
@@ -192,7 +200,9 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         self._check(part_observed)
         self._names, self._code_type = part_observed.names, part_observed.codes.dtype
         self._constraints = None if links is None else self._constraints_of(links, observed)
-        labels = canonical_labels(self._fit(part_observed, observed))
+        labels = canonical_labels(
+            _checked_labels(self._fit(part_observed, observed), part_observed, type(self).__name__)
+        )
         if self._constraints is not None and self._constraints.broken(labels):
             raise RuntimeError(
                 f"{type(self).__name__} broke a constraint: this is an error in conclust."
@@ -375,7 +385,9 @@ class SoftConsensusClusterer(ConsensusClusterer):
         return None if ensemble.weights is None else ensemble.weights > 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
-        membership = self._fit_membership(ensemble, observed)
+        membership = _checked_membership(
+            self._fit_membership(ensemble, observed), ensemble, type(self).__name__
+        )
         self._counted = self._counting(ensemble)
         if ensemble.has_missing and self._counted is not None:
             unobserved = _unobserved(ensemble.codes, self._counted)
@@ -472,6 +484,51 @@ class PlacingClusterer(SoftConsensusClusterer):
     def _place_in_clusters(self, codes: NDArray[Any], Y: Floats) -> Ints:
         """Return the clusters of objects with next to no membership `Y` in the clusters of ``labels_``; -1 if it is 0."""
         return np.where(Y.max(axis=1) > 0, Y.argmax(axis=1), -1)
+
+
+def _checked_labels(labels: Any, ensemble: Ensemble, name: str) -> NDArray[Any]:
+    """Return what ``_fit`` returned as an array; raise ValueError if it is not one integer per object."""
+    result = np.asarray(labels)
+    if result.shape != (ensemble.n_samples,) or result.dtype.kind not in "biu":
+        raise ValueError(
+            f"{name}._fit must return an int for each of the {ensemble.n_samples} observed objects. Got "
+            f"{_form(labels, result)} instead."
+        )
+    return result
+
+
+def _checked_membership(membership: Any, ensemble: Ensemble, name: str) -> Floats:
+    """Return what ``_fit_membership`` returned as an array; raise ValueError if its rows are not on the simplex."""
+    result = np.asarray(membership)
+    n = ensemble.n_samples
+    if result.ndim != 2 or len(result) != n or not result.shape[1] or result.dtype.kind != "f":
+        problem = _form(membership, result)
+    else:
+        problem, ones = "", np.ones(result.shape[1], dtype=result.dtype)
+        for start in range(0, n, _ROWS_AT_ONCE):
+            rows = result[start : start + _ROWS_AT_ONCE]
+            sums = rows @ ones
+            # Comparisons with NaN are false.
+            if not (rows.min() >= -NOTHING and np.abs(sums - 1.0).max() <= 1e-6):
+                least = rows.min(axis=1)
+                i = np.argmin((least >= -NOTHING) & (np.abs(sums - 1.0) <= 1e-6))
+                problem = (
+                    f"a row with sum {sums[i]:g} and minimum {least[i]:g} for object {start + i}"
+                )
+                break
+    if problem:
+        raise ValueError(
+            f"{name}._fit_membership must return probabilities that sum to 1 for each of the {n} observed "
+            f"objects, a row each. Got {problem} instead."
+        )
+    return result
+
+
+def _form(returned: Any, result: NDArray[Any]) -> str:
+    """Describe a wrong result: its type, or what its array is."""
+    if result.dtype == object:
+        return f"{shown(returned)} of type {type(returned).__name__}"
+    return f"an array of {result.dtype} of shape {result.shape}"
 
 
 def _those_that(kind: type[ConsensusClusterer]) -> str:

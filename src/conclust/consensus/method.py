@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from conclust._validation import check_option
+
 # A fit checks the number first, so that it is an int wherever the method needs one.
 if TYPE_CHECKING:
     NumberOfClusters: TypeAlias = Any
@@ -56,3 +58,6 @@ class Method:
     missing_with: str = ""
     blocks: bool = False
     estimator: str = ""
+
+    def __post_init__(self) -> None:
+        check_option(self.n_clusters, "n_clusters", "Method", NumberNeeded)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import check_row_names
+from conclust._types import Ints
 from conclust._validation import check_option
 from conclust.exceptions import InputError
 from conclust.measures.contingency import Contingency, contingency
@@ -593,16 +594,23 @@ def nmi_of(table: Contingency, average: Average) -> float:
         return 1.0
     if 1 in table.shape:
         return 0.0
+    entropies = [entropy_of(sizes) for sizes in (table.row_sizes, table.column_sizes)]
+    mean = float(mean_entropy(entropies[0], entropies[1], average))
+    return min(1.0, max(0.0, mutual_information_of(table) / mean))
+
+
+def mutual_information_of(table: Contingency) -> float:
+    """Return the mutual information of the two partitions of a table, in nats."""
     n = table.n_samples
     expected = table.row_sizes[table.rows].astype(np.float64)
     expected *= table.column_sizes[table.columns]
-    mutual = math.fsum((table.counts * np.log(table.counts * float(n) / expected)).tolist()) / n
-    entropies = [
-        -math.fsum((sizes * np.log(sizes / n)).tolist()) / n
-        for sizes in (table.row_sizes, table.column_sizes)
-    ]
-    mean = float(mean_entropy(entropies[0], entropies[1], average))
-    return min(1.0, max(0.0, mutual / mean))
+    return math.fsum((table.counts * np.log(table.counts * float(n) / expected)).tolist()) / n
+
+
+def entropy_of(sizes: Ints) -> float:
+    """Return the entropy of a partition with these cluster sizes, in nats."""
+    n = int(sizes.sum())
+    return -math.fsum((sizes * np.log(sizes / n)).tolist()) / n
 
 
 def mean_entropy(a: Any, b: Any, average: Average) -> Any:

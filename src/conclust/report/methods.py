@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.constraints import Constraints
-from conclust.consensus.registry import method_named
 from conclust.networks import GraphConsensus
 from conclust.topics import TopicConsensus
 
@@ -43,9 +43,9 @@ def further_arguments(model: Any) -> tuple[str, ...]:
 
 
 def method_of(model: Any) -> Method | None:
-    """Return the method of an estimator; None of one that is not conclust's."""
+    """Return the method of an estimator, a user's subclass included; None of one that is not of conclust's kind."""
     if isinstance(model, ConsensusClusterer):
-        return method_named(type(model).__name__)
+        return replace(model.method, estimator=type(model).__name__)
     if isinstance(model, GraphConsensus):
         papers = [_SHARES.get(model.kind, _FAST), _LEIDEN]
         by_default = (

@@ -31,8 +31,8 @@ class Trial:
         Number of clusters found; None without a result.
     scores : dict of str to float
         Empty where there is no result. With a truth: "ari" (adjusted Rand index), "nmi" (normalized mutual
-        information), "h" (consistency index). Always: "anmi", the mean NMI with the members; "certainty", the mean
-        share of an object's own cluster in the company that it keeps
+        information, over the geometric mean of the entropies), "h" (consistency index). Always: "anmi", the mean NMI
+        with the members; "certainty", the mean share of an object's own cluster in the company that it keeps
         (:func:`conclust.confidence.confidences` of the labels).
     cpu_seconds : float
         CPU time of the fit, all threads together.
@@ -73,11 +73,14 @@ class Comparison:
     n_clusters_told : int or None
         The number of clusters given to methods that need one: given, or found by AutoConsensus; None:
         no method needed it.
+    told_by_auto : bool
+        Whether AutoConsensus found it, as no number was given. The table then ends with a sentence that says so.
     """
 
     trials: tuple[Trial, ...]
     score_names: tuple[str, ...]
     n_clusters_told: int | None
+    told_by_auto: bool = False
 
     def __iter__(self) -> Iterator[Trial]:
         return iter(self.trials)
@@ -171,7 +174,7 @@ class Comparison:
             cells = [row[0].ljust(widths[0])]
             cells += [row[k].rjust(widths[k]) for k in range(1, last)]
             lines.append("  ".join([*cells, row[last]]).rstrip())
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._notes()])
 
     def _repr_html_(self) -> str:
         head, rows = self._cells()
@@ -180,7 +183,16 @@ class Comparison:
             return "<tr>" + "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells) + "</tr>"
 
         body = "".join(line(row, "td") for row in rows)
-        return f"<table><thead>{line(head, 'th')}</thead><tbody>{body}</tbody></table>"
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
+        return f"<table><thead>{line(head, 'th')}</thead><tbody>{body}</tbody></table>{notes}"
+
+    def _notes(self) -> list[str]:
+        """Return sentences below the table."""
+        if not self.told_by_auto:
+            return []
+        return [
+            f"Methods that need the number of clusters were given {self.n_clusters_told}, which AutoConsensus finds."
+        ]
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the table as text: its head and its rows."""

@@ -60,9 +60,9 @@ def compare(
         gives the rows other names. "all": every method of conclust. None: thirteen, at least one of each
         family.
     n_clusters : int, default=None
-        Number of clusters, or its maximum, as each method takes it; overrides that of an estimator.
-        None: methods find it where they can; those that require one get the number that
-        :class:`conclust.AutoConsensus` finds in this ensemble.
+        Number of clusters, or its maximum, as each method takes it; overrides that of an estimator, and
+        does not reach an object without ``get_params``. None: methods find it where they can; those that require one
+        get the number that :class:`conclust.AutoConsensus` finds in this ensemble.
     truth : array-like of shape (n_samples,), default=None
         Known classes, numbers or names; -1, NaN, None: unknown. Used for the scores only.
     random_state : int, Generator, SeedSequence or RandomState, default=0
@@ -117,8 +117,9 @@ def compare(
         )
     entries = read_entries(methods, n_clusters, _seed(random_state), n_jobs)
     number = n_clusters
+    by_auto = number is None and any(entry.needs_number for entry in entries)
     with listening(verbose, OWNER):
-        if number is None and any(entry.needs_number for entry in entries):
+        if by_auto:
             stage("number of clusters")
             auto = AutoConsensus(random_state=_seed(random_state), n_jobs=n_jobs)
             number = int(auto.fit(members).n_clusters_)
@@ -128,9 +129,8 @@ def compare(
             if entry.needs_number and number is not None:
                 entry.estimator.set_params(n_clusters=number)
             trials.append(_tried(entry, members, classes))
-    return Comparison(
-        tuple(trials), SCORES if classes is None else (*TRUTH_SCORES, *SCORES), number
-    )
+    score_names = SCORES if classes is None else (*TRUTH_SCORES, *SCORES)
+    return Comparison(tuple(trials), score_names, number, by_auto)
 
 
 def _seed(random_state: RandomStateLike) -> int | None:

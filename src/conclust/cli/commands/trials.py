@@ -69,11 +69,8 @@ def run(arguments: argparse.Namespace) -> None:
         return
     # Without a folder the table is the whole result.
     talk.result(str(comparison), str(comparison) if arguments.out is None else "")
-    if comparison.n_clusters_told is not None and arguments.clusters is None:
-        talk.result(
-            f"Methods that need the number of clusters were given {comparison.n_clusters_told}, which AutoConsensus "
-            "finds. Give -k for another number."
-        )
+    if comparison.told_by_auto:
+        talk.result("Give -k for another number.")
     if arguments.out is not None:
         talk.result(f"Results are in {arguments.out}.")
 
