@@ -68,6 +68,11 @@ def listing(folder):
         ("$P methods | head -1 > /dev/null", 0, b""),
         ("$P methods >&-", 0, b""),
         ("$P --help | true", 0, b""),
+        ("$P --help >&-", 0, b""),
+        ("$P --help > /dev/full", 1, b"conclust: The output could not be printed: No space left"),
+        ("$P report --help > /dev/full", 1, b"conclust: The output could not be printed: No space"),
+        ("$P --version > /dev/full", 1, b"conclust: The output could not be printed: No space"),
+        ("$P report --help > /dev/full 2>&1", 1, b""),
     ],
 )
 def test_closed_and_full_streams_end_in_one_message(matrix, line, code, said):
