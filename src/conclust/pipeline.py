@@ -20,6 +20,7 @@ from conclust._sklearn import (
     check_is_fitted,
     clone,
     forget_results,
+    names_checked,
     num_samples,
     record_features,
 )
@@ -445,7 +446,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         check_column_names(X)
         read_points(self, X, reset=False)
         check_row_names({"X": X, "partitions": partitions})
-        labels = self.generator_.transform(X)
+        with names_checked():
+            labels = self.generator_.transform(X)
         # The consensus was fitted to an Ensemble: names of a frame (set_output) would be unknown to it.
         labels = np.asarray(labels) if hasattr(labels, "columns") else labels
         n_further = self.ensemble_.n_partitions - self._n_made
