@@ -17,6 +17,7 @@ from conclust.plotting import coassociation_heatmap, membership_bars
 from conclust.plotting.canvas.style import cluster_colours
 from conclust.plotting.flows import flow_of_rows
 from conclust.sc.columns import (
+    Columns,
     categorical,
     category_colours,
     check_annotated,
@@ -85,9 +86,7 @@ def resolutions(
     ['leiden_1', 'leiden_2']
     """
     owner = "sc.pl.resolutions"
-    read = read_columns(
-        adata, chosen_keys(adata, keys, prefix, owner), missing=missing, owner=owner
-    )
+    read = _read(adata, chosen_keys(adata, keys, prefix, owner), missing, owner)
     ax = flow_of_rows(dict(enumerate(read.labels.T, 1)), read.keys, ax=ax)
     ax.set(xlabel="circles: cells of a cluster", ylabel="")
     ax.title.set_text("Where cells go")
@@ -105,8 +104,9 @@ def clustree(
 ) -> Axes:
     """Draw the clustering tree of the columns, its circles coloured by a number.
 
-    The picture of :func:`resolutions`, coloured by the recovery of each cluster in the other columns, or by the
-    mean of a number over its cells. A gene is first written into ``adata.obs``, for instance
+    The picture of :func:`resolutions` with the names of the clusters in place of their numbers of cells, coloured by
+    the recovery of each cluster in the other columns, or by the mean of a number over its cells. Names that would meet
+    others are left out, those of smaller clusters first. A gene is first written into ``adata.obs``, for instance
     ``adata.obs["CD3E"] = adata.obs_vector("CD3E")``.
 
     Parameters
@@ -151,17 +151,29 @@ def clustree(
     'Clustering tree, by stability'
     """
     owner = "sc.pl.clustree"
-    columns = chosen_keys(adata, keys, prefix, owner)
-    read = read_columns(adata, columns, missing=missing, owner=owner)
+    read = _read(adata, chosen_keys(adata, keys, prefix, owner), missing, owner)
     if color == "stability":
         values = _stability(read.labels)
     else:
         (column,) = chosen_keys(adata, color, None, owner, parameter="color")
         values = number_array(adata.obs[column], f"The column {column!r} of {owner}")
-    ax = flow_of_rows(dict(enumerate(read.labels.T, 1)), columns, values=values, ax=ax)
-    ax.set(xlabel="circles: cells of a cluster", ylabel="")
+    ax = flow_of_rows(
+        dict(enumerate(read.labels.T, 1)),
+        read.keys,
+        values=values,
+        cluster_names=read.names,
+        ax=ax,
+    )
+    ax.set(xlabel="circles: clusters, with their names", ylabel="")
     ax.title.set_text(f"Clustering tree, by {color}")
     return ax
+
+
+def _read(adata: Any, keys: Sequence[str], missing: Missing, owner: str) -> Columns:
+    """Return the columns, which must be of two cells or more."""
+    if len(adata.obs) < 2:
+        raise InputError(f"{owner} needs at least two cells. Got {len(adata.obs)}.")
+    return read_columns(adata, keys, missing=missing, owner=owner)
 
 
 def _stability(labels: NDArray[np.int32]) -> Floats:
@@ -313,9 +325,7 @@ def coassociation(
     'Co-association of 4 cells'
     """
     owner = "sc.pl.coassociation"
-    read = read_columns(
-        adata, chosen_keys(adata, keys, prefix, owner), missing=missing, owner=owner
-    )
+    read = _read(adata, chosen_keys(adata, keys, prefix, owner), missing, owner)
     strips = colours = None
     if groupby is not None:
         shown = chosen_keys(adata, groupby, None, owner, parameter="groupby")
