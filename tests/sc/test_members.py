@@ -231,6 +231,28 @@ def test_pictures_of_fewer_than_two_cells_are_refused(adata, picture, n):
         picture(adata[:n].copy(), prefix="leiden_")
 
 
+@pytest.mark.parametrize("name", ["clustree", "resolutions", "coassociation", "membership"])
+def test_pictures_are_saved_and_shown(adata, name, tmp_path, monkeypatch):
+    from matplotlib import pyplot
+
+    shown = []
+    monkeypatch.setattr(pyplot, "show", lambda: shown.append(pyplot.gcf()))
+    ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=4)
+    options = {} if name == "membership" else {"prefix": "leiden_"}
+    picture = getattr(ccs.pl, name)
+    ax = picture(adata, **options, save=tmp_path / "cells.pdf", show=True)
+    assert shown == [ax.figure]
+    assert (tmp_path / "cells.pdf").read_bytes().startswith(b"%PDF")
+    picture(adata, **options, save=str(tmp_path / "cells.png"), show=False)
+    assert (tmp_path / "cells.png").read_bytes().startswith(b"\x89PNG")
+    assert len(shown) == 1
+    for save in (True, ".pdf", "cells", 3):
+        with pytest.raises(ParameterError, match=f"'save' parameter of sc.pl.{name}"):
+            picture(adata, **options, save=save)
+    with pytest.raises(ParameterError, match=f"'show' parameter of sc.pl.{name}"):
+        picture(adata, **options, show=None)
+
+
 def test_an_anndata_is_reported(adata, tmp_path):
     ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
     page = report.write(adata, tmp_path / "cells.html", key="consensus", pictures=False)

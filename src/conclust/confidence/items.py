@@ -233,8 +233,8 @@ def _weights_apart(members: Ensemble, rows: Ints) -> Floats:
     codes = members.codes[rows]
     who = members.indicator[rows] if members.is_soft else indicator_of(codes, members.offsets)
     single = np.where(_held_by_one(members), over_clusters(weights, members.offsets), 0.0)
-    apart: Floats = who @ single
-    return apart + (codes == noise_code(codes.dtype)) @ weights
+    noise = codes == noise_code(codes.dtype)
+    return np.asarray(who @ single + noise @ weights)
 
 
 def company_of_new(labels: Ints, ensemble: Ensemble, new: Any, placed: Ints) -> Floats:

@@ -582,7 +582,7 @@ def _write(
     from matplotlib.patheffects import withStroke
 
     for row in np.unique(y):
-        nodes = np.flatnonzero(y == row)
+        nodes = np.flatnonzero(y == row).tolist()
         places = _written(
             [texts[k] for k in nodes], flow.size[nodes], flow.x[nodes] * unit, across[nodes]
         )
