@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -228,7 +229,8 @@ def test_arrays_and_compressed_tables_pass_through_pipes(matrix):
     (matrix.parent / "l.csv.gz").write_bytes(gzip.compress(matrix.read_bytes()))
     wanted = shell("$P combine labels.csv -k 2 --out - -q", matrix.parent).stdout
     (matrix.parent / "l.csv.bz2").write_bytes(bz2.compress(matrix.read_bytes()))
-    for name in ("l.npy", "e.npz", "l.csv.gz", "l.csv.bz2"):
+    (matrix.parent / "l.csv.xz").write_bytes(lzma.compress(matrix.read_bytes()))
+    for name in ("l.npy", "e.npz", "l.csv.gz", "l.csv.bz2", "l.csv.xz"):
         done = shell(f"$P combine - -k 2 --out - -q < {name}", matrix.parent)
         assert (done.returncode, done.stdout) == (0, wanted), done.stderr
 
