@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -599,34 +598,6 @@ def test_termination_leaves_no_files(tmp_path, out, number, code):
             process.kill()
     assert process.returncode == code
     assert listing(tmp_path) == ["x.npy"]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-@pytest.mark.parametrize("exists", [False, True])
-def test_the_next_command_removes_what_a_killed_one_left(matrix, tmp_path, out, exists):
-    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5000, 20)))
-    command = [sys.executable, "-m", "conclust.cli", "cluster", str(tmp_path / "x.npy")]
-    more = ["--partitions", "100000", "--jobs", "1", "--out", str(out)]
-    if exists:
-        out.mkdir()
-    place = out if exists else out.parent
-    with subprocess.Popen([*command, *more], stderr=subprocess.PIPE, text=True) as process:
-        try:
-            while "Clustering" not in (line := process.stderr.readline()):
-                assert line, "ended before it began"
-            (left,) = place.glob(".conclust-*.tmp")
-            # Another command leaves the folder of a running process.
-            other = run("combine", matrix, "-k", 2, "--out", place / "other")
-            assert other.returncode == 0
-            assert left.is_dir()
-        finally:
-            process.kill()
-    assert left.is_dir()
-    shutil.rmtree(place / "other")
-    done = run("combine", matrix, "-k", 2, "--out", out)
-    assert done.returncode == 0, done.stderr
-    assert not list(place.glob(".conclust-*"))
-    assert json.loads((out / "result.json").read_text())["clusters"] == 2
 
 
 def test_a_command_under_nohup_is_not_ended_by_a_closed_terminal(matrix, out):
