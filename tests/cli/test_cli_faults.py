@@ -269,7 +269,7 @@ def test_a_result_with_altered_columns_is_refused(tmp_path, table, capsys):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
 @pytest.mark.parametrize("exists", [False, True])
-def test_the_next_command_removes_what_a_killed_one_left(table, tmp_path, exists):
+def test_the_next_command_removes_the_folder_of_a_killed_one(table, tmp_path, exists):
     out = tmp_path / "out"
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5000, 20)))
     command = [sys.executable, "-m", "conclust.cli", "cluster", str(tmp_path / "x.npy")]
