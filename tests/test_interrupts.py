@@ -16,6 +16,7 @@ from tests.cases import planted
 import conclust as cc
 from conclust._kernels import dips_of_sorted
 from conclust._threads import UnwantedError, heeding, side_by_side
+from conclust.consensus.mixture import nonparametric
 from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.generation.crew import Crew
 from conclust.generation.runs import run_kmeans
@@ -346,3 +347,17 @@ def test_ctrl_c_in_the_middle_of_an_import(module, tmp_path):
     assert done.stderr.startswith(b"conclust")
     assert done.stderr.count(b"\n") == 1, done.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_ends_the_division_of_counts_of_all_pairs(monkeypatch):
+    model = cc.NonparametricBayesianEnsemble(n_draws=2, n_burn_in=0, random_state=0)
+    model.fit(np.zeros((4, 2), dtype=int))
+    counts = np.ones((12_000, 12_000), dtype=np.int16)
+    model.labels_ = np.zeros(len(counts), dtype=int)
+    monkeypatch.setattr(nonparametric, "coassociation", lambda *_, **__: counts)
+
+    def run():
+        for _ in range(20):
+            cc.posterior_coclustering(model)
+
+    heard(run)

@@ -10,6 +10,7 @@ module before any other.
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -32,6 +33,7 @@ __all__ = [
     "check_order",
     "clone",
     "forget_results",
+    "names_checked",
     "num_samples",
     "record_features",
     "record_order",
@@ -122,6 +124,15 @@ def record_features(estimator: Any, X: Any) -> None:
     else:
         validate_data(estimator, X, skip_check_array=True)
     record_order(estimator, X)
+
+
+@contextmanager
+def names_checked() -> Iterator[None]:
+    """Omit scikit-learn's warnings about names of columns within the block: an outer estimator has compared them."""
+    with warnings.catch_warnings():
+        pattern = "X (has|does not have valid) feature names, but"
+        warnings.filterwarnings("ignore", pattern, UserWarning)
+        yield
 
 
 def record_order(estimator: Any, X: Any) -> None:

@@ -20,6 +20,7 @@ from conclust._sklearn import (
     check_is_fitted,
     clone,
     forget_results,
+    names_checked,
     num_samples,
     record_features,
 )
@@ -206,9 +207,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             Otherwise each column counts as much as a column of X: its weight is the number of generated partitions
             divided by the number of features.
         must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
-            Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept, with a
-            consensus that takes them: see ``fit`` of :class:`conclust.EAC`. The default changes its clusters as little as
-            they require.
+            Pairs of objects that are in one cluster, and pairs that are not, by their places; for a consensus that takes
+            them (see ``fit`` of :class:`conclust.EAC`). The default changes its clusters as little as they require.
         **unknown : None
             There are no others: points have no weights.
 
@@ -446,7 +446,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         check_column_names(X)
         read_points(self, X, reset=False)
         check_row_names({"X": X, "partitions": partitions})
-        labels = self.generator_.transform(X)
+        with names_checked():
+            labels = self.generator_.transform(X)
         # The consensus was fitted to an Ensemble: names of a frame (set_output) would be unknown to it.
         labels = np.asarray(labels) if hasattr(labels, "columns") else labels
         n_further = self.ensemble_.n_partitions - self._n_made
@@ -484,8 +485,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
-            New points. The members must be able to label them, as in ``EnsembleGenerator.transform``: members by
-            "multimetric" and "mixed" cannot.
+            New points. Members by "multimetric" and "mixed" cannot label them.
         partitions : array-like of shape (n_new, n_more), default=None
             Their labels in the further partitions, if ``fit`` got any.
 

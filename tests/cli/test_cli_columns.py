@@ -4,6 +4,7 @@ import bz2
 import csv
 import gzip
 import json
+import lzma
 
 import numpy as np
 import pytest
@@ -403,7 +404,10 @@ def test_decimal_commas_are_read_on_request(tmp_path):
     np.testing.assert_array_equal(read_points(path, Reading(decimal="comma")).X, [[1.5], [2.5]])
 
 
-@pytest.mark.parametrize(("suffix", "pack"), [(".gz", gzip.compress), (".bz2", bz2.compress)])
+PACKINGS = [(".gz", gzip.compress), (".bz2", bz2.compress), (".xz", lzma.compress)]
+
+
+@pytest.mark.parametrize(("suffix", "pack"), PACKINGS)
 def test_compressed_tables_are_read(tmp_path, monkeypatch, suffix, pack):
     path = tmp_path / f"a.csv{suffix}"
     path.write_bytes(pack(b"x,y\n" + b"1,2\n3,4\n" * 1000))
@@ -441,7 +445,7 @@ def read_or_refused(path):
 def test_damaged_compressed_tables_are_refused(tmp_path):
     rng = np.random.default_rng(0)
     rows = b"".join(b"%d,%d\n" % tuple(row) for row in rng.integers(0, 99, (300, 2)))
-    for suffix, pack in ((".gz", gzip.compress), (".bz2", bz2.compress)):
+    for suffix, pack in PACKINGS:
         path = tmp_path / f"a.csv{suffix}"
         content = bytearray(pack(b"x,y\n" + rows))
         path.write_bytes(content)

@@ -1,7 +1,8 @@
-"""Files that exhaust memory or break readers, inputs that would be overwritten, and signals at startup."""
+"""Files that exhaust memory or break readers, inputs that would be overwritten, signals at startup, and kills."""
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -261,3 +262,34 @@ def test_a_result_with_altered_columns_is_refused(tmp_path, table, capsys):
     error_output = capsys.readouterr().err
     assert "internal error" not in error_output
     assert "columns" in error_output
+
+
+# ---- killed processes
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("exists", [False, True])
+def test_the_next_command_removes_the_folder_of_a_killed_one(table, tmp_path, exists):
+    out = tmp_path / "out"
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5000, 20)))
+    command = [sys.executable, "-m", "conclust.cli", "cluster", str(tmp_path / "x.npy")]
+    more = ["--partitions", "100000", "--jobs", "1", "--out", str(out)]
+    if exists:
+        out.mkdir()
+    place = out if exists else out.parent
+    with subprocess.Popen([*command, *more], stderr=subprocess.PIPE, text=True) as process:
+        try:
+            while "Clustering" not in (line := process.stderr.readline()):
+                assert line, "ended before it began"
+            (left,) = place.glob(".conclust-*.tmp")
+            # Another command leaves the folder of a running process.
+            combine = ["combine", str(table), "-k", "2", "-q", "--out"]
+            assert main([*combine, str(place / "other")]) == 0
+            assert left.is_dir()
+        finally:
+            process.kill()
+    assert left.is_dir()
+    shutil.rmtree(place / "other")
+    assert main([*combine, str(out)]) == 0
+    assert not list(place.glob(".conclust-*"))
+    assert json.loads((out / "result.json").read_text())["clusters"] == 2

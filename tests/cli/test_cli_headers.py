@@ -185,7 +185,11 @@ def test_commas_between_columns_are_no_decimal_commas(tmp_path):
             "is compressed by gzip. Give it a name that ends in .gz",
         ),
         (bz2.compress(b"a,b\n1,2\n3,4\n"), "is compressed by bzip2"),
-        (lzma.compress(b"a,b\n1,2\n3,4\n"), "is compressed. Unpack it first"),
+        (lzma.compress(b"a,b\n1,2\n3,4\n"), "is compressed by xz. Give it a name that ends in .xz"),
+        (
+            b"\x28\xb5\x2f\xfd\x04\x00 and more",
+            r"is compressed by zstd. Unpack it in a pipe, 'zstd -dc FILE \| conclust COMMAND -'",
+        ),
         (b"PK\x03\x04 and more", "is a ZIP file or a spreadsheet"),
         (b"PAR1\x15\x04\x15", "is a Parquet file"),
         (b'"a" "b"\n"r1" 1 2\n"r2" 3 4\n', "has no comma, semicolon or tab between the columns"),

@@ -152,7 +152,7 @@ def test_an_interrupt_while_the_folder_is_made_leaves_nothing(tmp_path, monkeypa
 
     def make(self, *arguments, **keywords):
         mkdir(self, *arguments, **keywords)
-        if self.name.endswith(".tmp"):
+        if self.name.endswith(".new"):
             raise KeyboardInterrupt
 
     monkeypatch.setattr(Path, "mkdir", make)

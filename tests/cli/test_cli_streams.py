@@ -5,6 +5,7 @@ import csv
 import gzip
 import io
 import json
+import lzma
 import os
 import subprocess
 import sys
@@ -68,6 +69,11 @@ def listing(folder):
         ("$P methods | head -1 > /dev/null", 0, b""),
         ("$P methods >&-", 0, b""),
         ("$P --help | true", 0, b""),
+        ("$P --help >&-", 0, b""),
+        ("$P --help > /dev/full", 1, b"conclust: The output could not be printed: No space left"),
+        ("$P report --help > /dev/full", 1, b"conclust: The output could not be printed: No space"),
+        ("$P --version > /dev/full", 1, b"conclust: The output could not be printed: No space"),
+        ("$P report --help > /dev/full 2>&1", 1, b""),
     ],
 )
 def test_closed_and_full_streams_end_in_one_message(matrix, line, code, said):
@@ -223,7 +229,8 @@ def test_arrays_and_compressed_tables_pass_through_pipes(matrix):
     (matrix.parent / "l.csv.gz").write_bytes(gzip.compress(matrix.read_bytes()))
     wanted = shell("$P combine labels.csv -k 2 --out - -q", matrix.parent).stdout
     (matrix.parent / "l.csv.bz2").write_bytes(bz2.compress(matrix.read_bytes()))
-    for name in ("l.npy", "e.npz", "l.csv.gz", "l.csv.bz2"):
+    (matrix.parent / "l.csv.xz").write_bytes(lzma.compress(matrix.read_bytes()))
+    for name in ("l.npy", "e.npz", "l.csv.gz", "l.csv.bz2", "l.csv.xz"):
         done = shell(f"$P combine - -k 2 --out - -q < {name}", matrix.parent)
         assert (done.returncode, done.stdout) == (0, wanted), done.stderr
 

@@ -18,7 +18,13 @@ from conclust import (
     NonparametricBayesianEnsemble,
     Voting,
 )
-from conclust.confidence import chance_confidence, company, confidences, object_confidence
+from conclust.confidence import (
+    chance_confidence,
+    cluster_confidence,
+    company,
+    confidences,
+    object_confidence,
+)
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError
 
 
@@ -156,3 +162,21 @@ def test_an_object_that_is_always_alone_has_no_confidence_of_its_own():
     as_noise = labels.copy()
     as_noise[-1] = -2
     np.testing.assert_array_equal(values, confidences(consensus, Ensemble(as_noise)))
+
+
+@pytest.mark.parametrize("label", [9, -2])
+def test_an_object_that_all_partitions_and_the_consensus_put_apart_is_certain(label):
+    labels = np.vstack([np.repeat([0, 1], 10)[:, None] * np.ones((1, 6), dtype=int), [[label] * 6]])
+    consensus = np.append(np.repeat([0, 1], 10), 2)
+    sure = object_confidence(consensus, labels)
+    np.testing.assert_array_equal(sure.membership[-1], [0, 0, 1])
+    assert sure.confidence[-1] == sure.company[-1] == sure.margin[-1] == 1
+    assert sure.entropy[-1] == 0
+    np.testing.assert_array_equal(cluster_confidence(consensus, labels).overlap, np.eye(3))
+    # One of the six partitions puts it among ten others, itself the eleventh.
+    labels[-1, 0] = 0
+    expected = (5 + 1 / 11) / 6
+    assert confidences(consensus, labels)[-1] == pytest.approx(expected, abs=1e-12)
+    # A partition that observed no other object does not put it apart.
+    labels[:-1, 1:] = -1
+    assert confidences(consensus, labels)[-1] == pytest.approx(1 / 11, abs=1e-12)

@@ -55,6 +55,9 @@ def test_measures_match_their_definitions(kind, seed):
     np.testing.assert_allclose(item_consensus(labels, ensemble), items, atol=1e-12)
     kept = naive.company(labels, ensemble)
     np.testing.assert_allclose(company(labels, ensemble), kept, atol=1e-12)
+    with_singles = np.r_[labels[:-2], labels.max() + 1, labels.max() + 2]
+    theirs = naive.company(with_singles, ensemble)
+    np.testing.assert_allclose(company(with_singles, ensemble), theirs, atol=1e-12)
     # New objects with the labels of old ones have the same company.
     given = ensemble.labels[::-1].copy()
     for u, names in enumerate(ensemble.names):
@@ -134,6 +137,8 @@ def test_soft_members_are_compared_by_products_of_memberships():
     hard = np.column_stack([labels, np.arange(12), np.minimum(np.arange(12), 10)])
     sure = Ensemble.from_memberships([np.eye(column.max() + 1)[column] for column in hard.T])
     np.testing.assert_allclose(company(labels, sure), naive.company(labels, Ensemble(hard)))
+    single = np.r_[labels[:-1], 2]
+    np.testing.assert_allclose(company(single, sure), naive.company(single, Ensemble(hard)))
     # Jaccard coefficients use the most probable clusters of the members.
     np.testing.assert_array_equal(
         cluster_confidence(labels, soft).jaccard,

@@ -160,6 +160,17 @@ def test_the_pipeline_works_in_scikit_learn_and_with_frames():
         direct.predict(frame.rename(columns={"x": "z"}))
 
 
+@pytest.mark.parametrize("consensus", ["auto", PCC(3)])
+def test_names_that_only_fit_or_predict_has_are_warned_of_once(consensus):
+    frame = pd.DataFrame(X, columns=["x", "y"])
+    for fitted, new in ((X, frame), (frame, X)):
+        model = ConsensusClustering(consensus, random_state=0).fit(fitted)
+        with pytest.warns(UserWarning, match="feature names, but ConsensusClustering") as messages:
+            labels = model.predict(new)
+        assert len(messages) == 1
+        np.testing.assert_array_equal(labels, model.predict(fitted))
+
+
 def test_generator_and_consensus_chain_as_a_pipeline():
     labels = make_pipeline(
         EnsembleGenerator("kmeans", n_partitions=20, random_state=0), PCC(3, random_state=0)

@@ -6,9 +6,9 @@ from tests.cases import random_labels
 from tests.naive import trajectories as naive
 
 from conclust import Ensemble
-from conclust.evidence import SparseEvidence, evidence, nearest_pairs
+from conclust.evidence import SparseEvidence, evidence, nearest, nearest_pairs
 from conclust.evidence.nearest import _in_small_clusters
-from conclust.exceptions import ParameterError, UnsupportedEnsembleError
+from conclust.exceptions import DenseLimitError, ParameterError, UnsupportedEnsembleError
 
 # The last ones are counted with all objects at once if no label is missing.
 SHAPES = [
@@ -138,3 +138,16 @@ def test_invalid_arguments_are_refused():
     soft = Ensemble.from_memberships([np.full((3, 2), 0.5)])
     with pytest.raises(UnsupportedEnsembleError, match="sample_pairs and evidence do"):
         nearest_pairs(soft)
+
+
+@pytest.mark.parametrize("weights", [None, np.linspace(1, 2, 3)])
+@pytest.mark.parametrize("n", [60, 700])
+def test_too_many_ties_are_refused_before_all_are_found(monkeypatch, n, weights):
+    ensemble = Ensemble(np.repeat([[0, 0, 1], [1, 1, 0]], n // 2, axis=0), weights=weights)
+    n_pairs = n * (n // 2 - 1)
+    monkeypatch.setattr(nearest, "_MOST", n_pairs)
+    assert len(nearest_pairs(ensemble, 5).indices) == n_pairs
+    monkeypatch.setattr(nearest, "_MOST", n_pairs - 1)
+    with pytest.raises(DenseLimitError, match=rf"max_partners=25 .* max_partners={n} to keep all"):
+        nearest_pairs(ensemble, 5)
+    assert len(nearest_pairs(ensemble, 5, max_partners=n).indices) == n_pairs

@@ -57,11 +57,13 @@ def company(labels, ensemble, alone=False):
     actual = np.full((n, K), np.nan)
     for i in range(n):
         total, observed_weight = np.zeros(K), 0.0
+        alone_in_consensus = sum(labels[j] == labels[i] for j in range(n)) == 1 and not alone
         for u in range(m):
-            if L[i, u] < 0:
+            if L[i, u] == -1 or (L[i, u] == -2 and not alone_in_consensus):
                 continue
-            others = [j for j in range(n) if L[j, u] == L[i, u]]
-            if len(others) == 1 and not alone:
+            others = [i] if L[i, u] == -2 else [j for j in range(n) if L[j, u] == L[i, u]]
+            counts = alone or (alone_in_consensus and sum(L[j, u] != -1 for j in range(n)) > 1)
+            if len(others) == 1 and not counts:
                 continue
             for k in range(K):
                 total[k] += w[u] * sum(labels[j] == k for j in others) / len(others)

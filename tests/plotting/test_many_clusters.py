@@ -44,7 +44,12 @@ def test_numbers_of_clusters_are_not_replaced_by_other_numbers(first):
     labels, _, points = drawn(150)
     names = [str(k + first) for k in range(150)]
     ax = plotting.embedding(points, labels, names=names)
-    assert {text.get_text() for text in ax.texts} - {""} == set(names)
+    texts = {text.get_text(): text for text in ax.texts if text.get_text()}
+    assert len(texts) > 20
+    for name in texts.keys() & set(names):  # each in the colour of its own cluster
+        edge = texts[name].get_bbox_patch().get_edgecolor()[:3]
+        np.testing.assert_allclose(edge, cluster_colours(150)[int(name) - first])
+    assert texts.keys() <= set(names)
     assert ax.get_legend() is None
     assert not ax.figure.legends
 
@@ -77,3 +82,18 @@ def test_objects_are_under_the_name_of_their_label():
 
 def test_one_cluster_has_no_overlap():
     assert plotting.cluster_graph(np.ones((5, 1))).get_title() == "1 cluster"
+
+
+def test_an_embedding_of_very_many_clusters_has_the_numbers_of_the_largest():
+    rng = np.random.default_rng(0)
+    sizes = rng.permutation(np.arange(5, 205))
+    labels = np.repeat(np.arange(200), sizes)
+    points = (rng.normal(size=(200, 2)) * 6)[labels] + 0.3 * rng.normal(size=(len(labels), 2))
+    ax = plotting.embedding(points, labels, max_samples=30_000)
+    texts = [text for text in ax.texts if text.get_text()]
+    written = [int(text.get_text()) for text in texts]
+    assert 20 <= len(written) <= 60
+    assert sorted(sizes[written]) == list(range(205 - len(written), 205))
+    boxes = boxes_of(ax)
+    assert len(boxes) == len(written)
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))

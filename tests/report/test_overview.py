@@ -106,6 +106,27 @@ def test_separations_are_described_in_words():
     ]
 
 
+def test_objects_that_are_alone_in_every_clustering_overlap_with_no_cluster():
+    labels = np.vstack([np.repeat([[0] * 4, [1] * 4], 20, axis=0), [[5] * 4, [6] * 4]])
+    model = EAC(3).fit(labels)
+    model.labels_ = np.r_[np.repeat([0, 1], 20), 2, 2]
+    content = account(model, ensemble=labels, pictures=False)
+    assert [row[-1] for row in overview(content)[1]["rows"]] == [
+        *["rarely confused with others (gaps not tested)"] * 2,
+        "each of its objects is alone in every clustering",
+    ]
+    (objects,) = [part for part in content["sections"] if part["id"] == "objects"]
+    text = objects["blocks"][0]["text"]
+    assert "2 objects are alone in every clustering: no clustering shows the right cluster." in text
+    # An object that the consensus puts apart, too, is certain.
+    model.labels_ = np.r_[np.repeat([0, 1], 20), 2, 3]
+    model.n_clusters_ = 4
+    content = account(model, ensemble=labels, pictures=False)
+    rows = overview(content)[1]["rows"]
+    assert [row[-1] for row in rows] == ["rarely confused with others (gaps not tested)"] * 4
+    assert [row[3] for row in rows] == [1.0] * 4
+
+
 def test_clusters_count_from_1_and_labels_from_0(found):
     table, heat = overview(found)[1:]
     assert found["clusters"] == ["1", "2", "3"]

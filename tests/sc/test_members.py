@@ -197,12 +197,60 @@ def test_the_clustering_tree_has_the_values_of_its_circles(adata):
     adata.obs["gene"] = np.where(adata.obs["leiden_0.5"] == "0", 1.0, 3.0)
     ax = ccs.pl.clustree(adata, ["leiden_0.5"], color="gene")
     low, high = np.asarray(ax.collections[-1].get_facecolors())
+    assert sorted(text.get_text() for text in ax.texts) == ["0", "1"]  # names of the clusters
     assert not np.allclose(low, high)
     assert ax.get_title() == "Clustering tree, by gene"
     with pytest.raises(InputError, match=r"column of adata\.obs"):
         ccs.pl.clustree(adata, prefix="leiden_", color="no gene")
     with pytest.raises(InputError, match="must be numbers"):
         ccs.pl.clustree(adata, prefix="leiden_", color="cell_type")
+
+
+def test_the_circles_of_the_clustering_tree_have_the_names_of_the_clusters():
+    types = np.repeat(["T cells", "B cells", "a name that is too long"], [30, 20, 10])
+    obs = pd.DataFrame({"x_1": [7] * 60, "x_2": types}, index=[f"c{i}" for i in range(60)])
+    ax = ccs.pl.clustree(anndata.AnnData(obs=obs), prefix="x_")
+    texts = [text.get_text() for text in ax.texts]
+    assert sorted(texts) == ["7", "B cells", "T cells", "a name that is …"]
+    x = {
+        text.get_text(): text.xy[0]
+        for text in ccs.pl.resolutions(anndata.AnnData(obs=obs), prefix="x_").texts
+    }
+    assert {text.get_text(): text.xy[0] for text in ax.texts} == {
+        "7": x["60"],
+        "T cells": x["30"],
+        "B cells": x["20"],
+        "a name that is …": x["10"],
+    }
+
+
+@pytest.mark.parametrize("picture", [ccs.pl.clustree, ccs.pl.resolutions, ccs.pl.coassociation])
+@pytest.mark.parametrize("n", [0, 1])
+def test_pictures_of_fewer_than_two_cells_are_refused(adata, picture, n):
+    with pytest.raises(InputError, match=f"{picture.__name__} needs at least two cells. Got {n}"):
+        picture(adata[:n].copy(), prefix="leiden_")
+
+
+@pytest.mark.parametrize("name", ["clustree", "resolutions", "coassociation", "membership"])
+def test_pictures_are_saved_and_shown(adata, name, tmp_path, monkeypatch):
+    from matplotlib import pyplot
+
+    shown = []
+    monkeypatch.setattr(pyplot, "show", lambda: shown.append(pyplot.gcf()))
+    ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=4)
+    options = {} if name == "membership" else {"prefix": "leiden_"}
+    picture = getattr(ccs.pl, name)
+    ax = picture(adata, **options, save=tmp_path / "cells.pdf", show=True)
+    assert shown == [ax.figure]
+    assert (tmp_path / "cells.pdf").read_bytes().startswith(b"%PDF")
+    picture(adata, **options, save=str(tmp_path / "cells.png"), show=False)
+    assert (tmp_path / "cells.png").read_bytes().startswith(b"\x89PNG")
+    assert len(shown) == 1
+    for save in (True, ".pdf", "cells", 3):
+        with pytest.raises(ParameterError, match=f"'save' parameter of sc.pl.{name}"):
+            picture(adata, **options, save=save)
+    with pytest.raises(ParameterError, match=f"'show' parameter of sc.pl.{name}"):
+        picture(adata, **options, show=None)
 
 
 def test_an_anndata_is_reported(adata, tmp_path):

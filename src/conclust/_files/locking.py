@@ -37,3 +37,20 @@ def locked_folder(folder: Path, *, wait: bool) -> Iterator[bool]:
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
+
+
+def is_abandoned(folder: Path) -> bool:
+    """Return whether no process holds a folder; False where that is unknown."""
+    if sys.platform == "win32":
+        return False
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
@@ -62,8 +63,15 @@ def needed_client() -> Any:
     return client
 
 
+def _leave_pool() -> None:
+    """Leave the thread pool of a worker if this code is one of its tasks, whose place the tasks that it waits for need."""
+    if getattr(import_module("distributed.threadpoolexecutor").thread_state, "proceed", False):
+        with suppress(ValueError):  # a pool that runs no tasks
+            import_module("distributed").secede()
+
+
 class DaskRunner:
-    """Runs jobs on the workers of a Dask client.
+    """Runs jobs on the workers of a Dask client; a task that does so leaves the thread pool of its worker.
 
     Parameters
     ----------
@@ -74,6 +82,7 @@ class DaskRunner:
     holds = True
 
     def __init__(self, client: Any) -> None:
+        _leave_pool()
         self.client = client
 
     def survey(

@@ -49,7 +49,8 @@ class LabelStore:
     runner : {"auto", "threads", "dask"}, default="auto"
         Executor of the blocks: threads of this process, or the workers of the active Dask client
         (extra ``dask``), which read the files themselves. "auto": the client, if there is one, for
-        arrays and data frames of Dask; else threads. The result does not depend on it.
+        arrays and data frames of Dask; else threads. The result does not depend on it. A fit in a task of a worker
+        leaves its thread pool (``distributed.secede``).
     n_jobs : int, default=None
         Number of blocks processed at a time. None: ``OMP_NUM_THREADS`` or all processors. The result does
         not depend on it.

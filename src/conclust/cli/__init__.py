@@ -54,7 +54,7 @@ def process() -> NoReturn:
 
 def _main(argv: Sequence[str] | None, *, ending: bool) -> int:
     with speaking() as (out, _):
-        arguments = build_parser().parse_args(argv)
+        arguments = _parse(argv, out)
         arguments.words = list(sys.argv[1:] if argv is None else argv)
         inputs = [value for name, value in vars(arguments).items() if name != "out"]
         inputs += getattr(arguments, "files", [])
@@ -64,6 +64,21 @@ def _main(argv: Sequence[str] | None, *, ending: bool) -> int:
             code = _run(arguments)
         out.flush()
         return _print_result(arguments, out) if code == 0 else code
+
+
+def _parse(argv: Sequence[str] | None, out: Voice) -> Any:
+    """Return the arguments; end the process after ``--help`` and ``--version``, as argparse does."""
+    try:
+        return build_parser().parse_args(argv)
+    except SystemExit as end:
+        if end.code:
+            raise
+        out.flush()
+        why = _unprinted(out)
+        if not why:
+            raise
+        print(f"conclust: The output could not be printed: {why}", file=sys.stderr)
+        raise SystemExit(EXIT_FAILURE) from None
 
 
 def _run(arguments: Any) -> int:
@@ -148,9 +163,9 @@ def _kept(arguments: Any, before: tuple[int, int] | None) -> str:
 
 def _print_result(arguments: Any, out: Voice) -> int:
     """Return the exit code of a command that has finished, even if its output could not be printed."""
-    if out.failure is None or isinstance(out.failure, BrokenPipeError | ValueError):
+    why = _unprinted(out)
+    if not why:
         return 0
-    why = _describe(out.failure) if isinstance(out.failure, OSError) else f"{out.failure}."
     path = getattr(arguments, "out", None)
     if path == STREAM:
         lost = "The table could not be written to standard output, or not all of it"
@@ -159,6 +174,13 @@ def _print_result(arguments: Any, out: Voice) -> int:
     else:
         lost = "The output could not be printed"
     return _fail(arguments, EXIT_FAILURE, f"{lost}: {why}")
+
+
+def _unprinted(out: Voice) -> str:
+    """Return why the output could not be printed; empty if it was, or if its reader has closed the pipe."""
+    if out.failure is None or isinstance(out.failure, BrokenPipeError | ValueError):
+        return ""
+    return _describe(out.failure) if isinstance(out.failure, OSError) else f"{out.failure}."
 
 
 class _Terminated(BaseException):

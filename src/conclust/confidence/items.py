@@ -13,7 +13,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, check_option
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import indicator_of, noise_code, over_partitions
+from conclust.ensemble.labels import indicator_of, noise_code, over_clusters, over_partitions
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.measures.matching import assign
 from conclust.spectra.gram import IndicatorProducts
@@ -166,7 +166,8 @@ def company(
         For each partition that puts object i into a cluster with other objects of the ensemble, the share of consensus
         cluster k in that cluster (including i itself if it belongs to the ensemble); then the weighted mean over these
         partitions. Rows sum to 1 if all objects in these clusters are in a cluster of the consensus. NaN for objects
-        that no partition put into a cluster with others.
+        that no partition put into a cluster with others. If i is alone in its consensus cluster, partitions that put
+        it apart from all others (alone, or as noise) agree with this, and count with the share 1 for that cluster.
 
     Raises
     ------
@@ -205,6 +206,10 @@ def company_of(judged: Judged, who: sp.csr_array | None = None) -> Floats:
     if who is None:
         times = IndicatorProducts.of(members).times
         sums, observed_weight = times(columns * table), times(columns).ravel()
+        alone = np.flatnonzero((judged.labels >= 0) & (judged.sizes[judged.labels] == 1))
+        apart = _weights_apart(members, alone)
+        sums[alone, judged.labels[alone]] += apart
+        observed_weight[alone] += apart
     else:
         sums, observed_weight = np.asarray(who @ (columns * table)), np.asarray(who @ counting)
     return ratio(sums, observed_weight[:, None], np.nan)
@@ -217,6 +222,19 @@ def _held_by_one(members: Ensemble) -> Bools:
         held = members.indicator.indices[members.indicator.data > 0]
         sizes = np.bincount(held, minlength=len(sizes))
     return np.asarray(sizes == 1)
+
+
+def _weights_apart(members: Ensemble, rows: Ints) -> Floats:
+    """Return for each of the objects `rows` the sum of the weights of the partitions that put it apart from all others."""
+    if not len(rows):
+        return np.zeros(0)
+    # The only object that a partition observed is not apart from any other.
+    weights = np.where(members.observed_counts > 1, members.partition_weights, 0.0)
+    codes = members.codes[rows]
+    who = members.indicator[rows] if members.is_soft else indicator_of(codes, members.offsets)
+    single = np.where(_held_by_one(members), over_clusters(weights, members.offsets), 0.0)
+    noise = codes == noise_code(codes.dtype)
+    return np.asarray(who @ single + noise @ weights)
 
 
 def company_of_new(labels: Ints, ensemble: Ensemble, new: Any, placed: Ints) -> Floats:

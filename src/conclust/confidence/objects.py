@@ -157,7 +157,7 @@ def confidences(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) ->
     -------
     ndarray of shape (n_samples,)
         From 0 to 1: for a model with memberships, the largest one; otherwise the share of the object's own cluster
-        in its company (:func:`company`). NaN for objects in no cluster.
+        in its company (:func:`company`), or 1 / n_clusters for an object without company. NaN for objects in no cluster.
 
     Raises
     ------

@@ -14,10 +14,12 @@ from conclust._validation import check_int
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import noise_code
 from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern, pair_counts
-from conclust.exceptions import UnsupportedEnsembleError
+from conclust.exceptions import DenseLimitError, UnsupportedEnsembleError
 
 # Maximum number of pairs times partitions compared at once.
 _CELLS = 1 << 22
+# Maximum number of partners of all objects, unless `max_partners` is given; the result takes up to three times their memory.
+_MOST = 1 << 29
 # Partners sorted at once, up to one object's more.
 _SORTED = 1 << 20
 
@@ -40,7 +42,7 @@ def nearest_pairs(
     max_partners : int, default=None
         Maximum number of partners that an object chooses, including ties; at least `per_object`. If there are more,
         those with which it shares smaller clusters are chosen (the largest sum of 1 / size), then those that come
-        next in the order of the objects. None: all ties.
+        next in the order of the objects. None: all ties, up to 2^29 partners of all objects.
     n_jobs : int, default=None
         Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
@@ -57,6 +59,8 @@ def nearest_pairs(
         If `per_object` is not a positive int, or `max_partners` is below it.
     UnsupportedEnsembleError
         If the ensemble has soft members.
+    DenseLimitError
+        If `max_partners` is None, and objects have more than 2^29 partners altogether because of ties.
 
     Notes
     -----
@@ -83,7 +87,14 @@ def nearest_pairs(
             "nearest_pairs takes no soft members, and the ensemble has them. sample_pairs and evidence do."
         )
     n = ensemble.n_samples
-    pairs = NearestPairs(ensemble.label_view, min(count, n), threads)
+    most = n * n if max_partners is not None else _MOST
+    pairs = NearestPairs(ensemble.label_view, min(count, n), most, threads)
+    if pairs.exceeded:
+        raise DenseLimitError(
+            f"nearest_pairs finds more than {_MOST:,} pairs of these {n:,} objects ({12 * _MOST / 1e9:.1f} GB), because "
+            f"many objects are equally similar. Use max_partners={5 * count} to keep some of them for each object, or "
+            f"max_partners={n} to keep all if enough memory is available."
+        )
     indptr, indices = np.empty(n + 1, dtype=np.int64), np.empty(pairs.n_entries, dtype=np.int32)
     pairs.read(indptr, indices)
     del pairs

@@ -16,6 +16,7 @@ from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 from conclust.measures.matching import assign
 from conclust.plotting.canvas.figures import axes, count_along
+from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = 4000  # maximum number of objects in a picture; more are thinned evenly
 _SIZE = 5.5  # size of the numbers of objects in points
+_LONGEST = 16  # maximum length of a cluster's name
 _FAINT = 0.05  # an edge with a smaller share of its target cluster is omitted
 
 
@@ -281,13 +283,27 @@ def _seats(order: Ints, size: Ints) -> Floats:
     return x
 
 
-def _written(sizes: Ints, x: Floats, across: Floats) -> list[tuple[int, str, tuple[float, float]]]:
-    """Return the numbers in a row of circles, and the places from the circles' centres to them in points.
+def _texts(partitions: Any, flow: Flow, names: Sequence[Sequence[str]] | None) -> list[str]:
+    """Return the text of each circle: the number of its objects, or its name."""
+    if names is None:
+        return [f"{size:,}" for size in flow.size]
+    tracking = tracking_of(partitions)
+    texts = []
+    for k, colour in zip(flow.k, flow.colour, strict=True):
+        level = int(np.searchsorted(tracking.k, k))
+        member = int(np.argmax(tracking.colours[level] == colour))
+        texts.append(" ".join(names[level][partitions[k][member]].split()))
+    return shortened(texts, _LONGEST)
 
-    A number is in its circle or to the right of it. If one would meet the next circle or its number, those of the row
-    are below, and of numbers that meet there the ones of larger clusters are kept.
+
+def _written(
+    texts: Sequence[str], sizes: Ints, x: Floats, across: Floats
+) -> list[tuple[int, str, tuple[float, float]]]:
+    """Return the texts in a row of circles, and the places from the circles' centres to them in points.
+
+    A text is in its circle or to the right of it. If one would meet the next circle or its text, those of the row
+    are below, and of texts that meet there the ones of larger clusters are kept.
     """
-    texts = [f"{size:,}" for size in sizes]
     width = np.array([0.62 * _SIZE * len(text) for text in texts])
     inside = across > width + 2.0
     order = np.argsort(x, kind="stable")
@@ -448,9 +464,24 @@ def flow_of_rows(
     names: Sequence[str] | None,
     *,
     values: ArrayLike | None = None,
+    cluster_names: Sequence[Sequence[str]] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a flow diagram whose rows have names; None: their numbers of clusters. See `flow_diagram`."""
+    """Draw a flow diagram whose rows, and circles, have names. See `flow_diagram`.
+
+    Parameters
+    ----------
+    partitions : Selection or dict of int to array-like of shape (n_samples,)
+        The partitions; with `cluster_names`, labels are whole numbers.
+    names : sequence of str or None
+        Names of the rows. None: their numbers of clusters.
+    values : array-like, default=None
+        See `flow_diagram`.
+    cluster_names : sequence of sequences of str, default=None
+        For each partition the names of its labels 0, 1, ..., which are written in place of the numbers of objects.
+    ax : matplotlib Axes, default=None
+        Axes to draw in.
+    """
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
 
@@ -504,8 +535,8 @@ def flow_of_rows(
     if own:
         beside = 26.0 + 3.9 * max(map(len, words)) + (0.0 if values is None else 44.0)
         unit = (72.0 * ax.figure.bbox.width / ax.figure.dpi - beside) / 1.08
-    for row in range(rows):
-        _write_sizes(ax, flow, np.flatnonzero(y == row), row, across, fills, unit)
+    texts = _texts(partitions, flow, cluster_names)
+    _write(ax, flow, texts, y, across, fills, unit)
     ax.set_yticks(range(rows), words)
     ax.set_ylim(rows - 0.5, -0.5)
     ax.set_xlim(-0.04, 1.04)
@@ -521,44 +552,54 @@ def flow_of_rows(
     return ax
 
 
-def _write_sizes(
-    ax: Axes, flow: Flow, nodes: Ints, row: int, across: Floats, fills: Floats, unit: float
+def _write(
+    ax: Axes,
+    flow: Flow,
+    texts: Sequence[str],
+    y: Floats,
+    across: Floats,
+    fills: Floats,
+    unit: float,
 ) -> None:
-    """Write the numbers of objects in a row of circles, or next to them.
+    """Write texts into circles, or next to them.
 
     Parameters
     ----------
     ax : Axes
         Axes to draw in.
     flow : Flow
-        All circles.
-    nodes : ndarray of shape (n_circles,)
-        The circles of the row.
-    row : int
-        Position of the row.
+        The circles.
+    texts : sequence of str
+        Their texts.
+    y : ndarray of shape (n_nodes,)
+        Their rows.
     across : ndarray of shape (n_nodes,)
-        Diameters of all circles in points.
+        Their diameters in points.
     fills : ndarray of shape (n_nodes, 3) or (n_nodes, 4)
-        Colours of all circles.
+        Their colours.
     unit : float
         Points per unit of x.
     """
     from matplotlib.patheffects import withStroke
 
-    for node, text, (right, down) in _written(
-        flow.size[nodes], flow.x[nodes] * unit, across[nodes]
-    ):
-        k = nodes[node]
-        inside = not (right or down)
-        ax.annotate(
-            text,
-            (flow.x[k], row),
-            xytext=(right, down),
-            textcoords="offset points",
-            ha="left" if right else "center",
-            va="center",
-            fontsize=_SIZE,
-            color=ink_on(fills[k]) if inside else INK,
-            path_effects=None if inside else [withStroke(linewidth=1.5, foreground="#ffffff")],
-            zorder=3,
+    for row in np.unique(y):
+        nodes = np.flatnonzero(y == row).tolist()
+        places = _written(
+            [texts[k] for k in nodes], flow.size[nodes], flow.x[nodes] * unit, across[nodes]
         )
+        for node, text, (right, down) in places:
+            k = nodes[node]
+            inside = not (right or down)
+            ax.annotate(
+                text,
+                (flow.x[k], row),
+                xytext=(right, down),
+                textcoords="offset points",
+                ha="left" if right else "center",
+                va="center",
+                fontsize=_SIZE,
+                color=ink_on(fills[k]) if inside else INK,
+                path_effects=None if inside else [withStroke(linewidth=1.5, foreground="#ffffff")],
+                parse_math=False,
+                zorder=3,
+            )

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 
 _NAME = 6.5  # size of letters in points
+_COVERED = 1 / 3  # maximum share of the picture that numbers cover
 
 
 @dataclass(frozen=True)
@@ -226,7 +227,8 @@ def embedding(
         Draws the objects.
     names : sequence of str, default=None
         Names of the clusters. None: their numbers from 0. Names that would cover each other are in a key below, and
-        clusters have their numbers in it.
+        clusters have their numbers in it. Of numbers that would cover more than a third of the picture, only those of
+        the largest clusters are written.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -285,6 +287,14 @@ def embedding(
         ]
         (x0, y0), (x1, y1) = ax.bbox.get_points() * 72.0 / ax.figure.dpi
         room = Box((x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 2, (y1 - y0) / 2)
+        across = 2.0 * max(numbers[0].half_width, numbers[0].half_height)
+        most = int(_COVERED * 4.0 * room.half_width * room.half_height / across**2)
+        if len(shown) > most:
+            sizes = np.bincount(picture.labels[picture.labels >= 0], minlength=K)[shown]
+            largest = np.sort(np.argsort(-sizes, kind="stable")[:most])
+            shown, written, middles, numbers = (
+                [items[at] for at in largest] for items in (shown, written, middles, numbers)
+            )
         steps = _apart(numbers, room)
     _write_names(ax, written, middles, steps, palette[shown])
     some = f"{n:,}" if len(drawn) == n else f"{len(drawn):,} of {n:,}"

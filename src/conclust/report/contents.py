@@ -26,7 +26,7 @@ from conclust.confidence.posterior.modes import several_modes
 from conclust.report.borders import borders_section
 from conclust.report.differences import features_section
 from conclust.report.names import shown
-from conclust.report.overview import how_named, overview_section
+from conclust.report.overview import always_apart, how_named, overview_section
 from conclust.report.pictures import Gallery
 from conclust.report.sample import drawn_text, sample_of
 from conclust.report.tables import column, numbers, section, table, text_block
@@ -332,6 +332,10 @@ def _objects(
             f" It holds the {len(listed):,} most uncertain of {len(order):,} objects; all of them are in "
             + ("labels.csv." if reported.record.command else "the result.")
         )
+    n_apart = int(always_apart(reported, sure, of=of).sum())
+    if n_apart:
+        verb = "is" if n_apart == 1 else "are"
+        text += f" {count(n_apart, 'object')} {verb} alone in every clustering: no clustering shows the right cluster."
     text += drawn_text(reported, of)
     cells: list[Any] = [
         [shown(name) for name in names],

@@ -56,11 +56,13 @@ def overview_section(
         column("separation", "Separation", _HOW_SEPARATED, kind="text"),
     ]
     gaps = None if reported.gaps is None else reported.gaps.separated()
+    has_company = reported.labels[(reported.labels >= 0) & ~always_apart(reported, sure, of=of)]
+    apart = np.bincount(has_company, minlength=K) == 0
     cells += [
         sizes.tolist(),
         numbers(sizes / sizes.sum()),
         numbers(clusters.confidence),
-        separations(clusters.overlap, gaps, reported.shown_clusters),
+        separations(clusters.overlap, gaps, reported.shown_clusters, apart),
     ]
     blocks = [
         text_block(_certainty(reported, sure) + drawn_text(reported, of)),
@@ -142,8 +144,21 @@ def _percent(part: int, total: int) -> str:
     return f"{text} %"
 
 
+def always_apart(reported: Reported, sure: ObjectConfidence, *, of: int) -> Bools:
+    """Return which objects every partition puts apart from all others, though they share a consensus cluster.
+
+    All False for a sample: objects that are alone in it may have company in the whole.
+    """
+    if reported.n_samples < of:
+        return np.zeros(reported.n_samples, dtype=np.bool_)
+    return np.asarray((reported.labels >= 0) & np.isnan(sure.company))
+
+
 def separations(
-    overlap: Floats, gaps: Bools | None = None, names: Sequence[str] | None = None
+    overlap: Floats,
+    gaps: Bools | None = None,
+    names: Sequence[str] | None = None,
+    apart: Bools | None = None,
 ) -> list[str]:
     """Return in words how well each cluster is separated from the others.
 
@@ -155,6 +170,8 @@ def separations(
         Whether there is a gap between two clusters. None: not tested.
     names : sequence of str, default=None
         Names of the clusters. None: their numbers from 1.
+    apart : ndarray of bool of shape (n_clusters,), default=None
+        Clusters of objects that have no company in any partition, so that their overlaps mean nothing. None: none.
     """
     K = len(overlap)
     words = [str(k + 1) for k in range(K)] if names is None else list(names)
@@ -167,6 +184,9 @@ def separations(
         parts = []
         if without:
             parts.append(f"adjacent to {_some([words[b] for b in without])}: no gap found")
+        if apart is not None and apart[a]:
+            near = []
+            parts.append("each of its objects is alone in every clustering")
         if near:
             shares = [f"{words[b]} ({100 * overlap[a, b]:.0f} %)" for b in near]
             parts.append(f"overlaps with {_some(shares)}")

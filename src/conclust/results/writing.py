@@ -9,7 +9,7 @@ import io
 import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.formats import OUTPUTS
-from conclust._files.locking import locked_folder
+from conclust._files.locking import is_abandoned, locked_folder
 from conclust._files.spreadsheets import guard_text
 from conclust._files.storage import atomic_write, sync_folder
 from conclust._types import Floats, Ints
@@ -48,8 +48,9 @@ class OutputFolder:
 
     On entry a hidden folder is made where the files will go, which shows at once whether writing
     is possible. Files are written there. When the block ends well they are moved to their places;
-    when it does not, or is interrupted, nothing is left and nothing has changed. If several processes
-    write to one folder, its files are those of one of them.
+    when it does not, or is interrupted, nothing is left and nothing has changed. The hidden folder of a
+    process that was killed is removed by the next one. If several processes write to one folder, its files are
+    those of one of them.
 
     Parameters
     ----------
@@ -77,6 +78,7 @@ class OutputFolder:
         self._force = force
         self._names = names
         self._made: list[Path] = []
+        self._held = ExitStack()
 
     def __enter__(self) -> Self:
         if self.path.is_symlink() and not self.path.exists():
@@ -85,6 +87,7 @@ class OutputFolder:
             )
         if self.path.exists() and not self.path.is_dir():
             raise OutputExistsError(f"{self.path} is a file. Give --out the name of a folder.")
+        _sweep(self.path if self.path.is_dir() else self.path.parent)
         if self.path.is_dir() and not self._force and any(self.path.iterdir()):
             raise OutputExistsError(
                 f"The folder {self.path} is not empty. Choose another with --out, or give --force "
@@ -94,7 +97,7 @@ class OutputFolder:
         if blocked:
             raise OutputExistsError(f"{self.path / blocked[0]} is a folder where a file will be.")
         missing = [folder for folder in self.path.parents if not folder.exists()]
-        self._temporary = self.path.parent / f".conclust-{secrets.token_hex(8)}.tmp"
+        self._temporary = self.path.parent / f".conclust-{secrets.token_hex(8)}.new"
         try:
             for folder in reversed(missing):
                 with suppress(FileExistsError):  # another process has made it
@@ -103,6 +106,9 @@ class OutputFolder:
             if self.path.is_dir():  # it may be a mount point
                 self._temporary = self.path / self._temporary.name
             self._temporary.mkdir()
+            self._held.enter_context(locked_folder(self._temporary, wait=True))
+            # Only now it has a name of those that `_sweep` removes unless a process holds them.
+            self._temporary = self._temporary.rename(self._temporary.with_suffix(".tmp"))
         except BaseException as error:  # also Ctrl-C
             self._remove()
             if isinstance(error, OSError):
@@ -163,10 +169,18 @@ class OutputFolder:
 
     def _remove(self) -> None:
         """Remove the temporary folder, and folders that were made for it and are empty."""
+        self._held.close()
         shutil.rmtree(self._temporary, ignore_errors=True)
         for folder in reversed(self._made):
             with suppress(OSError):  # not empty
                 folder.rmdir()
+
+
+def _sweep(folder: Path) -> None:
+    """Remove temporary folders of processes that were killed."""
+    for path in folder.glob(".conclust-*.tmp"):
+        if is_abandoned(path):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,12 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import number_array
 from conclust._arrays.ratios import ratio
 from conclust._types import Floats
+from conclust._validation import check_bool, missing_extra, refuse
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import InputError
 from conclust.plotting import coassociation_heatmap, membership_bars
 from conclust.plotting.canvas.style import cluster_colours
 from conclust.plotting.flows import flow_of_rows
 from conclust.sc.columns import (
+    Columns,
     categorical,
     category_colours,
     check_annotated,
@@ -39,6 +43,8 @@ def resolutions(
     prefix: str | None = None,
     missing: Missing = "unobserved",
     ax: Axes | None = None,
+    show: bool = False,
+    save: str | PathLike[str] | None = None,
 ) -> Axes:
     """Draw where cells go from column to column: clusters that split, and clusters that mix.
 
@@ -58,6 +64,10 @@ def resolutions(
         Meaning of -1 and of the category "-1"; either is in no cluster.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``).
+    show : bool, default=False
+        Whether to show the figure by ``pyplot.show``, as a script needs; notebooks show it anyway.
+    save : str or path-like, default=None
+        File to which the figure is written, by ``ax.figure.savefig``; its ending gives the format. None: not written.
 
     Returns
     -------
@@ -70,6 +80,8 @@ def resolutions(
         matplotlib is not installed.
     InputError
         If a column does not exist, or holds numbers that are not labels.
+    ParameterError
+        If `show` is not a bool, or `save` is not the path of a file with an ending.
 
     References
     ----------
@@ -85,13 +97,12 @@ def resolutions(
     ['leiden_1', 'leiden_2']
     """
     owner = "sc.pl.resolutions"
-    read = read_columns(
-        adata, chosen_keys(adata, keys, prefix, owner), missing=missing, owner=owner
-    )
+    _check_output(show, save, owner)
+    read = _read(adata, chosen_keys(adata, keys, prefix, owner), missing, owner)
     ax = flow_of_rows(dict(enumerate(read.labels.T, 1)), read.keys, ax=ax)
     ax.set(xlabel="circles: cells of a cluster", ylabel="")
     ax.title.set_text("Where cells go")
-    return ax
+    return _sent(ax, show, save)
 
 
 def clustree(
@@ -102,11 +113,14 @@ def clustree(
     color: str = "stability",
     missing: Missing = "unobserved",
     ax: Axes | None = None,
+    show: bool = False,
+    save: str | PathLike[str] | None = None,
 ) -> Axes:
     """Draw the clustering tree of the columns, its circles coloured by a number.
 
-    The picture of :func:`resolutions`, coloured by the recovery of each cluster in the other columns, or by the
-    mean of a number over its cells. A gene is first written into ``adata.obs``, for instance
+    The picture of :func:`resolutions` with the names of the clusters in place of their numbers of cells, coloured by
+    the recovery of each cluster in the other columns, or by the mean of a number over its cells. Names that would meet
+    others are left out, those of smaller clusters first. A gene is first written into ``adata.obs``, for instance
     ``adata.obs["CD3E"] = adata.obs_vector("CD3E")``.
 
     Parameters
@@ -124,6 +138,10 @@ def clustree(
         Meaning of -1 and of the category "-1"; neither is in a cluster.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``).
+    show : bool, default=False
+        Whether to show the figure by ``pyplot.show``, as a script needs; notebooks show it anyway.
+    save : str or path-like, default=None
+        File to which the figure is written, by ``ax.figure.savefig``; its ending gives the format. None: not written.
 
     Returns
     -------
@@ -136,6 +154,8 @@ def clustree(
         matplotlib is not installed.
     InputError
         If a column does not exist or has invalid values.
+    ParameterError
+        If `show` is not a bool, or `save` is not the path of a file with an ending.
 
     References
     ----------
@@ -151,17 +171,30 @@ def clustree(
     'Clustering tree, by stability'
     """
     owner = "sc.pl.clustree"
-    columns = chosen_keys(adata, keys, prefix, owner)
-    read = read_columns(adata, columns, missing=missing, owner=owner)
+    _check_output(show, save, owner)
+    read = _read(adata, chosen_keys(adata, keys, prefix, owner), missing, owner)
     if color == "stability":
         values = _stability(read.labels)
     else:
         (column,) = chosen_keys(adata, color, None, owner, parameter="color")
         values = number_array(adata.obs[column], f"The column {column!r} of {owner}")
-    ax = flow_of_rows(dict(enumerate(read.labels.T, 1)), columns, values=values, ax=ax)
-    ax.set(xlabel="circles: cells of a cluster", ylabel="")
+    ax = flow_of_rows(
+        dict(enumerate(read.labels.T, 1)),
+        read.keys,
+        values=values,
+        cluster_names=read.names,
+        ax=ax,
+    )
+    ax.set(xlabel="circles: clusters, with their names", ylabel="")
     ax.title.set_text(f"Clustering tree, by {color}")
-    return ax
+    return _sent(ax, show, save)
+
+
+def _read(adata: Any, keys: Sequence[str], missing: Missing, owner: str) -> Columns:
+    """Return the columns, which must be of two cells or more."""
+    if len(adata.obs) < 2:
+        raise InputError(f"{owner} needs at least two cells. Got {len(adata.obs)}.")
+    return read_columns(adata, keys, missing=missing, owner=owner)
 
 
 def _stability(labels: NDArray[np.int32]) -> Floats:
@@ -183,7 +216,13 @@ def _stability(labels: NDArray[np.int32]) -> Floats:
 
 
 def membership(
-    adata: Any, key: str = "consensus", *, max_bars: int = 600, ax: Axes | None = None
+    adata: Any,
+    key: str = "consensus",
+    *,
+    max_bars: int = 600,
+    ax: Axes | None = None,
+    show: bool = False,
+    save: str | PathLike[str] | None = None,
 ) -> Axes:
     """Draw the memberships of the cells in clusters as bars, with the names and colours of the categories.
 
@@ -197,6 +236,10 @@ def membership(
         Maximum number of bars; with more cells, neighbours of a cluster are averaged.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 17.5 cm wide.
+    show : bool, default=False
+        Whether to show the figure by ``pyplot.show``, as a script needs; notebooks show it anyway.
+    save : str or path-like, default=None
+        File to which the figure is written, by ``ax.figure.savefig``; its ending gives the format. None: not written.
 
     Returns
     -------
@@ -210,7 +253,7 @@ def membership(
     InputError
         If there are no memberships of this name.
     ParameterError
-        If `max_bars` is out of its range.
+        If a parameter is out of its range.
 
     Examples
     --------
@@ -222,7 +265,9 @@ def membership(
     >>> ax.get_xlabel()
     'cells, by cluster, the most certain first'
     """
-    check_annotated(adata, "sc.pl.membership")
+    owner = "sc.pl.membership"
+    _check_output(show, save, owner)
+    check_annotated(adata, owner)
     rows = held_membership(adata, key)
     if rows is None:
         raise InputError(
@@ -243,7 +288,7 @@ def membership(
     ax = membership_bars(rows, max_bars=max_bars, colours=colours, names=names, ax=ax)
     ax.set_xlabel("cells, by cluster, the most certain first")
     ax.title.set_text(f"Membership of {len(rows):,} cells")
-    return ax
+    return _sent(ax, show, save)
 
 
 def _colours_of(adata: Any, key: str, names: Sequence[str]) -> list[Any]:
@@ -265,6 +310,8 @@ def coassociation(
     order: str | ArrayLike | None = "dendrogram",
     random_state: Any = 0,
     ax: Axes | None = None,
+    show: bool = False,
+    save: str | PathLike[str] | None = None,
 ) -> Axes:
     """Show how often each pair of cells has the same label.
 
@@ -288,6 +335,10 @@ def coassociation(
         Draws 4,000 of more cells.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``).
+    show : bool, default=False
+        Whether to show the figure by ``pyplot.show``, as a script needs; notebooks show it anyway.
+    save : str or path-like, default=None
+        File to which the figure is written, by ``ax.figure.savefig``; its ending gives the format. None: not written.
 
     Returns
     -------
@@ -313,9 +364,8 @@ def coassociation(
     'Co-association of 4 cells'
     """
     owner = "sc.pl.coassociation"
-    read = read_columns(
-        adata, chosen_keys(adata, keys, prefix, owner), missing=missing, owner=owner
-    )
+    _check_output(show, save, owner)
+    read = _read(adata, chosen_keys(adata, keys, prefix, owner), missing, owner)
     strips = colours = None
     if groupby is not None:
         shown = chosen_keys(adata, groupby, None, owner, parameter="groupby")
@@ -332,6 +382,28 @@ def coassociation(
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_label_text(axis.get_label_text().replace("object", "cell"))
     ax.title.set_text(ax.get_title().replace("object", "cell"))
+    return _sent(ax, show, save)
+
+
+def _check_output(show: Any, save: Any, owner: str) -> None:
+    """Refuse invalid ways out, and import pyplot if it shall show the figure, which is then made as one of pyplot."""
+    if check_bool(show, "show", owner):
+        try:
+            import matplotlib.pyplot  # noqa: F401
+        except ImportError:
+            missing_extra("matplotlib", "plot", "Plotting")
+    if save is not None and not (isinstance(save, str | PathLike) and Path(save).suffix):
+        refuse("save", owner, "the path of a file with an ending, such as 'picture.pdf'", save)
+
+
+def _sent(ax: Axes, show: bool, save: str | PathLike[str] | None) -> Axes:
+    """Write and show the figure of a picture, and return its axes."""
+    if save is not None:
+        ax.figure.savefig(save)  # type: ignore[union-attr]
+    if show:
+        from matplotlib import pyplot
+
+        pyplot.show()
     return ax
 
 

@@ -149,3 +149,20 @@ def test_workers_resume_from_a_checkpoint_of_threads(client, tmp_path):
 def test_labels_in_the_memory_of_the_client_are_not_sent_to_workers(client):
     with pytest.raises(InputError, match="not sent to workers"):
         MCLA(3).fit(LabelStore(CASES["plain"][0], runner="dask"))
+
+
+def test_a_task_of_the_only_thread_fits_on_the_cluster(tmp_path):
+    labels, _ = CASES["noise"]
+    path = saved(labels, tmp_path)
+
+    def fitted():
+        model = MCLA(3, random_state=0).fit(LabelStore(path, runner="dask", block_rows=60))
+        return np.asarray(model.labels_)
+
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False}
+    with (
+        distributed.LocalCluster(**options, dashboard_address=None) as cluster,
+        distributed.Client(cluster, set_as_default=False) as own,
+    ):
+        actual = own.submit(fitted, pure=False).result(timeout=60)
+    np.testing.assert_array_equal(actual, MCLA(3, random_state=0).fit(labels).labels_)

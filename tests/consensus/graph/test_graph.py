@@ -355,3 +355,21 @@ def test_connectivity_matches_its_definition():
     assert (
         connectivities(H, [labels], np.ones(H.shape[1]))[0] == naive.connectivity(E1, labels) == 1
     )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_partition_of_weight_2_has_the_cut_and_associations_of_two_copies_in_mcla(seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 4, 60)
+    labels = np.column_stack(
+        [np.where(rng.random(60) < 0.3, rng.integers(0, k, 60), truth % k) for k in range(2, 7)]
+    )
+    weighted = MCLA(4, random_state=0).fit(Ensemble(labels, weights=[2, 1, 1, 1, 1]))
+    copied = Ensemble(np.column_stack([labels[:, 0], labels]))
+    meta = np.r_[weighted.meta_clusters_[:2], weighted.meta_clusters_]
+    similarity = cluster_jaccard(copied).toarray()
+    apart = meta[:, None] != meta
+    assert weighted.objective_ == pytest.approx(similarity[apart].sum() / 2)
+    votes = copied.indicator @ np.eye(4)[meta] / np.bincount(meta)
+    votes /= votes.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(weighted.membership_, votes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import lzma
 import sys
 import tempfile
 import zlib
@@ -24,18 +25,40 @@ class _BadBzip2Error(Exception):
     """The data are not BZIP2; the standard library raises a bare OSError."""
 
 
-UNPACKING_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile, _BadBzip2Error)
-"""Errors raised while reading a damaged GZIP or BZIP2 file."""
+@dataclass(frozen=True)
+class _Packing:
+    """A compression of CSV files: its name, its ending, the first bytes of a file, and what unpacks one."""
+
+    name: str
+    ending: str
+    beginnings: tuple[bytes, ...]
+    unpacked: Callable[[BinaryIO], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]
+
+
+_PACKINGS = {
+    one.name: one
+    for one in (
+        _Packing("gzip", ".gz", (b"\x1f\x8b",), lambda file: gzip.GzipFile(fileobj=file)),
+        _Packing(
+            "bzip2", ".bz2", tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)), bz2.BZ2File
+        ),
+        _Packing("xz", ".xz", (b"\xfd7zXZ",), lzma.LZMAFile),
+    )
+}
+UNPACKING_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile, _BadBzip2Error, lzma.LZMAError)
+"""Errors raised while reading a damaged compressed file."""
+
+_OF_ZSTD = "Unpack it in a pipe, 'zstd -dc FILE | conclust COMMAND -'"
 
 NO_TEXT = {
     b"\xff\xfe\x00\x00": "is in UTF-32. Save it as CSV in UTF-8",
-    b"\x1f\x8b": "is compressed by gzip. Give it a name that ends in .gz",
-    **dict.fromkeys(
-        (b"BZh%d1AY&SY" % level for level in range(1, 10)),
-        "is compressed by bzip2. Give it a name that ends in .bz2",
-    ),
+    **{
+        beginning: f"is compressed by {one.name}. Give it a name that ends in {one.ending}"
+        for one in _PACKINGS.values()
+        for beginning in one.beginnings
+    },
     b"PK\x03\x04": "is a ZIP file or a spreadsheet. Save its table as CSV in UTF-8",
-    **dict.fromkeys((b"\xfd7zXZ", b"\x28\xb5\x2f\xfd"), "is compressed. Unpack it first"),
+    b"\x28\xb5\x2f\xfd": f"is compressed by zstd. {_OF_ZSTD}",
     b"PAR1\x15": "is a Parquet file. Give it a name that ends in .parquet",
     b"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
 }
@@ -44,11 +67,10 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """First bytes of text in UTF-16, as Excel ("Unicode text") and `>` of PowerShell 5 write it."""
 
 _KINDS = {ending: one.kind for one in WHOLE.values() for ending in one.endings}
-_PACKINGS = {".gz": "gzip", ".bz2": "bzip2"}
-_PACKED_BEGINNINGS = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"))
 _BEGINNINGS = [(one.beginning, one.kind) for one in WHOLE.values() if one.beginning]
 # Other common formats, and how to convert them.
 _ELSEWHERE = {
+    ".zst": _OF_ZSTD,
     ".xls": "Save the sheet as CSV (UTF-8)",
     ".xlsx": "Save the sheet as CSV (UTF-8)",
     ".ods": "Save the sheet as CSV (UTF-8)",
@@ -73,7 +95,7 @@ class Source:
     name : str
         Name in messages.
     packing : str, default=""
-        Compression of the bytes: "gzip", "bzip2" or "" for none.
+        Name of the compression of the bytes, a key of ``_PACKINGS``; empty: none.
     """
 
     path: Path
@@ -103,7 +125,7 @@ class _Unpacked(io.BufferedIOBase):
 
     def __init__(self, below: BinaryIO, packing: str, name: str) -> None:
         self._below = below
-        self._file = gzip.GzipFile(fileobj=below) if packing == "gzip" else bz2.BZ2File(below)
+        self._file = _PACKINGS[packing].unpacked(below)
         self._name = name
 
     def readable(self) -> bool:
@@ -189,8 +211,9 @@ def _copied(stream: BinaryIO | None, name: str) -> Iterator[Source]:
                     raise InputError(f"{name} holds more than the {reading_limit():,} bytes read.")
                 file.write(content)
         with path.open("rb") as file:
-            first = file.read(8)
-        packing = next((way for begin, way in _PACKED_BEGINNINGS if first.startswith(begin)), "")
+            first = file.read(10)
+        packings = (one.name for one in _PACKINGS.values() if first.startswith(one.beginnings))
+        packing = next(packings, "")
         kind = next((kind for begin, kind in _BEGINNINGS if first.startswith(begin)), "csv")
         yield Source(path, kind, name, packing)
 
@@ -198,7 +221,7 @@ def _copied(stream: BinaryIO | None, name: str) -> Iterator[Source]:
 def _by_suffix(path: Path) -> tuple[str, str, str]:
     """Return the kind, the name and the compression."""
     suffix = path.suffix.lower()
-    packing = _PACKINGS.get(suffix, "")
+    packing = next((one.name for one in _PACKINGS.values() if one.ending == suffix), "")
     if packing:
         suffix = Path(path.stem).suffix.lower() or ".csv"
     kind = _KINDS.get(suffix)
@@ -206,6 +229,7 @@ def _by_suffix(path: Path) -> tuple[str, str, str]:
         raise InputError(f"{path}: only CSV files may be compressed. Decompress it first.")
     if kind is None:
         which = f"with the suffix {suffix!r}" if suffix else "without a suffix"
-        suffixes = f"Known are {', '.join(sorted(_KINDS))}, .csv.gz and .csv.bz2"
+        *packed, last = (f".csv{one.ending}" for one in _PACKINGS.values())
+        suffixes = f"Known are {', '.join([*sorted(_KINDS), *packed])} and {last}"
         raise InputError(f"{path}: files {which} are not read. {_ELSEWHERE.get(suffix, suffixes)}.")
     return kind, str(path), packing

@@ -96,7 +96,8 @@ class MCLA(PlacingClusterer):
     Missing labels: the Jaccard similarity of two clusters is taken over the objects that both
     partitions observed, and the association over the partitions that observed the object. Noise is
     observed, and in no cluster: it lowers all associations alike. Ties go to the meta-cluster that
-    comes first. Soft members: the similarity is the extended Jaccard x'y / (x'x + y'y - x'y) (sMCLA
+    comes first. A partition of weight 2 counts as two copies whose clusters stay together: the cut, its balance and the
+    associations are the same, but the search may end in another cut. Soft members: the similarity is the extended Jaccard x'y / (x'x + y'y - x'y) (sMCLA
     [2]_), which on hard labels is the Jaccard similarity. The mean, not the sum, over the clusters is
     taken, so that large meta-clusters have no advantage. O(n N^2 + T^2 K) time; memory of the labels
     and T^2.

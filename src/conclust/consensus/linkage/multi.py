@@ -165,7 +165,8 @@ class MultiEAC(ConsensusClusterer):
     paper's way, to be given as `cluster_weights`; its measure of a cluster is our choice.
 
     A noise object is in no cluster and observed with full weight: apart from all. Weights of the
-    partitions multiply the weights of their clusters. O(n^2 N) time, 8 n^2 bytes, for n distinct
+    partitions multiply the weights of their clusters. A partition of weight 2 is not the same as two copies: its
+    stability is that in the other partitions, and copies recover each other. O(n^2 N) time, 8 n^2 bytes, for n distinct
     rows.
 
     References

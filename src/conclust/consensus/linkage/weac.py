@@ -81,6 +81,11 @@ class WEAC(ConsensusClusterer):
     GPMGLA : the same weights, by cutting a graph of objects and clusters.
     LWEA : weights of clusters in place of partitions.
 
+    Notes
+    -----
+    Weights of the ensemble multiply v_u and do not change it. A partition of weight 2 is therefore not the same as
+    two copies, which agree with each other.
+
     References
     ----------
     .. [1] D. Huang, J.-H. Lai and C.-D. Wang, "Combining multiple clusterings via crowd agreement

@@ -22,6 +22,8 @@ from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, one_hot_rows
 from conclust.evidence import coassociation
 
+_ROWS = 256  # rows of a matrix of all pairs that are divided at once
+
 
 @dataclass(eq=False, repr=False)
 class NonparametricBayesianEnsemble(ConsensusClusterer):
@@ -258,8 +260,12 @@ def posterior_coclustering(
     if not hasattr(model, "draws_"):
         refuse("model", "posterior_coclustering", expected, model)
     counts = coassociation(Ensemble(model.draws_), max_dense=max_dense)
-    shares = counts / float(model.draws_.shape[1])
+    shares = np.empty(counts.shape)
+    # In blocks, because Ctrl-C has no effect while NumPy divides.
+    for begin in range(0, len(shares), _ROWS):
+        rows = slice(begin, begin + _ROWS)
+        np.divide(counts[rows], float(model.draws_.shape[1]), out=shares[rows])
     unobserved = model.labels_ < 0
     shares[unobserved] = np.nan
     shares[:, unobserved] = np.nan
-    return np.asarray(shares, dtype=np.float64)
+    return shares

@@ -8,10 +8,14 @@ using conclust::SymmetricPattern;
 
 void bind_nearest(nb::module_& m) {
     nb::class_<NearestPairs> cls(m, "NearestPairs");
-    cls.def("__init__", [](NearestPairs* self, const BoundLabels& labels, std::size_t k, int n_threads) {
+    cls.def("__init__",
+            [](NearestPairs* self, const BoundLabels& labels, std::size_t k, std::size_t most,
+               int n_threads) {
         const nb::gil_scoped_release release;
-        new (self) NearestPairs(labels.view, k, n_threads);
-    }, nb::arg("labels"), nb::arg("k"), nb::arg("n_threads"));
+        new (self) NearestPairs(labels.view, k, most, n_threads);
+    },
+            nb::arg("labels"), nb::arg("k"), nb::arg("most"), nb::arg("n_threads"));
+    cls.def_prop_ro("exceeded", &NearestPairs::exceeded);
     cls.def_prop_ro("n_entries", &NearestPairs::n_entries);
     cls.def("read",
             [](const NearestPairs& self, Vector<std::int64_t> indptr, Vector<std::int32_t> indices) {

@@ -1,6 +1,7 @@
 #include "evidence/nearest/nearest.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "base/interrupt.h"
@@ -34,18 +35,22 @@ bool counting_is_cheaper(const Searched& searched, std::size_t k) {
 
 }  // namespace
 
-NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, [[maybe_unused]] int threads)
+NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, std::size_t most,
+                           [[maybe_unused]] int threads)
     : indptr_(labels.n + 1, 0), parts_((labels.n + task_size - 1) / task_size) {
     const Searched searched(labels);
     const auto tasks = static_cast<std::ptrdiff_t>(parts_.size());
     Interruption interruption;
+    std::atomic<std::size_t> total = 0;
     const auto each = [&](std::ptrdiff_t task, auto&& rows) {
-        if (interruption.wanted(task, tasks)) {
+        if (interruption.wanted(task, tasks) || total > most) {
             return;
         }
         const std::size_t begin = static_cast<std::size_t>(task) * task_size;
         interruption.guard([&] {
-            rows(begin, std::min(begin + task_size, labels.n), parts_[static_cast<std::size_t>(task)]);
+            std::vector<std::int32_t>& found = parts_[static_cast<std::size_t>(task)];
+            rows(begin, std::min(begin + task_size, labels.n), found);
+            total += found.size();
         });
     };
     const auto work = [&](auto& search, std::ptrdiff_t task) {
@@ -86,6 +91,7 @@ NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, [[maybe_unuse
         }
     }
     interruption.pass_on();
+    exceeded_ = total > most;
     for (std::size_t i = 0; i < labels.n; ++i) indptr_[i + 1] += indptr_[i];
 }
 

@@ -25,8 +25,11 @@ namespace conclust {
 // Preconditions: 1 <= n < 2^31, k >= 1, hard labels with offsets, codes below the number of clusters.
 class NearestPairs {
   public:
-    NearestPairs(const LabelView& labels, std::size_t k, int threads);
+    // Ends early, with exceeded(), once there are more than `most` entries.
+    NearestPairs(const LabelView& labels, std::size_t k, std::size_t most, int threads);
 
+    bool exceeded() const { return exceeded_; }
+    // Precondition of the other functions: not exceeded().
     std::size_t n_entries() const { return static_cast<std::size_t>(indptr_.back()); }
     // Precondition: indptr has n + 1 places, indices n_entries().
     void read(std::span<std::int64_t> indptr, std::span<std::int32_t> indices) const;
@@ -34,6 +37,7 @@ class NearestPairs {
   private:
     std::vector<std::int64_t> indptr_;
     std::vector<std::vector<std::int32_t>> parts_;  // the rows of one task after the other
+    bool exceeded_ = false;
 };
 
 }  // namespace conclust
