@@ -102,10 +102,10 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 )
             elif name == "method":
                 reason += ": a ConsensusClusterer declares what it needs and accepts in the class attribute 'method'."
-            elif name == "n_clusters":
+            elif name == "n_clusters" and self.method.n_clusters != "emerges":
                 reason += (
-                    f": its 'method' says n_clusters={self.method.n_clusters!r}, which requires a parameter "
-                    "'n_clusters'; 'emerges' does not."
+                    f": n_clusters={self.method.n_clusters!r} in its 'method' requires a parameter 'n_clusters'; "
+                    "'emerges' does not."
                 )
             raise AttributeError(reason, name=name, obj=self)
 
