@@ -97,3 +97,13 @@ def test_an_embedding_of_very_many_clusters_has_the_numbers_of_the_largest():
     boxes = boxes_of(ax)
     assert len(boxes) == len(written)
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+
+
+@pytest.mark.parametrize("n_clusters", [1, 40])
+def test_axes_smaller_than_a_number_have_the_number_of_the_largest_cluster(n_clusters):
+    from matplotlib.figure import Figure
+
+    labels = np.r_[np.arange(n_clusters), np.zeros(20, dtype=int)]
+    ax = Figure(figsize=(0.2, 0.2)).add_subplot()
+    plotting.embedding(np.random.default_rng(0).normal(size=(len(labels), 2)), labels, ax=ax)
+    assert [text.get_text() for text in ax.texts if text.get_text()] == ["0"]

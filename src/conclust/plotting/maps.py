@@ -288,7 +288,7 @@ def embedding(
         (x0, y0), (x1, y1) = ax.bbox.get_points() * 72.0 / ax.figure.dpi
         room = Box((x0 + x1) / 2, (y0 + y1) / 2, (x1 - x0) / 2, (y1 - y0) / 2)
         across = 2.0 * max(numbers[0].half_width, numbers[0].half_height)
-        most = int(_COVERED * 4.0 * room.half_width * room.half_height / across**2)
+        most = max(1, int(_COVERED * 4.0 * room.half_width * room.half_height / across**2))
         if len(shown) > most:
             sizes = np.bincount(picture.labels[picture.labels >= 0], minlength=K)[shown]
             largest = np.sort(np.argsort(-sizes, kind="stable")[:most])
