@@ -15,6 +15,7 @@ import pytest
 from scipy.io import loadmat, savemat
 
 from conclust import Ensemble
+from conclust._files.locking import machine
 from conclust._files.matfile import read_mat
 from conclust.blocks import LabelStore
 from conclust.cli import main
@@ -293,3 +294,13 @@ def test_the_next_command_removes_the_folder_of_a_killed_one(table, tmp_path, ex
     assert main([*combine, str(out)]) == 0
     assert not list(place.glob(".conclust-*"))
     assert json.loads((out / "result.json").read_text())["clusters"] == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
+def test_temporary_folders_of_other_machines_stay(table, tmp_path):
+    """Where locks hold on one machine only, that of a running process looks abandoned to the others."""
+    names = [f".conclust-{name}-0123.tmp" for name in (machine(), "another")]
+    for name in names:
+        (tmp_path / name).mkdir()
+    assert main(["combine", str(table), "-k", "2", "-q", "--out", str(tmp_path / "out")]) == 0
+    assert [name for name in names if (tmp_path / name).exists()] == names[1:]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -39,8 +41,16 @@ def locked_folder(folder: Path, *, wait: bool) -> Iterator[bool]:
         os.close(descriptor)
 
 
+def machine() -> str:
+    """Return a short name of this machine, for folders that only its processes may take for abandoned."""
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
 def is_abandoned(folder: Path) -> bool:
-    """Return whether no process holds a folder; False where that is unknown."""
+    """Return whether no process of this machine holds a folder; False where that is unknown.
+
+    Locks of other machines do not count on network file systems that are mounted with local locks.
+    """
     if sys.platform == "win32":
         return False
     try:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.formats import OUTPUTS
-from conclust._files.locking import is_abandoned, locked_folder
+from conclust._files.locking import is_abandoned, locked_folder, machine
 from conclust._files.spreadsheets import guard_text
 from conclust._files.storage import atomic_write, sync_folder
 from conclust._types import Floats, Ints
@@ -49,8 +49,8 @@ class OutputFolder:
     On entry a hidden folder is made where the files will go, which shows at once whether writing
     is possible. Files are written there. When the block ends well they are moved to their places;
     when it does not, or is interrupted, nothing is left and nothing has changed. The hidden folder of a
-    process that was killed is removed by the next one. If several processes write to one folder, its files are
-    those of one of them.
+    process that was killed is removed by the next one on the same machine. If several processes write to one folder,
+    its files are those of one of them.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class OutputFolder:
         if blocked:
             raise OutputExistsError(f"{self.path / blocked[0]} is a folder where a file will be.")
         missing = [folder for folder in self.path.parents if not folder.exists()]
-        self._temporary = self.path.parent / f".conclust-{secrets.token_hex(8)}.new"
+        self._temporary = self.path.parent / f".conclust-{machine()}-{secrets.token_hex(8)}.new"
         try:
             for folder in reversed(missing):
                 with suppress(FileExistsError):  # another process has made it
@@ -107,7 +107,7 @@ class OutputFolder:
                 self._temporary = self.path / self._temporary.name
             self._temporary.mkdir()
             self._held.enter_context(locked_folder(self._temporary, wait=True))
-            # Only now it has a name of those that `_sweep` removes unless a process holds them.
+            # Only now does it have a name by which `_sweep` finds it.
             self._temporary = self._temporary.rename(self._temporary.with_suffix(".tmp"))
         except BaseException as error:  # also Ctrl-C
             self._remove()
@@ -177,8 +177,8 @@ class OutputFolder:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove temporary folders of processes that were killed."""
-    for path in folder.glob(".conclust-*.tmp"):
+    """Remove temporary folders of processes of this machine that were killed."""
+    for path in folder.glob(f".conclust-{machine()}-*.tmp"):
         if is_abandoned(path):
             shutil.rmtree(path, ignore_errors=True)
 
