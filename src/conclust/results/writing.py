@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
 import gzip
 import io
@@ -259,6 +258,8 @@ def _send_gzip(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
 
 
 def _send_bzip2(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
+    import bz2  # which a Python may lack
+
     with bz2.BZ2File(file, "wb") as stream:
         send_labels(cast("BinaryIO", stream), labels, table)
 

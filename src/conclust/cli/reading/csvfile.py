@@ -31,7 +31,7 @@ from conclust.cli.reading.cells import (
     to_number,
     whole,
 )
-from conclust.cli.reading.sources import NO_TEXT, UNPACKING_ERRORS, UTF_16, Source
+from conclust.cli.reading.sources import NO_TEXT, UTF_16, DamagedError, Source
 from conclust.exceptions import FileFormatError, InputError
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
@@ -129,7 +129,7 @@ class CsvRows:
     def _read_encoding(self, binary: BinaryIO) -> str:
         try:
             beginning = binary.read(10)
-        except UNPACKING_ERRORS as error:
+        except DamagedError as error:
             self._refuse(f"is damaged or cut off: it does not unpack ({error})")
         binary.seek(0)
         for signature, what in NO_TEXT.items():
@@ -250,7 +250,7 @@ class CsvRows:
                         f"is not in UTF-8: line {number}. Save it as UTF-8, or convert it, for instance from "
                         "Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW"
                     )
-            except UNPACKING_ERRORS as error:
+            except DamagedError as error:
                 self._refuse(f"is damaged or cut off: it does not unpack ({error})")
             if not line:
                 return

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import sys
 import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,8 +20,8 @@ from conclust.cli.console import STREAM
 from conclust.exceptions import FileFormatError, InputError
 
 
-class _BadBzip2Error(Exception):
-    """The data are not BZIP2; the standard library raises a bare OSError."""
+class DamagedError(Exception):
+    """A compressed file does not unpack."""
 
 
 @dataclass(frozen=True)
@@ -32,22 +31,23 @@ class _Packing:
     name: str
     ending: str
     beginnings: tuple[bytes, ...]
-    unpacked: Callable[[BinaryIO], gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile]
+    unpacked: Callable[[BinaryIO], Any]
 
 
+# Python may have been built without bz2 and lzma.
 _PACKINGS = {
     one.name: one
     for one in (
         _Packing("gzip", ".gz", (b"\x1f\x8b",), lambda file: gzip.GzipFile(fileobj=file)),
         _Packing(
-            "bzip2", ".bz2", tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)), bz2.BZ2File
+            "bzip2",
+            ".bz2",
+            tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)),
+            lambda file: import_module("bz2").BZ2File(file),
         ),
-        _Packing("xz", ".xz", (b"\xfd7zXZ",), lzma.LZMAFile),
+        _Packing("xz", ".xz", (b"\xfd7zXZ",), lambda file: import_module("lzma").LZMAFile(file)),
     )
 }
-UNPACKING_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile, _BadBzip2Error, lzma.LZMAError)
-"""Errors raised while reading a damaged compressed file."""
-
 _OF_ZSTD = "Unpack it in a pipe, 'zstd -dc FILE | conclust COMMAND -'"
 
 NO_TEXT = {
@@ -125,7 +125,13 @@ class _Unpacked(io.BufferedIOBase):
 
     def __init__(self, below: BinaryIO, packing: str, name: str) -> None:
         self._below = below
-        self._file = _PACKINGS[packing].unpacked(below)
+        try:
+            self._file = _PACKINGS[packing].unpacked(below)
+        except ImportError as error:
+            below.close()
+            raise FileFormatError(
+                f"{name} is compressed by {packing}, which this Python cannot unpack ({error}). Unpack it first."
+            ) from error
         self._name = name
 
     def readable(self) -> bool:
@@ -141,10 +147,10 @@ class _Unpacked(io.BufferedIOBase):
         return self._taken(lambda: self._file.read1(size))
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        return self._file.seek(offset, whence)
+        return int(self._file.seek(offset, whence))
 
     def tell(self) -> int:
-        return self._file.tell()
+        return int(self._file.tell())
 
     def close(self) -> None:
         super().close()
@@ -154,15 +160,25 @@ class _Unpacked(io.BufferedIOBase):
     def _taken(self, take: Callable[[], bytes]) -> bytes:
         try:
             content = take()
-        except OSError as error:
-            if error.errno is None and isinstance(self._file, bz2.BZ2File):
-                raise _BadBzip2Error(error) from error
+        except Exception as error:
+            if _is_damage(error):
+                raise DamagedError(error) from error
             raise
         if self._file.tell() > reading_limit():
             raise FileFormatError(
                 f"{self._name} unpacks to more than {reading_limit():,} bytes, the limit."
             )
         return content
+
+
+def _is_damage(error: Exception) -> bool:
+    """Return whether packed bytes caused an error; bz2 raises a bare OSError, unlike the disk."""
+    if isinstance(error, OSError):
+        return error.errno is None
+    lzma = sys.modules.get("lzma")
+    return isinstance(error, EOFError | zlib.error) or (
+        lzma is not None and isinstance(error, lzma.LZMAError)
+    )
 
 
 @contextmanager
