@@ -59,6 +59,12 @@ def test_a_first_fit_of_points_imports_only_needed_modules():
     assert not imported(POINTS) & HEAVY
 
 
+def test_the_measures_do_not_import_special_functions():
+    actual = imported("import conclust.metrics\n")
+    assert "conclust.measures.chance" in actual
+    assert "scipy.special" not in actual
+
+
 @pytest.mark.parametrize("words", [["--help"], ["methods"], ["methods", "PCC", "--json"]])
 def test_lists_and_help_do_not_import_numpy(words):
     actual = imported(

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 from conclust._types import Ints
 from conclust._validation import check_option
@@ -118,6 +117,8 @@ def _expected_mutual_information(rows: Ints, columns: Ints, n: int) -> float:
     The objects that two clusters share follow the hypergeometric distribution, by their sizes alone: clusters of
     equal sizes are counted together.
     """
+    from scipy.special import gammaln  # late: it takes 0.1 s
+
     terms = []
     column_sizes, column_counts = np.unique(columns, return_counts=True)
     for a, a_count in zip(*np.unique(rows, return_counts=True), strict=True):
