@@ -112,7 +112,7 @@ def test_missing_declarations_of_a_class_are_named():
 
     with pytest.raises(AttributeError, match="requires a parameter 'n_clusters'"):
         WithoutNumber().fit(LABELS)
-    with pytest.raises(AttributeError, match="has no attribute 'n_clusters'$"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'n_clusters'$"):
         _ = Own().n_clusters
 
 
