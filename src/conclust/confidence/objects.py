@@ -28,8 +28,9 @@ class ObjectConfidence:
     second : ndarray of int64 of shape (n_samples,)
         Next most probable cluster; -1 if there is only one cluster.
     membership : ndarray of shape (n_samples, n_clusters)
-        The membership of the model, or the company of each object (:func:`company`) with rows scaled to sum to 1.
-        `second`, `confidence`, `margin` and `entropy` are computed from it.
+        The membership of the model, or the company of each object (:func:`company`) with rows scaled to sum to 1,
+        and 1 / n_clusters everywhere for an object without company. `second`, `confidence`, `margin` and `entropy` are
+        computed from it.
     confidence : ndarray of shape (n_samples,)
         Membership in the object's own cluster. conclust uses the word confidence for this everywhere.
     margin : ndarray of shape (n_samples,)
@@ -37,7 +38,7 @@ class ObjectConfidence:
     entropy : ndarray of shape (n_samples,)
         Entropy of the membership: 0 if it is certain, 1 if it is uniform over all clusters.
     company : ndarray of shape (n_samples,)
-        Share of the objects put together with this one that are in its own cluster.
+        Share of its own cluster in its company (:func:`company`); NaN for an object without company.
     item_consensus : ndarray of shape (n_samples,)
         Mean co-association with the other objects of its cluster.
     silhouette : ndarray of shape (n_samples,)

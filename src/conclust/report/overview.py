@@ -56,8 +56,8 @@ def overview_section(
         column("separation", "Separation", _HOW_SEPARATED, kind="text"),
     ]
     gaps = None if reported.gaps is None else reported.gaps.separated()
-    has_company = reported.labels[(reported.labels >= 0) & ~always_apart(reported, sure, of=of)]
-    apart = np.bincount(has_company, minlength=K) == 0
+    with_company = (reported.labels >= 0) & ~always_apart(reported, sure, of=of)
+    apart = np.bincount(reported.labels[with_company], minlength=K) == 0
     cells += [
         sizes.tolist(),
         numbers(sizes / sizes.sum()),
