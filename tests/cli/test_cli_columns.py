@@ -444,6 +444,23 @@ def read_or_refused(path):
         return str(error)
 
 
+@pytest.mark.parametrize(("suffix", "pack"), PACKINGS)
+def test_all_streams_of_a_compressed_table_are_read_or_it_is_refused(tmp_path, suffix, pack):
+    """As `cat` and parallel compressors write them; BZ2File and LZMAFile end silently before a damaged one."""
+    path = tmp_path / f"a.csv{suffix}"
+    first, second = pack(b"x,y\n" + b"1,2\n" * 3000), pack(b"3,4\n" * 3000)
+    for between in (b"", bytes(8), bytes(200_000)):
+        path.write_bytes(first + between + second + bytes(4))
+        np.testing.assert_array_equal(
+            read_points(path, Reading()).X, np.repeat([[1, 2], [3, 4]], 3000, axis=0)
+        )
+    damaged = bytes([second[0] ^ 255]) + second[1:]
+    for more in (damaged, second[:-10], b"and more"):
+        path.write_bytes(first + more)
+        with pytest.raises(FileFormatError, match="it does not unpack"):
+            read_points(path, Reading())
+
+
 @pytest.mark.parametrize(("module", "suffix"), [("bz2", ".bz2"), ("lzma", ".xz")])
 def test_a_python_without_a_compression_refuses_its_files(tmp_path, monkeypatch, module, suffix):
     path = tmp_path / f"a.csv{suffix}"

@@ -43,9 +43,14 @@ _PACKINGS = {
             "bzip2",
             ".bz2",
             tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)),
-            lambda file: import_module("bz2").BZ2File(file),
+            lambda file: _joined(file, import_module("bz2").BZ2Decompressor),
         ),
-        _Packing("xz", ".xz", (b"\xfd7zXZ",), lambda file: import_module("lzma").LZMAFile(file)),
+        _Packing(
+            "xz",
+            ".xz",
+            (b"\xfd7zXZ",),
+            lambda file: _joined(file, import_module("lzma").LZMADecompressor),
+        ),
     )
 }
 _OF_ZSTD = "Unpack it in a pipe, 'zstd -dc FILE | conclust COMMAND -'"
@@ -63,6 +68,8 @@ NO_TEXT = {
     b"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
 }
 """First bytes of files that are not CSV, whatever their names."""
+_BLOCK = 1 << 16  # bytes read or unpacked at once
+
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """First bytes of text in UTF-16, as Excel ("Unicode text") and `>` of PowerShell 5 write it."""
 
@@ -169,6 +176,61 @@ class _Unpacked(io.BufferedIOBase):
                 f"{self._name} unpacks to more than {reading_limit():,} bytes, the limit."
             )
         return content
+
+
+class _Streams(io.RawIOBase):
+    """The content of compressed streams that follow one another.
+
+    BZ2File and LZMAFile end without an error where the beginning of a further stream is damaged, or zeros precede it.
+    """
+
+    def __init__(self, below: BinaryIO, decompressor: Callable[[], Any]) -> None:
+        self._below = below
+        self._decompressor = decompressor
+        self._stream = decompressor()
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        if (offset, whence) != (0, io.SEEK_SET):
+            raise io.UnsupportedOperation("only the beginning can be reached")
+        self._below.seek(0)
+        self._stream = self._decompressor()
+        self._position = 0
+        return 0
+
+    def tell(self) -> int:
+        return self._position
+
+    def readinto(self, buffer: Any, /) -> int:
+        content = b""
+        while not content:
+            packed = b""
+            if self._stream.eof:
+                packed = self._stream.unused_data.lstrip(b"\0")
+                while not packed:
+                    block = self._below.read(_BLOCK)
+                    if not block:
+                        return 0
+                    packed = block.lstrip(b"\0")
+                self._stream = self._decompressor()
+            elif self._stream.needs_input:
+                packed = self._below.read(_BLOCK)
+                if not packed:
+                    raise EOFError("it ends within a compressed stream")
+            content = self._stream.decompress(packed, len(buffer))
+        buffer[: len(content)] = content
+        self._position += len(content)
+        return len(content)
+
+
+def _joined(file: BinaryIO, decompressor: Callable[[], Any]) -> io.BufferedReader:
+    return io.BufferedReader(_Streams(file, decompressor), _BLOCK)
 
 
 def _is_damage(error: Exception) -> bool:
