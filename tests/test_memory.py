@@ -85,9 +85,9 @@ CALLS = {
     "pair sample": lambda: kernels.PairSample(700, 20, 1, 2),
     "gram": lambda: kernels.contingency_gram(view, np.empty((view.n_clusters,) * 2, np.int64), 2),
     "dips": lambda: kernels.dips_of_sorted(np.sort(rng.random((9, 100)), axis=1), np.empty(9), 2),
-    "nearest": lambda: kernels.NearestPairs(view, 5, 1 << 40, 2),
-    "nearest, counted": lambda: kernels.NearestPairs(cc.Ensemble(far).label_view, 5, 1 << 40, 2),
-    "nearest, weights": lambda: kernels.NearestPairs(view.reweighted(np.linspace(1, 2, 12)), 5, 1 << 40, 2),
+    "nearest": lambda: kernels.NearestPairs(view, 5, 0, 700, 1 << 40, 2),
+    "nearest, counted": lambda: kernels.NearestPairs(cc.Ensemble(far).label_view, 5, 0, 700, 1 << 40, 2),
+    "nearest, weights": lambda: kernels.NearestPairs(view.reweighted(np.linspace(1, 2, 12)), 5, 0, 700, 1 << 40, 2),
     "coassociation": new_ensemble(labels, lambda e: cc.evidence.coassociation(e, n_jobs=2)),
     "coassociation, weights": new_ensemble(
         labels, lambda e: cc.evidence.coassociation(cc.Ensemble(labels, weights=np.linspace(1, 2, 12)))

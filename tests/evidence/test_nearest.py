@@ -147,7 +147,30 @@ def test_too_many_ties_are_refused_before_all_are_found(monkeypatch, n, weights)
     n_pairs = n * (n // 2 - 1)
     monkeypatch.setattr(nearest, "_MOST", n_pairs)
     assert len(nearest_pairs(ensemble, 5).indices) == n_pairs
+    bounded = nearest_pairs(ensemble, 5, max_partners=7)
     monkeypatch.setattr(nearest, "_MOST", n_pairs - 1)
     with pytest.raises(DenseLimitError, match=rf"max_partners=25 .* max_partners={n} to keep all"):
         nearest_pairs(ensemble, 5)
     assert len(nearest_pairs(ensemble, 5, max_partners=n).indices) == n_pairs
+    in_blocks = nearest_pairs(ensemble, 5, max_partners=7)
+    np.testing.assert_array_equal(in_blocks.indptr, bounded.indptr)
+    np.testing.assert_array_equal(in_blocks.indices, bounded.indices)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize(("n", "m", "k"), SHAPES)
+def test_partners_found_in_blocks_are_those_found_at_once(monkeypatch, n, m, k, missing):
+    ensemble = Ensemble(random_labels(3, n, m, k, missing))
+    bounded = nearest_pairs(ensemble, 4, max_partners=5)
+    spans, kernel = [], nearest.NearestPairs
+
+    def recorded(view, per_object, first, last, *rest):
+        spans.append((first, last))
+        return kernel(view, per_object, first, last, *rest)
+
+    monkeypatch.setattr(nearest, "_MOST", 0)
+    monkeypatch.setattr(nearest, "NearestPairs", recorded)
+    in_blocks = nearest_pairs(ensemble, 4, max_partners=5)
+    assert spans[1:] == [(first, min(first + 256, n)) for first in range(0, n, 256)]
+    np.testing.assert_array_equal(in_blocks.indptr, bounded.indptr)
+    np.testing.assert_array_equal(in_blocks.indices, bounded.indices)

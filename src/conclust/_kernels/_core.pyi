@@ -198,7 +198,9 @@ def add_rem_add(
 Sums = NDArray[np.uint32] | NDArray[np.float64]
 
 class NearestPairs:
-    def __init__(self, labels: LabelView, k: int, most: int, n_threads: int) -> None: ...
+    def __init__(
+        self, labels: LabelView, k: int, first: int, last: int, most: int, n_threads: int
+    ) -> None: ...
     @property
     def exceeded(self) -> bool: ...
     @property

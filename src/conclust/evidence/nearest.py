@@ -20,6 +20,8 @@ from conclust.exceptions import DenseLimitError, UnsupportedEnsembleError
 _CELLS = 1 << 22
 # Maximum number of partners of all objects, unless `max_partners` is given; the result takes up to three times their memory.
 _MOST = 1 << 29
+# Objects searched at once by the kernel.
+_TASK = 256
 # Partners sorted at once, up to one object's more.
 _SORTED = 1 << 20
 
@@ -42,7 +44,8 @@ def nearest_pairs(
     max_partners : int, default=None
         Maximum number of partners that an object chooses, including ties; at least `per_object`. If there are more,
         those with which it shares smaller clusters are chosen (the largest sum of 1 / size), then those that come
-        next in the order of the objects. None: all ties, up to 2^29 partners of all objects.
+        next in the order of the objects. Of more than 2^29 ties, those of some objects at a time are held in memory.
+        None: all ties, up to 2^29 partners of all objects.
     n_jobs : int, default=None
         Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
 
@@ -86,21 +89,21 @@ def nearest_pairs(
         raise UnsupportedEnsembleError(
             "nearest_pairs takes no soft members, and the ensemble has them. sample_pairs and evidence do."
         )
+    if max_partners is not None:
+        check_int(max_partners, "max_partners", "nearest_pairs", low=count)
     n = ensemble.n_samples
-    most = n * n if max_partners is not None else _MOST
-    pairs = NearestPairs(ensemble.label_view, min(count, n), most, threads)
-    if pairs.exceeded:
+    found = _ties(ensemble, count, 0, n, _MOST, threads)
+    if found is not None:
+        indptr, indices = _bounded(ensemble, 0, *found, max_partners, threads)
+    elif max_partners is not None:
+        indptr, indices = _bounded_in_blocks(ensemble, count, max_partners, threads)
+    else:
         raise DenseLimitError(
             f"nearest_pairs finds more than {_MOST:,} pairs of these {n:,} objects ({12 * _MOST / 1e9:.1f} GB), because "
             f"many objects are equally similar. Use max_partners={5 * count} to keep some of them for each object, or "
             f"max_partners={n} to keep all if enough memory is available."
         )
-    indptr, indices = np.empty(n + 1, dtype=np.int64), np.empty(pairs.n_entries, dtype=np.int32)
-    pairs.read(indptr, indices)
-    del pairs
-    if max_partners is not None:
-        check_int(max_partners, "max_partners", "nearest_pairs", low=count)
-        indptr, indices = _bounded(ensemble, indptr, indices, max_partners, threads)
+    del found
     either = SymmetricPattern(indptr, indices, threads)
     indptr, indices = np.empty(n + 1, dtype=np.int64), np.empty(either.n_entries, dtype=np.int32)
     either.read(indptr, indices, threads)
@@ -108,21 +111,72 @@ def nearest_pairs(
     return evidence_of_pattern(ensemble, indptr, indices, n_jobs=n_jobs)
 
 
-def _bounded(
-    ensemble: Ensemble, indptr: Ints, indices: NDArray[np.int32], most: int, threads: int
+def _ties(
+    ensemble: Ensemble, count: int, first: int, last: int, most: int, threads: int
+) -> tuple[Ints, NDArray[np.int32]] | None:
+    """Return the partners of the objects in range(first, last), all ties included; None if there are more than `most`."""
+    view, k = ensemble.label_view, min(count, ensemble.n_samples)
+    pairs = NearestPairs(view, k, first, last, most, threads)
+    if pairs.exceeded:
+        return None
+    indptr = np.empty(last - first + 1, dtype=np.int64)
+    indices = np.empty(pairs.n_entries, dtype=np.int32)
+    pairs.read(indptr, indices)
+    return indptr, indices
+
+
+def _bounded_in_blocks(
+    ensemble: Ensemble, count: int, most: int, threads: int
 ) -> tuple[Ints, NDArray[np.int32]]:
-    """Return the partners that objects chose, up to a maximum number per object."""
+    """Return at most `most` partners of each object, with the ties of some objects at a time in memory."""
+    n = ensemble.n_samples
+    step = max(_TASK, _MOST // 4 // n // _TASK * _TASK)
+    chosen, parts = [], []
+    for first in range(0, n, step):
+        last = min(first + step, n)
+        found = _ties(ensemble, count, first, last, n * n, threads)
+        assert found is not None
+        indptr, indices = _bounded(ensemble, first, *found, most, threads)
+        chosen.append(np.diff(indptr))
+        parts.append(indices)
+    return np.concatenate([[0], np.cumsum(np.concatenate(chosen))]), np.concatenate(parts)
+
+
+def _bounded(
+    ensemble: Ensemble,
+    first: int,
+    indptr: Ints,
+    indices: NDArray[np.int32],
+    most: int | None,
+    threads: int,
+) -> tuple[Ints, NDArray[np.int32]]:
+    """Return the partners that objects from `first` on chose, up to a maximum number per object (None: all).
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The partitions.
+    first : int
+        The object of the first row.
+    indptr, indices : ndarray of int
+        The partners chosen, by rows.
+    most : int or None
+        The maximum number.
+    threads : int
+        Number of threads.
+    """
     n, chosen = ensemble.n_samples, np.diff(indptr)
-    if chosen.max(initial=0) <= most:
+    if most is None or chosen.max(initial=0) <= most:
         return indptr, indices
     within_bound = np.ones(len(indices), dtype=np.bool_)
     # Objects are taken in blocks, because Ctrl-C has no effect while NumPy sorts.
     blocks = indptr[:-1] // _SORTED
-    for objects in np.split(np.arange(n), np.flatnonzero(np.diff(blocks)) + 1):
+    for objects in np.split(np.arange(len(chosen)), np.flatnonzero(np.diff(blocks)) + 1):
         objects = objects[chosen[objects] > most]
-        i = np.repeat(objects, chosen[objects])
-        rank = np.arange(len(i)) - np.searchsorted(i, i, "left")
-        places = indptr[i] + rank
+        rows = np.repeat(objects, chosen[objects])
+        rank = np.arange(len(rows)) - np.searchsorted(rows, rows, "left")
+        places = indptr[rows] + rank
+        i = rows + first
         j = indices[places].astype(np.int64)
         c, N = pair_counts(ensemble, i, j, n_jobs=threads)
         # Shares of equal counts may differ by rounding if the weights are fractions.

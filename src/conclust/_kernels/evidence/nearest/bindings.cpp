@@ -9,12 +9,13 @@ using conclust::SymmetricPattern;
 void bind_nearest(nb::module_& m) {
     nb::class_<NearestPairs> cls(m, "NearestPairs");
     cls.def("__init__",
-            [](NearestPairs* self, const BoundLabels& labels, std::size_t k, std::size_t most,
-               int n_threads) {
+            [](NearestPairs* self, const BoundLabels& labels, std::size_t k, std::size_t first,
+               std::size_t last, std::size_t most, int n_threads) {
         const nb::gil_scoped_release release;
-        new (self) NearestPairs(labels.view, k, most, n_threads);
+        new (self) NearestPairs(labels.view, k, first, last, most, n_threads);
     },
-            nb::arg("labels"), nb::arg("k"), nb::arg("most"), nb::arg("n_threads"));
+            nb::arg("labels"), nb::arg("k"), nb::arg("first"), nb::arg("last"), nb::arg("most"),
+            nb::arg("n_threads"));
     cls.def_prop_ro("exceeded", &NearestPairs::exceeded);
     cls.def_prop_ro("n_entries", &NearestPairs::n_entries);
     cls.def("read",

@@ -35,9 +35,9 @@ bool counting_is_cheaper(const Searched& searched, std::size_t k) {
 
 }  // namespace
 
-NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, std::size_t most,
-                           [[maybe_unused]] int threads)
-    : indptr_(labels.n + 1, 0), parts_((labels.n + task_size - 1) / task_size) {
+NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, std::size_t first, std::size_t last,
+                           std::size_t most, [[maybe_unused]] int threads)
+    : indptr_(last - first + 1, 0), parts_((last - first + task_size - 1) / task_size) {
     const Searched searched(labels);
     const auto tasks = static_cast<std::ptrdiff_t>(parts_.size());
     Interruption interruption;
@@ -46,17 +46,17 @@ NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, std::size_t m
         if (interruption.wanted(task, tasks) || total > most) {
             return;
         }
-        const std::size_t begin = static_cast<std::size_t>(task) * task_size;
+        const std::size_t begin = first + static_cast<std::size_t>(task) * task_size;
         interruption.guard([&] {
             std::vector<std::int32_t>& found = parts_[static_cast<std::size_t>(task)];
-            rows(begin, std::min(begin + task_size, labels.n), found);
+            rows(begin, std::min(begin + task_size, last), found);
             total += found.size();
         });
     };
     const auto work = [&](auto& search, std::ptrdiff_t task) {
         each(task, [&](std::size_t begin, std::size_t end, std::vector<std::int32_t>& found) {
             for (std::size_t i = begin; i < end; ++i) {
-                indptr_[i + 1] = static_cast<std::int64_t>(search->row(i, found));
+                indptr_[i - first + 1] = static_cast<std::int64_t>(search->row(i, found));
             }
         });
     };
@@ -64,14 +64,14 @@ NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, std::size_t m
         const BitSlices slices(labels, threads);
         const Form form = find_form("auto");
 #pragma omp parallel default(none) num_threads(threads) \
-    shared(slices, k, form, tasks, each, interruption)
+    shared(slices, k, form, tasks, each, first, interruption)
         {
             std::optional<Counting> counting;
             interruption.guard([&] { counting.emplace(slices, k, form); });
 #pragma omp for schedule(dynamic, 1)
             for (std::ptrdiff_t task = 0; task < tasks; ++task)
                 each(task, [&](std::size_t begin, std::size_t end, std::vector<std::int32_t>& found) {
-                    counting->rows(begin, end, found, indptr_.data() + begin + 1);
+                    counting->rows(begin, end, found, indptr_.data() + (begin - first) + 1);
                 });
         }
     } else {
@@ -92,7 +92,7 @@ NearestPairs::NearestPairs(const LabelView& labels, std::size_t k, std::size_t m
     }
     interruption.pass_on();
     exceeded_ = total > most;
-    for (std::size_t i = 0; i < labels.n; ++i) indptr_[i + 1] += indptr_[i];
+    for (std::size_t i = 0; i < last - first; ++i) indptr_[i + 1] += indptr_[i];
 }
 
 void NearestPairs::read(std::span<std::int64_t> indptr, std::span<std::int32_t> indices) const {

@@ -25,13 +25,15 @@ namespace conclust {
 // Preconditions: 1 <= n < 2^31, k >= 1, hard labels with offsets, codes below the number of clusters.
 class NearestPairs {
   public:
-    // Ends early, with exceeded(), once there are more than `most` entries.
-    NearestPairs(const LabelView& labels, std::size_t k, std::size_t most, int threads);
+    // Only the rows of the objects from `first` on and before `last`, counted from 0 below. Ends early, with
+    // exceeded(), once there are more than `most` entries. Precondition: first <= last <= n.
+    NearestPairs(const LabelView& labels, std::size_t k, std::size_t first, std::size_t last,
+                 std::size_t most, int threads);
 
     bool exceeded() const { return exceeded_; }
     // Precondition of the other functions: not exceeded().
     std::size_t n_entries() const { return static_cast<std::size_t>(indptr_.back()); }
-    // Precondition: indptr has n + 1 places, indices n_entries().
+    // Precondition: indptr has last - first + 1 places, indices n_entries().
     void read(std::span<std::int64_t> indptr, std::span<std::int32_t> indices) const;
 
   private:
