@@ -128,7 +128,7 @@ def record_features(estimator: Any, X: Any) -> None:
 
 @contextmanager
 def names_checked() -> Iterator[None]:
-    """Omit scikit-learn's warnings about names of columns within the block: an outer estimator has compared them."""
+    """Silence scikit-learn's warnings about names of columns, which an outer estimator has compared."""
     with warnings.catch_warnings():
         pattern = "X (has|does not have valid) feature names, but"
         warnings.filterwarnings("ignore", pattern, UserWarning)

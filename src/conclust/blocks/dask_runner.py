@@ -64,7 +64,7 @@ def needed_client() -> Any:
 
 
 def _leave_pool() -> None:
-    """Leave the thread pool of a worker if this code is one of its tasks, whose place the tasks that it waits for need."""
+    """Leave the thread pool of a worker if this code runs in one of its tasks: those that it waits for need the thread."""
     if getattr(import_module("distributed.threadpoolexecutor").thread_state, "proceed", False):
         with suppress(ValueError):  # a pool that runs no tasks
             import_module("distributed").secede()

@@ -228,7 +228,7 @@ def embedding(
     names : sequence of str, default=None
         Names of the clusters. None: their numbers from 0. Names that would cover each other are in a key below, and
         clusters have their numbers in it. Of numbers that would cover more than a third of the picture, only those of
-        the largest clusters are written.
+        the largest clusters are written, and the key has only these clusters.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 

@@ -43,7 +43,7 @@ def further_arguments(model: Any) -> tuple[str, ...]:
 
 
 def method_of(model: Any) -> Method | None:
-    """Return the method of an estimator, a user's subclass included; None of one that is not of conclust's kind."""
+    """Return the method of an estimator, including a user's subclass; None for other objects."""
     if isinstance(model, ConsensusClusterer):
         return replace(model.method, estimator=type(model).__name__)
     if isinstance(model, GraphConsensus):

@@ -386,7 +386,7 @@ def coassociation(
 
 
 def _check_output(show: Any, save: Any, owner: str) -> None:
-    """Refuse invalid ways out, and import pyplot if it shall show the figure, which is then made as one of pyplot."""
+    """Check `show` and `save`, and import pyplot if it shows the figure, which then belongs to pyplot."""
     if check_bool(show, "show", owner):
         try:
             import matplotlib.pyplot  # noqa: F401
@@ -397,7 +397,7 @@ def _check_output(show: Any, save: Any, owner: str) -> None:
 
 
 def _sent(ax: Axes, show: bool, save: str | PathLike[str] | None) -> Axes:
-    """Write and show the figure of a picture, and return its axes."""
+    """Write and show the figure of some axes, and return these."""
     if save is not None:
         ax.figure.savefig(save)  # type: ignore[union-attr]
     if show:
