@@ -92,7 +92,7 @@ def nearest_pairs(
     if max_partners is not None:
         check_int(max_partners, "max_partners", "nearest_pairs", low=count)
     n = ensemble.n_samples
-    found = _ties(ensemble, count, 0, n, _MOST, threads)
+    found = _ties(ensemble, count, range(n), _MOST, threads)
     if found is not None:
         indptr, indices = _bounded(ensemble, 0, *found, max_partners, threads)
     elif max_partners is not None:
@@ -112,14 +112,14 @@ def nearest_pairs(
 
 
 def _ties(
-    ensemble: Ensemble, count: int, first: int, last: int, most: int, threads: int
+    ensemble: Ensemble, count: int, objects: range, most: int, threads: int
 ) -> tuple[Ints, NDArray[np.int32]] | None:
-    """Return the partners of the objects in range(first, last), all ties included; None if there are more than `most`."""
+    """Return the partners of some objects, all ties included; None if there are more than `most`."""
     view, k = ensemble.label_view, min(count, ensemble.n_samples)
-    pairs = NearestPairs(view, k, first, last, most, threads)
+    pairs = NearestPairs(view, k, objects.start, objects.stop, most, threads)
     if pairs.exceeded:
         return None
-    indptr = np.empty(last - first + 1, dtype=np.int64)
+    indptr = np.empty(len(objects) + 1, dtype=np.int64)
     indices = np.empty(pairs.n_entries, dtype=np.int32)
     pairs.read(indptr, indices)
     return indptr, indices
@@ -133,8 +133,7 @@ def _bounded_in_blocks(
     step = max(_TASK, _MOST // 4 // n // _TASK * _TASK)
     chosen, parts = [], []
     for first in range(0, n, step):
-        last = min(first + step, n)
-        found = _ties(ensemble, count, first, last, n * n, threads)
+        found = _ties(ensemble, count, range(first, min(first + step, n)), n * n, threads)
         assert found is not None
         indptr, indices = _bounded(ensemble, first, *found, most, threads)
         chosen.append(np.diff(indptr))
