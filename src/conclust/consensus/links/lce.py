@@ -127,7 +127,8 @@ class LCE(ConsensusClusterer):
     An object that a partition did not observe, or took for noise, has no edge into it; what the clusters of
     the partition resemble on average stands in place of its row in RM, or the pattern of absences would
     be cut. Clusters are compared over the objects that both partitions observed. Weights of the partitions
-    weigh edges and triples; soft members spread an object over clusters by its memberships.
+    weigh edges and triples; a weight of 2 is not the same as two copies, whose clusters resemble each other. Soft
+    members spread an object over clusters by its memberships.
 
     Linkage: "cts" and "wtq" compare objects over the partitions that observed both, and average linkage weighs pairs by
     the number of these; "srs" and "asrs" compare all clusters of one object with all of the other. Noise is similar to
