@@ -298,7 +298,7 @@ def test_the_next_command_removes_the_folder_of_a_killed_one(table, tmp_path, ex
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such locks")
 def test_temporary_folders_of_other_machines_stay(table, tmp_path):
-    """Where locks hold on one machine only, that of a running process looks abandoned to the others."""
+    """If locks are local to a machine, another machine cannot see that a process still runs."""
     names = [f".conclust-{name}-0123.tmp" for name in (machine(), "another")]
     for name in names:
         (tmp_path / name).mkdir()

@@ -60,8 +60,8 @@ def compare(
         gives the rows other names. "all": every method of conclust. None: thirteen, at least one of each
         family.
     n_clusters : int, default=None
-        Number of clusters, or its maximum, as each method takes it; overrides that of an estimator, and
-        does not reach an object without ``get_params``. None: methods find it where they can; those that require one
+        Number of clusters, or the maximum number, depending on the method. It replaces the number of an estimator;
+        objects without ``get_params`` keep their own. None: methods find the number if they can; those that require one
         get the number that :class:`conclust.AutoConsensus` finds in this ensemble.
     truth : array-like of shape (n_samples,), default=None
         Known classes, numbers or names; -1, NaN, None: unknown. Used for the scores only.
