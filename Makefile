@@ -2,7 +2,7 @@
 #   make demo      real data to a consensus, a table and a report
 #   make test      the test suite, but for what takes long
 #   make processes the tests that start processes or run experiments: the shell, caches, signals, threads
-#   make long      the tests that look at much: pages of the docs, scikit-learn's checks, all partitions of seven objects, fuzz,
+#   make long      the tests that look at much, files or single tests (marked `long`): pages of the docs, scikit-learn's checks, all partitions of seven objects, fuzz,
 #                  degenerate partitions, the null of the number of clusters, pictures
 #   make test-browser  the report in headless Chromium (Debian's chromium)
 #   make cluster   labels and points in Zarr and Dask, on the workers of a Dask cluster
@@ -58,7 +58,7 @@ demo: $(VENV)/.runs
 	$(BIN)/conclust demo --out demo-report --force
 
 test: setup
-	$(BIN)/python -m pytest --numprocesses=2 $(addprefix --ignore=,$(PROCESSES) $(LONG) tests/browser tests/blocks/cluster tests/sc) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses=2 -m "not long" $(addprefix --ignore=,$(PROCESSES) $(LONG) tests/browser tests/blocks/cluster tests/sc) $(PYTEST_ARGS)
 
 # Three at a time: these tests wait for each other's processes.
 processes: setup
@@ -66,6 +66,7 @@ processes: setup
 
 long: setup
 	$(BIN)/python -m pytest --numprocesses=2 $(PYTEST_ARGS) $(LONG)
+	$(BIN)/python -m pytest --numprocesses=2 -m long $(PYTEST_ARGS) $(filter-out $(PROCESSES) $(LONG),$(shell grep -rl --include='test_*.py' 'mark\.long' tests))
 
 test-browser: setup
 	@sh tools/check_browser.sh

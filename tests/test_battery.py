@@ -97,6 +97,7 @@ def test_every_exemption_names_a_form_and_a_test():
 # -- equivalent evidence
 
 
+@pytest.mark.long
 def test_cluster_names_change_no_bit(form):
     labels, _ = planted()
     rng = np.random.default_rng(1)
@@ -247,6 +248,7 @@ def test_duplicated_objects_stay_together(form):
 
 
 # 300 clusters where 3 are requested.
+@pytest.mark.long
 @of_each_class
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.EnsembleWarning")
 def test_more_than_255_clusters_and_partitions(form):
@@ -412,6 +414,7 @@ def test_the_same_seed_gives_the_same_bits(form):
         np.testing.assert_array_equal(a.membership_, b.membership_)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [200, 9_000])
 def test_threads_change_no_bit(form, n):
     if n > 1_000 and "EAC" in form and "single" not in form and "pairs" not in form:

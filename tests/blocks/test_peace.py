@@ -17,6 +17,7 @@ from conclust.evidence import evidence
 from conclust.exceptions import ParameterError
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_likelihood_is_computed_on_the_solved_objects(weighted):
     labels, truth = planted(seed=4, n=N_LANDMARKS + 500, m=8, k=3, flip=0.25, missing=0.1)

@@ -26,6 +26,7 @@ def all_pairs(K):
     return np.array([(p, q) for p in range(K) for q in range(K) if p != q])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("seed", "d", "K"), [(0, 3, 5), (1, 2, 8), (2, 6, 2), (3, 1, 3), (4, 8, 6)]
 )

@@ -211,6 +211,7 @@ def test_other_kinds_of_members_are_refused(kinds, capsys):
     assert "Choose from" in capsys.readouterr().err
 
 
+@pytest.mark.long
 def test_members_can_use_random_metrics(tmp_path, out):
     rng = np.random.default_rng(0)
     np.save(tmp_path / "x.npy", rng.normal(size=(60, 6)) + rng.integers(0, 2, (60, 1)) * 9)

@@ -55,6 +55,7 @@ def test_an_empty_path_is_not_the_current_folder(option, tmp_path, monkeypatch, 
     assert f"argument {option}: must name a file or folder, got ''" in capsys.readouterr().err
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("header", [None, True])
 @pytest.mark.parametrize("rows", [3, 200_000])
 @pytest.mark.parametrize(

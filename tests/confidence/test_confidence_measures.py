@@ -237,6 +237,7 @@ def test_a_consensus_clustering_supplies_its_ensemble():
     )
 
 
+@pytest.mark.long
 def test_partition_scores_agree_with_scikit_learn(blobs):
     _, _, sampled = blobs
     whole = Ensemble(np.where(sampled.labels < 0, 0, sampled.labels), weights=np.arange(1, 21))

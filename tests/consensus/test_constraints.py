@@ -163,6 +163,7 @@ def test_eac_with_constraints_merges_greedily(soft, lost):
         assert sets_of(found) == {frozenset(c) for c in steps[-1]}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "model",
     [
@@ -251,6 +252,7 @@ METHODS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", METHODS, ids=str)
 @pytest.mark.parametrize("seed", range(2))
 def test_all_constraints_are_kept(model, seed):
@@ -463,6 +465,7 @@ def test_pcc_is_stationary_under_constraints(kind):
         assert best.fun >= model.objective_ - 1e-4 * abs(model.objective_)
 
 
+@pytest.mark.long
 def test_pcc_is_no_worse_than_the_best_labels_under_constraints():
     """A membership is at least as good as the best of all partitions of seven objects."""
     rng = np.random.default_rng(1)
@@ -477,6 +480,7 @@ def test_pcc_is_no_worse_than_the_best_labels_under_constraints():
         assert model.objective_ <= best + 1e-9
 
 
+@pytest.mark.long
 def test_pcc_with_constraints_gives_the_same_bits_with_any_threads_and_platforms():
     z, labels = members(2, n=300, K=4)
     must, cannot = answers(1, z, 30)

@@ -90,6 +90,7 @@ def check_against_the_twin(labels, threshold, weights=None):
     np.testing.assert_array_equal(by_size.labels_, numbered(found))
 
 
+@pytest.mark.long
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(data=st.data())
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.EvidenceWarning")
@@ -128,6 +129,7 @@ def test_the_kernel_matches_its_twin_for_many_words_of_bits(case, threshold):
     check_against_the_twin(labels, threshold, rng.integers(1, 3, 12).tolist())
 
 
+@pytest.mark.long
 def test_the_kernel_matches_its_twin_for_blocks_of_words():
     labels = correlated(np.random.default_rng(0), 700, 10, errors=0.3)
     assert len(Ensemble(labels).distinct_rows()) > 512
@@ -307,6 +309,7 @@ def test_auto_is_the_default_and_picks_the_best_threshold_tried(case, weighted):
     assert not hasattr(model.set_params(threshold=3).fit(labels), "scores_")
 
 
+@pytest.mark.long
 def test_auto_recovers_classes_that_a_threshold_of_half_shatters():
     """Members of 3 to 20 clusters of 3 classes, as in the papers' ensembles."""
     auto, half = [], []
@@ -328,6 +331,7 @@ def test_auto_handles_one_cluster_and_singletons():
     np.testing.assert_array_equal(FCAConsensus().fit_predict(apart), np.arange(5))
 
 
+@pytest.mark.long
 def test_auto_tries_a_hundred_thresholds_from_a_twentieth_on():
     for m, expected in ((35, np.arange(2, 36)), (60, np.arange(3, 61)), (500, 100)):
         model = FCAConsensus().fit(np.repeat([[0], [0], [1], [2]], m, axis=1))

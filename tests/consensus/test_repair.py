@@ -42,6 +42,7 @@ def grown(ensemble, K):
     return model, weighted.column_weights * certainty
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(16))
 def test_units_and_merges_match_loops(seed):
     z, ensemble = planted(seed, n=80 if seed % 2 else 48)
@@ -69,6 +70,7 @@ def test_units_and_merges_match_loops(seed):
         assert sets_of(cut(found.tree, len(clusters))) == clusters
 
 
+@pytest.mark.long
 def test_the_given_number_of_clusters_is_reached_if_possible():
     """Answers that are true, most of them about few objects, and the true number."""
     for seed in range(60):

@@ -281,6 +281,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(rows, "_HELD", 1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("form", "dtype"),
     [*((form, np.float64) for form in FORMS), ("scaled", np.float32), ("observed", np.int64)],

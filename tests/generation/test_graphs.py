@@ -46,6 +46,7 @@ def dense_rows(model, X, k):
     return places / np.linalg.norm(places, axis=1, keepdims=True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [3, 5, 8])
 def test_members_equal_k_means_of_the_leading_singular_vectors(k):
     X, y = make_blobs(400, 3, centers=8, cluster_std=1.2, center_box=(-7, 7), random_state=1)

@@ -85,6 +85,7 @@ def test_members_are_a_spectral_clustering_of_the_graph():
     assert found.model is None
 
 
+@pytest.mark.long
 def test_neighbours_and_widths_are_drawn_from_the_ranges_of_the_paper(monkeypatch):
     drawn = []
 

@@ -24,6 +24,7 @@ FOUR = [np.array(p) for p in all_partitions(4)]
 # -- partitions
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [2, 4, 5])
 def test_meet_join_and_order_match_their_definitions(n):
     for a in all_partitions(n):
@@ -38,6 +39,7 @@ vectors = st.integers(2, 30).flatmap(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(vectors)
 def test_the_laws_of_a_lattice_hold(abc):

@@ -69,6 +69,7 @@ def test_the_worked_example_is_reproduced():
     assert metrics.contingency(A, B).table.tolist() == [[2, 0], [1, 1], [0, 2]]
 
 
+@pytest.mark.long
 @settings(derandomize=True, max_examples=150, deadline=None)
 @given(complete)
 def test_measures_agree_with_scikit_learn(labels):
@@ -165,6 +166,7 @@ def test_measures_match_their_definitions_with_missing_and_noise(labels):
     )
 
 
+@pytest.mark.long
 @settings(derandomize=True, max_examples=100, deadline=None)
 @given(incomplete, st.permutations(range(3)), st.randoms(use_true_random=False))
 def test_names_and_order_change_no_bit(labels, names, random):
@@ -275,6 +277,7 @@ def test_contingency_tables_have_names_and_sizes():
         _ = every.table
 
 
+@pytest.mark.long
 def test_very_many_clusters_are_compared():
     # 30,000 x 30,000 clusters (7 GB): only the sparse assignment can do it.
     rng = np.random.default_rng(0)

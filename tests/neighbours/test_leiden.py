@@ -45,6 +45,7 @@ def small_graphs():
     yield neighbour_graph(points, 6, weights="jaccard").to_scipy().toarray()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("quality", ["modularity", "cpm"])
 @pytest.mark.parametrize("number", range(5))
 def test_no_single_move_gains_and_communities_are_connected(number, quality):

@@ -67,6 +67,7 @@ def test_certainty_counts_and_the_unit_of_weights_does_not():
     assert other_unit.saved[0] == pytest.approx(weighed.saved[0], rel=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [50, 500, 5000])
 def test_a_ring_of_cliques_is_not_merged_by_default(number):
     edges = np.array(list(nx.ring_of_cliques(number, 10).edges))

@@ -20,6 +20,7 @@ def pictures():
     yield plotting.membership_bars(rng.dirichlet(np.ones(3), 20))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["svg", "png"])
 @pytest.mark.parametrize("which", [0, 1])
 def test_saved_figures_have_the_bytes_of_savefig(form, which):

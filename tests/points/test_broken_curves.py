@@ -14,11 +14,13 @@ def spiral(n, seed):
     return angle[:, np.newaxis] * np.column_stack([np.cos(angle), np.sin(angle)]) / 10
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 2])
 def test_a_spiral_of_many_points_is_one_cluster(seed):
     assert ConsensusClustering(random_state=seed).fit(spiral(5_000, seed)).n_clusters_ == 1
 
 
+@pytest.mark.long
 def test_two_spirals_that_are_apart_are_two_clusters():
     X = np.vstack([spiral(2_500, 0), spiral(2_500, 1) + np.array([10, 0])])
     labels = ConsensusClustering(random_state=0).fit(X).labels_
@@ -47,6 +49,7 @@ def test_ends_of_curves_are_connected_and_curves_side_by_side_are_not():
     assert n_ties(unbroken_graph(few)) == n_ties(neighbour_graph(few, 10))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_two_long_spirals_in_each_other_are_two_clusters(seed):
     angle = 6 * np.pi * np.sqrt(np.random.default_rng(seed).uniform(0.05, 1.0, 1_100))

@@ -44,6 +44,7 @@ def test_a_small_cluster_near_a_large_one_is_found():
     assert adjusted_rand_score(y == 9, model.labels_) > 0.95
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [60, 300, 1000])
 @pytest.mark.parametrize("kind", ["normal", "uniform", "exponential", "standard_t", "rounded"])
 def test_one_cloud_on_a_line_is_one_cluster(kind, n):
@@ -138,6 +139,7 @@ def test_equal_values_are_one_cluster():
     assert three.n_clusters_ == 3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("n", [200, 20_000])
 @pytest.mark.parametrize("second", ["constant", "another unit"])
 def test_several_columns_of_points_on_a_line_are_clustered_as_one(n, second):

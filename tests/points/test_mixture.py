@@ -132,6 +132,7 @@ def strips(n, seed):
     return np.concatenate([bows, disc]), np.repeat([0, 1, 2], [n, n, n // 2])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_uniform_clusters_are_not_cut_into_components(seed):
     X, y = strips(800, seed)
@@ -229,6 +230,7 @@ def crossing(n=3_000):
     return X, y
 
 
+@pytest.mark.long
 def test_overlapping_clusters_of_different_covariances_are_found():
     X, y = crossing()
     assert fit_mixtures(X, np.zeros(len(X), dtype=np.int64), 20, 0).number_of_one_shape() is None
@@ -242,6 +244,7 @@ def test_overlapping_clusters_of_different_covariances_are_found():
     assert adjusted_rand_index(y, given.labels_) > 0.8
 
 
+@pytest.mark.long
 def test_forty_overlapping_blobs_are_counted():
     grid = np.stack(np.meshgrid(np.arange(8), np.arange(5)), axis=-1).reshape(-1, 2)
     X, y = make_blobs(3_200, centers=grid * 5.2, random_state=0)
@@ -250,6 +253,7 @@ def test_forty_overlapping_blobs_are_counted():
     assert adjusted_rand_index(y, model.labels_) > 0.95
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_clouds_that_mixtures_fit_in_parts_remain_one_cluster(seed):
     rng = np.random.default_rng(seed)

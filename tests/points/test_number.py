@@ -90,6 +90,7 @@ def test_the_reason_for_few_points_names_the_test():
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("k", "size"), [(4, 15), (5, 14), (8, 8), (8, 18), (12, 12)])
 def test_clusters_with_fewer_points_than_a_piece_are_found(k, size):
     angles = 2 * np.pi * np.arange(k) / k

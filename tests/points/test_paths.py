@@ -132,6 +132,7 @@ def test_places_are_spread_evenly():
     assert evenly_spread(np.arange(3), 8).tolist() == [0, 1, 2]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(3))
 def test_a_ring_is_one_cluster_with_and_without_a_blob(seed):
     points, _ = ring(400, seed=seed, width=0.1)

@@ -105,6 +105,7 @@ def test_predict_follows_the_refinement(model):
     assert np.array_equal(restored.predict(new), model.predict(new))
 
 
+@pytest.mark.long
 def test_the_refinement_can_be_turned_off_and_on(model):
     X, _ = overlapping(2)
     off = clone(model).set_params(refine=False).fit(X)

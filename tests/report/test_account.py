@@ -85,6 +85,7 @@ def test_the_account_of_iris_is_complete():
     assert first["inside"] == f"{setosa.mean():.4g}"
 
 
+@pytest.mark.long
 def test_the_account_of_iris_has_a_p_value():
     iris = load_iris().data
     content = account(choose(iris, scale="standard", random_state=0))
@@ -147,6 +148,7 @@ def assert_alike(found, golden, where="account"):
         assert found == golden, where
 
 
+@pytest.mark.long
 def test_the_numbers_of_iris_are_unchanged(tmp_path):
     # If a change of numbers is intended, replace iris.json by the file written here.
     actual = account(choose(load_iris().data, scale="standard", random_state=0), max_objects=10)
@@ -252,6 +254,7 @@ def test_one_cluster_has_a_separate_page():
     ]
 
 
+@pytest.mark.long
 def test_clusters_by_their_borders_alone_are_not_called_a_rejection():
     """Two clusters along a line, which one long Gaussian cut in two would match in stability."""
     rng = np.random.default_rng(1)
@@ -458,6 +461,7 @@ def test_the_account_is_plain_data(model, chosen, blobs):
     assert json.loads(json.dumps(content, allow_nan=False)) == content
 
 
+@pytest.mark.long
 def test_a_number_chosen_by_resampling_is_not_recorded_as_requested(blobs):
     model = ConsensusClustering(n_clusters="auto", random_state=0).fit(blobs)
     content = account(model, X=blobs)

@@ -211,6 +211,7 @@ def test_numbers_are_formatted_for_readers(value, said):
     assert brief(value) == said
 
 
+@pytest.mark.long
 def test_a_table_of_arrow_is_reported_like_the_frame(tmp_path):
     pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
     X, segment = make_blobs(60, centers=3, n_features=2, random_state=1)

@@ -139,6 +139,7 @@ def test_clusters_count_from_1_and_labels_from_0(found):
     ]
 
 
+@pytest.mark.long
 def test_clusters_have_the_given_names(customers):
     model = ConsensusClustering(random_state=0).fit(customers[["age", "income"]])
     names = [" pensioners", "premium", "<b>basic</b>\u202e"]

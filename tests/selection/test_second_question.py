@@ -16,6 +16,7 @@ from conclust.selection import choose, choosing
 from conclust.selection.second import Second, clear_borders
 
 
+@pytest.mark.long
 def test_a_square_is_one_cluster_and_separate_quarters_are_four():
     square = np.random.default_rng(0).random((300, 2))
     selection = choose(square, random_state=0)
@@ -97,6 +98,7 @@ def long_clusters(n, seed, gap):
     return np.column_stack([gap * y + rng.normal(size=n), 0.25 * rng.normal(size=n)]), y
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
 def test_clear_borders_are_enough_although_a_long_gaussian_is_as_stable(seed):
     X, y = long_clusters(600, seed, 4.2)
@@ -113,6 +115,7 @@ def test_clear_borders_are_enough_although_a_long_gaussian_is_as_stable(seed):
     assert model.n_clusters_ == 2
 
 
+@pytest.mark.long
 def test_long_clouds_remain_one_cluster():
     reasons = [
         choose(
@@ -128,6 +131,7 @@ def test_long_clouds_remain_one_cluster():
     assert sum(reason.startswith("1 cluster") for reason in reasons) >= 11
 
 
+@pytest.mark.long
 def test_borders_that_do_not_all_hold_at_a_fifth_of_the_level_do_not_overrule(monkeypatch):
     X, _ = long_clusters(600, 1, 4.2)
     asked = []
@@ -145,6 +149,7 @@ def test_borders_that_do_not_all_hold_at_a_fifth_of_the_level_do_not_overrule(mo
     assert found.borders is None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [8, 18])
 def test_gaps_between_two_values_are_not_borders(seed):
     """Principal axes mix the columns, so the gaps are closed before."""

@@ -51,6 +51,7 @@ def test_a_reference_keeps_every_column_and_no_dependence():
     np.testing.assert_array_equal(drawn, repeated)
 
 
+@pytest.mark.long
 def test_independent_categories_give_one_cluster():
     p_values = []
     for seed in range(12):

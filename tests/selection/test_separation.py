@@ -76,6 +76,7 @@ def test_the_same_seed_gives_the_same_test():
     assert one.n_clusters == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("size", [8, 12, 20])
 @pytest.mark.parametrize("centers", [[[0, 0], [9, 0]], [[0, 0], [9, 0], [0, 9]]])
 def test_auto_finds_few_separated_objects(size, centers):
@@ -91,6 +92,7 @@ def test_two_clusters_of_thirty_objects_are_chosen():
     assert choose(X, n_references=39, random_state=0).n_clusters == 2
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
 @pytest.mark.parametrize("kind", ["normal", "uniform", "exponential"])
 def test_auto_keeps_few_objects_of_a_cloud_together(kind):
@@ -103,6 +105,7 @@ def test_auto_keeps_few_objects_of_a_cloud_together(kind):
     assert "farther apart" in one.reason or "clouds are as stable" in one.reason
 
 
+@pytest.mark.long
 def test_references_of_few_objects_are_read_again(tmp_path):
     X, _ = blobs(12, [[0, 0], [9, 0]], 1)
     first = choose(X, random_state=0, cache_dir=tmp_path)

@@ -33,6 +33,7 @@ def test_measures_do_not_depend_on_rotations_of_equal_components():
     assert kurtosis(W @ turn)[-1] == pytest.approx(kurtosis(W)[-1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "cloud"), [("flat", flat), ("skewed", skewed)])
 def test_clouds_of_a_kind_are_seldom_unlike_it(kind, cloud):
     base = scores(120, [2.0, 1.0, 1.0], 3)
@@ -60,6 +61,7 @@ def test_points_that_are_flat_in_two_directions_only_are_flat():
     assert p_value_of_shape(Z[:, 2:], "flat", 2, rng) <= 0.05
 
 
+@pytest.mark.long
 def test_components_of_no_length_and_of_any_number():
     rng = np.random.default_rng(8)
     Z = np.column_stack([scores(30, [1.0, 1.0], 9), np.zeros(30)])

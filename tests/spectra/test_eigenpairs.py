@@ -31,6 +31,7 @@ def bridged(blocks, tie):
     return inner, degrees
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tie", [1e-7, 1e-3, 0.5])
 @pytest.mark.parametrize("k", [1, 4, 6, 15])
 @pytest.mark.parametrize("alike", [False, True], ids=["different", "alike"])

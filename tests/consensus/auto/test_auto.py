@@ -260,6 +260,7 @@ def test_invalid_parameters_are_refused():
         AutoConsensus(max_samples=1).fit([[0], [1]])
 
 
+@pytest.mark.long
 def test_too_few_objects_for_fine_partitions_are_named_in_a_warning():
     fields, labels = superpixels(90, 5)
     model = AutoConsensus(6, max_samples=200, random_state=0)

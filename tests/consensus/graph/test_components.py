@@ -194,6 +194,7 @@ def test_a_connected_graph_has_one_component(labels):
     assert not side.component_of.any()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("size", "width"), [(90, 5), (120, 3)])
 def test_components_of_many_clusters_are_found(size, width):
     """Iterations for few of many eigenvalues find one of several that are 1."""

@@ -115,6 +115,7 @@ def test_whole_and_real_weights_give_the_same_cut(monkeypatch):
     np.testing.assert_array_equal(whole.labels_, real.labels_)
 
 
+@pytest.mark.long
 def test_merged_starts_reach_cuts_as_low_as_all_of_them():
     merged, every = [], []
     for seed in range(12):

@@ -83,6 +83,7 @@ def test_level_set_cuts_match_the_integral(levels, labels):
         assert len(np.unique(columns, axis=1).T) == columns.shape[1] == len(set(levels[:, t]) - {0})
 
 
+@pytest.mark.long
 def test_the_lowest_balanced_partition_is_found():
     rng = np.random.default_rng(0)
     optimal = 0

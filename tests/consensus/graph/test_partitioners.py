@@ -103,6 +103,7 @@ def test_dense_and_sparse_refinement_make_the_same_moves(k, share):
         assert not np.array_equal(dense, start)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("n", "k"), [(30, 2), (90, 4), (150, 11)])
 def test_hypergraph_refinement_makes_the_moves_of_the_twin(n, k):
     rng = np.random.default_rng(n)

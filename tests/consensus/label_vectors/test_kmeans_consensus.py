@@ -95,6 +95,7 @@ def test_a_unanimous_ensemble_loses_nothing(cls):
 # -- the criterion
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("cls", BOTH)
 def test_the_optimum_of_seven_objects_is_found(cls):
     rng = np.random.default_rng(0)

@@ -187,6 +187,7 @@ def test_fitted_objects_are_where_they_would_be_placed():
     np.testing.assert_allclose(placed * p.sum(axis=1, keepdims=True), joint, atol=1e-4)
 
 
+@pytest.mark.long
 def test_many_objects_are_placed_against_landmarks():
     labels, truth = flipped(0, n=2600, m=10, flip=0.4)
     full = DyadicAspect(3, random_state=0).fit(labels)

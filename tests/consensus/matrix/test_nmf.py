@@ -133,6 +133,7 @@ def test_an_update_follows_coordinate_descent_of_least_squares(missing):
     np.testing.assert_allclose(actual, H + 0.7 * (W - H), rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("seed", range(3))
 def test_updates_end_where_multiplication_ends(seed, missing, monkeypatch):

@@ -59,6 +59,7 @@ def test_the_best_partition_is_found_with_missing_noise_and_weights(loss):
         assert model.expected_loss_ == pytest.approx(least, abs=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["omari", "nvi", "id", "nid"])
 def test_no_move_or_merge_lowers_a_loss_searched_by_slopes(loss):
     ensemble = Ensemble(draws_of(6, n=400, m=12, flip=0.35, odd=True))
@@ -111,6 +112,7 @@ def test_the_number_of_clusters_is_bounded():
         )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("loss", ["vi", "nvi"])
 def test_threads_change_no_bit_and_repeated_draws_are_weights(loss):
     labels = draws_of(5, n=400, flip=0.5)

@@ -124,6 +124,7 @@ def test_the_worked_examples_are_reproduced(kind):
 # -- objectives match their definitions
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KERNELS)
 def test_the_log_objective_is_the_logarithm(kind):
     for r, labels in enumerate(random_ensembles(10, seed=2)):
@@ -135,6 +136,7 @@ def test_the_log_objective_is_the_logarithm(kind):
         assert naively == pytest.approx(expected)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", KERNELS)
 def test_missing_noise_and_weights_count_as_documented(kind):
     for r, labels in enumerate(random_ensembles(12, seed=3, reserved=True)):

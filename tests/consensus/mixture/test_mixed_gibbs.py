@@ -116,6 +116,7 @@ def of_objects(masses, alpha):
     return (gammaln(alpha.sum()) - gammaln(totals) + each).sum(axis=1)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("learn", [False, True])
 def test_draws_pair_objects_as_often_as_the_posterior(learn):
     model = BayesianEnsemble(

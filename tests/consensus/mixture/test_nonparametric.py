@@ -40,6 +40,7 @@ def test_the_chain_draws_from_the_posterior(labels, concentration, b):
     assert clusters / 20_000 == pytest.approx(number, abs=0.04)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("flip", [0.0, 0.05, 0.3, 0.9], ids="flip{}".format)
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_sweeps_equal_those_of_a_chain_that_counts_again(flip, weighted):

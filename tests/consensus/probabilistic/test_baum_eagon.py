@@ -279,6 +279,7 @@ def _planted(n, missing=0.0):
     return labels
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("agree", [True, False])
 def test_starts_compared_on_few_objects_end_as_low_as_all_on_all(agree, missing, monkeypatch):

@@ -41,6 +41,7 @@ def test_a_membership_to_start_from_keeps_its_columns():
     assert PCC(9, init=start, random_state=0).fit(labels).n_clusters_max_ == 9
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("divergence", "seed"), [("l2", 0), ("l2", 1), ("l2", 2), ("power", 0), ("kl", 1)]
 )

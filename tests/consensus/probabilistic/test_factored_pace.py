@@ -65,6 +65,7 @@ def test_starts_of_other_solvers_are_near_the_solution(n):
     assert losses[0] - losses[1] <= 1e-3 * (losses[2] - losses[1])
 
 
+@pytest.mark.long
 def test_slow_convergence_is_detected_before_sweeping_all_objects():
     # Planted clusters, three of ten labels random: nearly all memberships lie inside the simplex, and a
     # turn of all of them together lowers the loss slowly.

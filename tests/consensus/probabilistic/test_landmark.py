@@ -121,6 +121,7 @@ def objects_to_place(k):
     return ensemble, counts(labels, weights)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["soft", "crisp", "untouched", "hardly touched", "one"])
 @pytest.mark.parametrize("k", [2, 5, 19, 130])
 @pytest.mark.parametrize("name", ["l2", "kl", "power"])

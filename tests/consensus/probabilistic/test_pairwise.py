@@ -82,6 +82,7 @@ def test_a_pattern_of_all_pairs_equals_the_dense_evidence(divergence):
     assert sparse.objective == pytest.approx(dense.objective, rel=1e-9)
 
 
+@pytest.mark.long
 def test_a_custom_kl_gives_the_result_of_kl():
     labels = random_labels(4, 120, 20, 4, 0.2)
     Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(4), 120))
@@ -185,6 +186,7 @@ def test_a_custom_kl_gives_the_result_of_kl_in_slots(slots):
     test_a_custom_kl_gives_the_result_of_kl()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("form", ["dense", "pattern"])
 @pytest.mark.parametrize("divergence", [kl, l2, OWN], ids=lambda d: d.name)
 @pytest.mark.parametrize("max_iter", [1, 500])

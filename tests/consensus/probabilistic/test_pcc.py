@@ -226,6 +226,7 @@ def cut_solver(ensemble, k, rounds):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_round_that_would_raise_the_loss_is_shortened(case, weighted):
@@ -497,6 +498,7 @@ def test_codes_may_be_wider_than_one_byte(k):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("divergence", ["l2", "kl"])
 def test_a_fit_with_as_many_clusters_as_objects_ends(divergence):
     rng = np.random.default_rng(0)

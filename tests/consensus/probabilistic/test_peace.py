@@ -39,6 +39,7 @@ def test_the_likelihood_matches_its_definition_and_is_the_best():
     assert constant - pcc.objective_ == pytest.approx(actual, rel=1e-9)
 
 
+@pytest.mark.long
 def test_with_many_objects_the_selected_run_continues_on_all_pairs():
     labels = noisy(seed=1, n=2300, m=8, k=3)
     model = PEACE(3, n_init=3, random_state=0).fit(labels)
@@ -70,6 +71,7 @@ def test_all_objects_as_landmarks_equal_the_full_form(init):
     same_fit(PEACE(4, solver="landmark", init=init, n_init=3, random_state=0).fit(labels), full)
 
 
+@pytest.mark.long
 def test_landmarks_are_the_default_above_a_number_of_objects(monkeypatch):
     labels = noisy(seed=1, n=2300, m=8, k=3)
     landmark = PEACE(3, solver="landmark", n_init=2, random_state=0).fit(labels)
@@ -87,6 +89,7 @@ def test_landmarks_are_the_default_above_a_number_of_objects(monkeypatch):
     np.testing.assert_allclose(landmark.predict(labels[:5]), landmark.labels_[:5])
 
 
+@pytest.mark.long
 def test_landmarks_in_memory_equal_those_in_blocks():
     labels = noisy(seed=1, n=2300, m=8, k=3)
     labels[::11, 2] = -1

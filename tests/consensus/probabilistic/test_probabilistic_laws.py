@@ -188,6 +188,7 @@ def test_counts_pattern_and_sums_give_one_objective():
         assert begin == pytest.approx(same, rel=1e-9)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("divergence", ["kl", "l2"])
 def test_planted_clusters_are_recovered_as_in_the_paper(divergence):
     # 4 Gaussians x 200 objects, 1,000 partitions drawn from the true membership, up to 8 clusters.

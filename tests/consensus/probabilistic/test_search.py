@@ -75,6 +75,7 @@ def test_a_larger_problem_is_not_several_times_cheaper(monkeypatch, spent):
     assert (np.array(work[1:]) > 0.5 * np.array(work[:-1])).all(), work
 
 
+@pytest.mark.long
 def test_many_objects_reach_the_solution_on_all_pairs():
     labels = noisy(1500, k=6, wrong=0.5)
     whole = evidence(labels)

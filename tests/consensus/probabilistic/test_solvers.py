@@ -117,6 +117,7 @@ def test_all_pairs_are_used_while_their_work_is_small():
     assert choose("auto", kl, 10, 10**6, 50, "PCC")[0] == "pairwise"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 3])
 def test_a_bound_equal_to_the_objects_reaches_the_objective_of_a_bound_of_50(seed):
     # Random starts with a column for each object exhausted the budget of the search: 1 % above.

@@ -407,6 +407,7 @@ def test_the_smallest_rho_survives_rounding():
 # -- distances corrected for chance
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(4))
 def test_the_expected_distance_is_the_mean_over_all_permutations(seed):
     rng = np.random.default_rng(seed)

@@ -17,6 +17,7 @@ def of_objects(labels, k, gamma):
     return S[np.ix_(start.inverse, start.inverse)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("k", "gamma"), [(2, 0.5), (3, 0.5), (4, 0.1), (3, 2.0)])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_rows_with_counts_follow_the_published_iteration(k, gamma, seed):

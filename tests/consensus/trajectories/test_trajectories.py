@@ -114,6 +114,7 @@ def test_four_ways_to_sum_the_steps_agree():
     np.testing.assert_allclose(M, closed, rtol=0, atol=1e-12)
 
 
+@pytest.mark.long
 def test_walks_in_components_equal_walks_over_all_rows():
     large = [random_labels(k, 400, 6, 4) + 10 * k for k in range(2)]
     small = [random_labels(k, 3, 6, 2) + 10 * k for k in range(2, 60)]
