@@ -173,7 +173,7 @@ def test_an_error_of_conclust_itself_is_not_hidden(monkeypatch):
         cc.compare(labels, ["EAC"])
 
 
-def test_what_all_methods_warn_of_is_said_once():
+def test_a_warning_of_all_methods_is_given_once():
     _, labels = members(7)
     labels[3] = -1
     truth = np.where(np.arange(60) < 5, -1, 0)

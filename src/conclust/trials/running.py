@@ -92,7 +92,7 @@ def compare(
     Warns
     -----
     UserWarning
-        What all methods of conclust warn of, once: it is about the ensemble, and the rows do not repeat it.
+        Each warning that all methods of conclust give, once: it is about the ensemble, and the rows do not repeat it.
 
     See Also
     --------
@@ -142,7 +142,7 @@ def compare(
             if entry.needs_number and number is not None:
                 entry.estimator.set_params(n_clusters=number)
             tried.append(_tried(entry, members, classes))
-    trials, shared = _said_once(tried)
+    trials, shared = _given_once(tried)
     in_rows = {message for _, warned in tried for message in warned}
     shared |= {message: of_auto[message] for message in of_auto if message not in in_rows}
     for message, category in shared.items():
@@ -161,7 +161,7 @@ def _seed(random_state: RandomStateLike) -> int | None:
     return spawn_seeds(root, 1, bits=32)[0]
 
 
-def _said_once(tried: Sequence[tuple[Trial, Warned]]) -> tuple[tuple[Trial, ...], Warned]:
+def _given_once(tried: Sequence[tuple[Trial, Warned]]) -> tuple[tuple[Trial, ...], Warned]:
     """Return the trials with their own warnings, and the warnings that all methods of conclust gave."""
     ours = [warned for trial, warned in tried if isinstance(trial.model, ConsensusClusterer)]
     shared: Warned = {}
