@@ -129,6 +129,8 @@ def test_points_of_one_dimension_are_refused_with_the_way_to_reshape_them():
         InputError, match=r"points \(n_samples, n_features\) in 'rna', got 1D array"
     ):
         MultiViewGenerator().fit({"rna": line, "atac": POINTS})
+    with pytest.raises(InputError, match=r"A single feature is given as X\.reshape\(-1, 1\)"):
+        confidence.border_tests(line, np.arange(10) // 5)
     for call in (ConsensusClustering().fit, EnsembleGenerator().fit):
         with pytest.raises(InputError, match="got no object"):
             call([])
