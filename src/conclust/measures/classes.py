@@ -73,10 +73,6 @@ def inverse_purity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     InputError
         As for `consistency_index`.
 
-    References
-    ----------
-    As for `purity`.
-
     Examples
     --------
     >>> from conclust.metrics import inverse_purity
@@ -180,10 +176,6 @@ def bcubed_recall(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     InputError
         As for `consistency_index`.
 
-    References
-    ----------
-    As for `bcubed_precision`.
-
     Examples
     --------
     >>> from conclust.metrics import bcubed_recall
@@ -211,10 +203,6 @@ def bcubed_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     ------
     InputError
         As for `consistency_index`.
-
-    References
-    ----------
-    As for `bcubed_precision`.
 
     Examples
     --------
@@ -283,10 +271,6 @@ def completeness(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     InputError
         As for `consistency_index`.
 
-    References
-    ----------
-    As for `homogeneity`.
-
     Examples
     --------
     >>> from conclust.metrics import completeness
@@ -321,10 +305,6 @@ def v_measure(labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1
         As for `consistency_index`.
     ParameterError
         If `beta` is negative or not a finite number.
-
-    References
-    ----------
-    As for `homogeneity`.
 
     Examples
     --------
