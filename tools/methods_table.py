@@ -106,7 +106,10 @@ def yes(value: bool) -> str:
 
 def listed() -> str:
     """Return the table of ``conclust methods``: each method with the parameters that ``--set`` takes."""
-    told = [{**asdict(method), "parameters": parameters(method)} for method in methods()]
+    told = [
+        {**asdict(method), "dois": method.dois, "parameters": parameters(method)}
+        for method in methods()
+    ]
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -122,7 +122,8 @@ def record_features(estimator: Any, X: Any) -> None:
         estimator.n_features_in_ = X.shape[1]
         vars(estimator).pop("feature_names_in_", None)
     else:
-        validate_data(estimator, X, skip_check_array=True)
+        with suppress(IndexError):  # an empty list, which is refused as points
+            validate_data(estimator, X, skip_check_array=True)
     record_order(estimator, X)
 
 

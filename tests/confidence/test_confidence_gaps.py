@@ -9,7 +9,7 @@ from tests.naive import confidence as naive
 from conclust import EAC, HBGF, PCC, AutoConsensus, Ensemble, EnsembleGenerator, GraphConsensus
 from conclust.confidence import cluster_gaps, dip, other_members
 from conclust.ensemble.labels import canonical_labels
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import EvidenceWarning, InputError, ParameterError
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 8, 10, 13])
@@ -195,7 +195,8 @@ def test_pcc_starts_from_the_previous_solution(blobs, monkeypatch):
 
 def test_objects_unobserved_in_a_draw_have_no_cluster():
     labels = np.array([[0, -1], [0, -1], [1, 0], [1, 0], [-1, 1], [-1, 1]])
-    model = AutoConsensus(3, random_state=0).fit(labels)
+    with pytest.warns(EvidenceWarning, match="No partition observed both objects of 4 pairs"):
+        model = AutoConsensus(3, random_state=0).fit(labels)
     stability = other_members(model, labels, n_draws=30, random_state=0)
     assert stability.kept[0] == stability.kept[1] < 1
     assert stability.kept[2] == stability.kept[3] > stability.kept[0]

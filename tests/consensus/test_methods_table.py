@@ -10,6 +10,7 @@ from tools import methods_table, public_names
 import conclust
 from conclust.cli import options
 from conclust.consensus.base import SoftConsensusClusterer
+from conclust.consensus.method import _DOIS
 
 METHODS = conclust.methods()
 
@@ -59,6 +60,22 @@ def test_titles_costs_and_sources_fit_a_table(method):
     # The year of every source and, after a comma, its place of publication.
     for source in method.citation.split("; "):
         assert re.search(r"\b(18|19|20)\d\d, [A-Z]", source), source
+
+
+def test_dois_belong_to_the_works_cited():
+    assert all(re.fullmatch(r"10\.\d{4}/[\w./()-]+", doi) for one in METHODS for doi in one.dois)
+    works = {work for one in METHODS for work in one.citation.split("; ")}
+    assert set(_DOIS) <= works  # a citation that changes keeps its DOI
+    assert len(set(_DOIS.values())) == len(_DOIS)
+    by_name = {one.estimator: one.dois for one in METHODS}
+    assert by_name["EAC"] == ("10.1109/TPAMI.2005.113",)
+    assert by_name["AutoConsensus"] == ("10.1109/TPAMI.2005.113", "10.1109/TCYB.2017.2702343")
+    assert by_name["AddRemAdd"] == ()
+    # Years in DOIs of IEEE are those of acceptance: at most three years before the volume.
+    for work, doi in _DOIS.items():
+        year = re.search(r"\.(20\d\d)\.", doi)
+        if year:
+            assert 0 <= int(re.search(r"\b20\d\d\b", work)[0]) - int(year[1]) <= 3, work
 
 
 def test_the_list_is_displayed_as_a_table():

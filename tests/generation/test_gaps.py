@@ -1,5 +1,7 @@
 """NaN and infinite values in points are refused with their columns, and distances in place of points warned of."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,6 +14,7 @@ from conclust import (
     ConsensusClustering,
     Ensemble,
     EnsembleGenerator,
+    MultiViewGenerator,
     confidence,
     neighbours,
     selection,
@@ -104,9 +107,33 @@ def test_functions_of_points_and_labels_name_the_column():
         confidence.border_tests([[1, 2], [3]], [0, 1])
 
 
-def test_other_invalid_points_get_the_error_of_scikit_learn():
-    with pytest.raises(ValueError, match="Expected 2D array"):
-        EnsembleGenerator("kmeans", 2).fit([np.nan, 1.0])
+def test_points_of_one_dimension_are_refused_with_the_way_to_reshape_them():
+    line = POINTS[:, 0]
+    model = ConsensusClustering().fit(POINTS[:, :1])
+    for X, way in (
+        (line, "X.reshape(-1, 1)"),
+        (pd.Series(line), "X.to_frame()"),
+        (line.tolist(), "np.reshape(X, (-1, 1))"),
+        ([np.nan, 1.0], "np.reshape(X, (-1, 1))"),
+    ):
+        sentence = re.escape(f"Reshape your data using {way} if it is a single feature")
+        for call in (
+            ConsensusClustering().fit,
+            EnsembleGenerator("kmeans", 2).fit,
+            model.predict,
+            selection.choose,
+        ):
+            with pytest.raises(InputError, match=sentence):
+                call(X)
+    with pytest.raises(
+        InputError, match=r"points \(n_samples, n_features\) in 'rna', got 1D array"
+    ):
+        MultiViewGenerator().fit({"rna": line, "atac": POINTS})
+    with pytest.raises(InputError, match=r"A single feature is given as X\.reshape\(-1, 1\)"):
+        confidence.border_tests(line, np.arange(10) // 5)
+    for call in (ConsensusClustering().fit, EnsembleGenerator().fit):
+        with pytest.raises(InputError, match="got no object"):
+            call([])
 
 
 @pytest.mark.parametrize(

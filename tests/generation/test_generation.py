@@ -540,8 +540,13 @@ def test_invalid_parameters_are_refused(parameters, sentence):
         (np.r_[IRIS, [[np.inf, 1, 1, 1]]], "infinity"),
         (IRIS[:1], "minimum of 2 is required"),
         (IRIS[:0], "0 sample"),
-        (IRIS[:, 0], "Expected 2D array"),
-        (IRIS[None], "dim 3"),
+        (
+            IRIS[:, 0],
+            r"got 1D array instead: shape \(150,\)\. Reshape your data using X\.reshape\(-1, 1\)",
+        ),
+        (IRIS[:, 0].tolist(), r"Reshape your data using np\.reshape\(X, \(-1, 1\)\)"),
+        ([], "got no object"),
+        (IRIS[None], r"got 3D array instead: shape \(1, 150, 4\)"),
         (IRIS * 1j, "Complex data not supported"),
         (
             [["a", "b"], ["c", "d"]],

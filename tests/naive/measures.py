@@ -51,6 +51,26 @@ def class_f1(a, b):
     return total / len(a)
 
 
+def purity(a, b):
+    a, b = comparable(a, b)
+    return sum(max(overlap(a, b, k, j) for k in set(a)) for j in set(b)) / len(a)
+
+
+def bcubed_precision(a, b):
+    """Object by object, as in section 4.4 of Amigo et al."""
+    a, b = comparable(a, b)
+    total = 0.0
+    for i in range(len(a)):
+        cluster = [j for j in range(len(b)) if b[j] == b[i]]
+        total += sum(a[j] == a[i] for j in cluster) / len(cluster)
+    return total / len(a)
+
+
+def homogeneity(a, b):
+    a, b = comparable(a, b)
+    return mutual_information(a, b) / entropy(a) if len(set(a)) > 1 else 1.0
+
+
 def entropy(a):
     return -sum(a.count(k) / len(a) * log(a.count(k) / len(a)) for k in set(a))
 

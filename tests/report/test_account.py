@@ -486,6 +486,8 @@ def test_a_number_chosen_by_resampling_is_not_recorded_as_requested(blobs):
     ],
     ids=["plain", "clusterer", "no null", "many objects"],
 )
+# Few resamples leave pairs without evidence.
+@pytest.mark.filterwarnings("ignore::conclust.exceptions.EvidenceWarning")
 def test_the_printed_call_gives_the_same_selection(blobs, given):
     import conclust
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -172,15 +173,36 @@ def test_an_error_of_conclust_itself_is_not_hidden(monkeypatch):
         cc.compare(labels, ["EAC"])
 
 
-def test_warnings_appear_in_their_rows(recwarn):
+def test_a_warning_of_all_methods_is_given_once():
     _, labels = members(7)
     labels[3] = -1
-    comparison = cc.compare(labels, ["EAC", "PCC"], truth=np.where(np.arange(60) < 5, -1, 0))
-    assert [trial.status[:34] for trial in comparison] == [
-        "warned: 1 object is missing in every"[:34]
-    ] * 2
-    assert comparison[0].labels[3] == -1
-    assert not [one for one in recwarn if one.category is EvidenceWarning]
+    truth = np.where(np.arange(60) < 5, -1, 0)
+    # HBGF needs the number, which AutoConsensus finds with the same warning.
+    for methods in (["EAC", "PCC"], ["EAC", "PCC", Seeded()], ["EAC", "HBGF"]):
+        with pytest.warns(EvidenceWarning, match="1 object is missing in every") as caught:
+            comparison = cc.compare(labels, methods, truth=truth)
+        assert len(caught) == 1
+        assert caught[0].filename == __file__
+        assert {trial.status for trial in comparison} == {"ok"}
+        assert comparison[0].labels[3] == -1
+
+
+def test_other_warnings_are_in_their_rows():
+    _, labels = members(7, m=4, lost=0.6)
+    with pytest.warns(EvidenceWarning, match="missing in every") as caught:
+        comparison = cc.compare(labels, ["EAC", "LWEA", "HBGF"], n_clusters=4)
+    assert len(caught) == 1
+    for name in ("EAC", "LWEA"):
+        assert comparison[name].status.startswith("warned: No partition observed both objects")
+    assert comparison["HBGF"].status == "ok"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        alone = cc.compare(labels, ["HBGF"], n_clusters=4)
+    assert alone["HBGF"].status.startswith("warned: 6 objects are missing in every")
+    # The number is found by AutoConsensus, whose warning is in no row.
+    with pytest.warns(EvidenceWarning, match="No partition observed both objects") as caught:
+        cc.compare(labels, ["HBGF"])
+    assert len(caught) == 1
 
 
 def test_soft_members_and_unknown_truth_are_accepted():

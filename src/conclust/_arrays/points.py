@@ -51,9 +51,10 @@ def point_rows(X: Any, n: int, rows: str = "objects", *, also: str = "") -> NDAr
         with suppress(TypeError, ValueError):  # refused below
             points = points.astype(np.float64)
     if points.ndim != 2 or len(points) != n or points.dtype.kind not in "biuf":
+        way = " A single feature is given as X.reshape(-1, 1)." if points.shape == (n,) else ""
         raise InputError(
             f"'X' must hold numbers, with a row for each of the {n} {rows}{also}. Got an array of shape "
-            f"{points.shape} and type {points.dtype}."
+            f"{points.shape} and type {points.dtype}.{way}"
         )
     return points
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from conclust._files.formats import INPUTS, OUTPUTS, WEIGHTS, either
 from conclust.cli.choice import AUTO, DEFAULT_METHOD
+from conclust.cli.reading.encodings import encoding_named
 
 __all__ = [
     "INPUTS",
@@ -221,6 +222,12 @@ def add_reading(
         choices=("auto", "comma", "semicolon", "tab"),
         default="auto",
         help="separator of the columns of a CSV file [%(default)s]",
+    )
+    group.add_argument(
+        "--encoding",
+        type=encoding_named,
+        metavar="NAME",
+        help="encoding of the CSV files, such as cp1252, latin-1 or utf-16-le; a byte order mark takes precedence [UTF-8]",
     )
     group.add_argument(
         "--na",

@@ -52,4 +52,5 @@ def reading(arguments: argparse.Namespace) -> Reading:
         gaps=options.get("impute") is not None,
         key=arguments.key,
         na=options.get("na") or (),
+        encoding=arguments.encoding,
     )

@@ -60,6 +60,7 @@ __all__ = [
     "PlacingClusterer",
     "SoftConsensusClusterer",
     "spread",
+    "warn_of_separate_sets",
 ]
 
 
@@ -171,6 +172,11 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             If a parameter is out of its range.
         UnsupportedEnsembleError
             If the ensemble has missing labels or soft members that the method does not accept.
+
+        Warns
+        -----
+        EvidenceWarning
+            Objects that no partition observed; sets of objects that no partition connects.
         """
         refuse_arguments(unknown, f"{type(self).__name__}.fit", _WEIGHTS)
         check_parameters(self)
@@ -214,6 +220,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         if not observed.all():
             first = f" (the first is object {np.argmin(observed)})"
             self._warn_of_unobserved(int(np.count_nonzero(~observed)), first)
+        self._warn_of_sets(ensemble)
 
     def _check(self, ensemble: Ensemble) -> None:
         """Refuse an ensemble that the method cannot take, and parameters that do not fit it."""
@@ -232,6 +239,10 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             f"{their} label is -1 and {their} membership, if any, uniform.",
             EvidenceWarning,
         )
+
+    def _warn_of_sets(self, ensemble: Ensemble) -> None:
+        """Warn about objects that no partition connects."""
+        warn_of_separate_sets(ensemble)
 
     def _constraints_of(self, links: tuple[Any, Any], observed: Bools) -> Constraints | None:
         """Read the constraints on the observed objects."""
@@ -589,3 +600,34 @@ def spread(values: NDArray[Any], observed: Bools, fill: float) -> NDArray[Any]:
     full = np.full((len(observed), *values.shape[1:]), fill, dtype=values.dtype)
     full[observed] = values
     return full
+
+
+def warn_of_separate_sets(ensemble: Ensemble) -> None:
+    """Warn about sets of objects that no partition connects, not even by way of other objects."""
+    weighted = ensemble.partition_weights > 0
+    if not ensemble.has_missing or (ensemble.missing_counts[weighted] == 0).any():
+        return
+    set_of = np.full(ensemble.n_samples, -1)
+    joined: list[int] = []  # the set with which each set is joined, itself if with none
+    for u in np.flatnonzero(weighted):
+        present = ensemble.codes[:, u] != missing_code(ensemble.codes.dtype)
+        met = np.flatnonzero(np.bincount(set_of[present] + 1)) - 1
+        sets = {joined[k] for k in met if k >= 0}
+        if not sets:
+            sets = {len(joined)}
+            joined.append(len(joined))
+        first = min(sets)
+        joined = [first if k in sets else k for k in joined]
+        set_of[present] = first
+        if len(set(joined)) == 1 and set_of.min() >= 0:
+            return
+    known = np.flatnonzero(set_of >= 0)
+    sets_of_known = np.asarray(joined)[set_of[known]]
+    others = known[sets_of_known != sets_of_known[:1]]
+    if len(others):
+        warn(
+            f"The objects are {len(np.unique(sets_of_known))} sets that no partition connects (object {others[0]} is the "
+            "first of another set): the labels do not show which clusters of different sets belong together. Combine "
+            "each set by itself, or add partitions that observe objects of several sets.",
+            EvidenceWarning,
+        )

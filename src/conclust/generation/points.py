@@ -51,6 +51,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
     except OverflowError as error:
         raise _too_long() from error
     except (TypeError, ValueError) as error:
+        _refuse_shape(X, error)
         texts = list(_texts(X))
         if not texts:
             _refuse_gaps(X, error)
@@ -149,6 +150,7 @@ def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> Fl
     except OverflowError as error:
         raise _too_long() from error
     except (TypeError, ValueError) as error:
+        _refuse_shape(X, error, name)
         _refuse_gaps(X, error, name)
         _refuse_values(X, error)
         raise
@@ -189,6 +191,31 @@ def _is_read(X: Any, least: int) -> TypeGuard[Floats]:
 def _too_long() -> InputError:
     """Return the error about an int that no float64 holds."""
     return InputError("X contains an integer that is too large for a float64, 1.8e308 at most.")
+
+
+def _refuse_shape(X: Any, error: Exception, name: str = "X") -> None:
+    """Refuse arrays that are no matrix; `error` is that of scikit-learn."""
+    try:
+        shape = tuple(np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ()))
+    except ValueError:  # ragged
+        return
+    if len(shape) in (0, 2):
+        return
+    if shape == (0,):
+        raise InputError(
+            "Expected 2D array of points (n_samples, n_features), got no object."
+        ) from error
+    if len(shape) > 2:
+        way = "X.reshape(len(X), -1) if its first axis is that of the objects"
+    else:
+        column = "np.reshape(X, (-1, 1))" if isinstance(X, list | tuple) else "X.reshape(-1, 1)"
+        column = "X.to_frame()" if hasattr(X, "to_frame") else column
+        way = f"{column} if it is a single feature; a single object is a matrix of one row"
+    view = "" if name == "X" else f" in {name!r}"
+    raise InputError(
+        f"Expected 2D array of points (n_samples, n_features){view}, got {len(shape)}D array instead: shape {shape}. "
+        f"Reshape your data using {way}."
+    ) from error
 
 
 def _refuse_gaps(X: Any, error: Exception, name: str = "X") -> None:

@@ -9,6 +9,7 @@ from conclust._progress import reporter
 from conclust._random import RandomStateLike, repeating, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread, thread_count
 from conclust._validation import check_int, check_option, refuse
+from conclust.consensus.base import warn_of_separate_sets
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.selection.judged.measuring import Design, consensus_of, measure
@@ -17,6 +18,8 @@ from conclust.selection.judged.pairs import check_window
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Criteria, read_numbers
 from conclust.selection.tabling import assemble
+from conclust.trees.agglomeration import unobserved_pairs
+from conclust.trees.clusterwise import warn_of_pairs
 
 _OWNER = "choose_from"
 _WHY_NO_P = "labels alone give no reference without clusters to compare with"
@@ -84,6 +87,9 @@ def choose_from(
     -----
     SelectionWarning
         Doubts about the number chosen.
+    EvidenceWarning
+        Pairs of objects that no partition observed together count as dissimilarity 1 in the tree. Sets of objects that no
+        partition connects.
 
     References
     ----------
@@ -119,6 +125,7 @@ def choose_from(
         raise ParameterError(
             f"The 'k' parameter of {_OWNER} must hold numbers up to n_samples={n}. Got {ks[-1]} instead."
         )
+    _warn_of_missing(tuple(members.values())[: 1 if shared else None], max_dense)
     design_seed, fit_seed = spawn_sequences(root, 2)
     with one_library_thread():
         design = Design.draw(
@@ -161,6 +168,16 @@ def _of_several(ensembles: Mapping[Any, Any], k: Any) -> dict[int, Ensemble]:
             f"The ensembles must be of the same objects. Got {listed} objects instead."
         )
     return members
+
+
+def _warn_of_missing(ensembles: Sequence[Ensemble], max_rows: int) -> None:
+    """Warn about pairs and sets of objects that no partition observed together, in the ensemble with most of them."""
+    incomplete = [ensemble for ensemble in ensembles if ensemble.has_missing]
+    if incomplete:
+        numbers = [unobserved_pairs(one.observed_only(), max_rows=max_rows) for one in incomplete]
+        number = None if None in numbers else max(one for one in numbers if one is not None)
+        warn_of_pairs(number)
+        warn_of_separate_sets(incomplete[numbers.index(number)])
 
 
 def _plain(labels: Any) -> Ensemble:

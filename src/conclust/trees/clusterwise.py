@@ -271,9 +271,12 @@ def _warn_of_long(pairs: ObjectPairs, owner: str) -> None:
 
 def warn_of_unobserved(ensemble: Ensemble, max_rows: int) -> None:
     """Warn that pairs without a common partition count as dissimilarity 1, if there are any."""
-    if not ensemble.has_missing:
-        return
-    unobserved = unobserved_pairs(ensemble, max_rows=max_rows)
+    if ensemble.has_missing:
+        warn_of_pairs(unobserved_pairs(ensemble, max_rows=max_rows))
+
+
+def warn_of_pairs(unobserved: int | None) -> None:
+    """Warn that this number of pairs, which no partition observed, counts as dissimilarity 1; None: unknown."""
     if unobserved == 0:
         return
     which = (

@@ -37,7 +37,8 @@ class Trial:
     cpu_seconds : float
         CPU time of the fit, all threads together.
     status : str
-        "ok", "warned: ...", "refused: ..." or "failed: ...".
+        "ok", "warned: ...", "refused: ..." or "failed: ...". Warnings that all methods give are not in it: they are about
+        the ensemble, and `compare` gives them once.
     labels : ndarray of int64 of shape (n_samples,) or None
         The clusters, consecutive from 0 by first appearance; -1: in none.
     model : object or None

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +21,7 @@ from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels
-from conclust.exceptions import ConclustError, UnsupportedEnsembleError
+from conclust.exceptions import ConclustError, UnsupportedEnsembleError, warn
 from conclust.measures.agreement import anmi
 from conclust.measures.comparison import (
     adjusted_rand_index,
@@ -35,6 +37,8 @@ _AGAINST_TRUTH = {
     "nmi": normalized_mutual_information,
     "h": consistency_index,
 }
+# Messages and their categories.
+Warned: TypeAlias = dict[str, type[Warning]]
 
 
 def compare(
@@ -85,6 +89,11 @@ def compare(
     InputError
         If the labels are malformed, or `truth` is not of the same objects.
 
+    Warns
+    -----
+    UserWarning
+        Each warning that all methods of conclust give, once: it is about the ensemble, and the rows do not repeat it.
+
     See Also
     --------
     conclust.plotting.comparison : A picture of the result.
@@ -118,19 +127,28 @@ def compare(
     entries = read_entries(methods, n_clusters, _seed(random_state), n_jobs)
     number = n_clusters
     by_auto = number is None and any(entry.needs_number for entry in entries)
+    of_auto: Warned = {}
     with listening(verbose, OWNER):
         if by_auto:
             stage("number of clusters")
             auto = AutoConsensus(random_state=_seed(random_state), n_jobs=n_jobs)
-            number = int(auto.fit(members).n_clusters_)
-        trials = []
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", UserWarning)
+                number = int(auto.fit(members).n_clusters_)
+            of_auto = _warned(caught)
+        tried = []
         for entry in tracked(entries, "methods"):
             stage(entry.name)
             if entry.needs_number and number is not None:
                 entry.estimator.set_params(n_clusters=number)
-            trials.append(_tried(entry, members, classes))
+            tried.append(_tried(entry, members, classes))
+    trials, shared = _given_once(tried)
+    in_rows = {message for _, warned in tried for message in warned}
+    shared |= {message: of_auto[message] for message in of_auto if message not in in_rows}
+    for message, category in shared.items():
+        warn(message, category)
     score_names = SCORES if classes is None else (*TRUTH_SCORES, *SCORES)
-    return Comparison(tuple(trials), score_names, number, by_auto)
+    return Comparison(trials, score_names, number, by_auto)
 
 
 def _seed(random_state: RandomStateLike) -> int | None:
@@ -143,26 +161,46 @@ def _seed(random_state: RandomStateLike) -> int | None:
     return spawn_seeds(root, 1, bits=32)[0]
 
 
-def _tried(entry: Entry, members: Ensemble, classes: Ints | None) -> Trial:
-    """Run one method, and score it."""
+def _given_once(tried: Sequence[tuple[Trial, Warned]]) -> tuple[tuple[Trial, ...], Warned]:
+    """Return the trials with their own warnings, and the warnings that all methods of conclust gave."""
+    ours = [warned for trial, warned in tried if isinstance(trial.model, ConsensusClusterer)]
+    shared: Warned = {}
+    if len(ours) > 1:
+        everywhere = set(ours[0]).intersection(*ours[1:])
+        shared = {message: ours[0][message] for message in ours[0] if message in everywhere}
+    trials = []
+    for trial, warned in tried:
+        own = [message for message in warned if message not in shared]
+        trials.append(replace(trial, status=f"warned: {own[0]}") if own else trial)
+    return tuple(trials), shared
+
+
+def _warned(caught: Sequence[warnings.WarningMessage]) -> Warned:
+    """Return the warnings for users."""
+    return {
+        str(one.message): one.category for one in caught if issubclass(one.category, UserWarning)
+    }
+
+
+def _tried(entry: Entry, members: Ensemble, classes: Ints | None) -> tuple[Trial, Warned]:
+    """Run one method, and score it; return its warnings too."""
     began = time.process_time()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         try:
             labels = _found(entry.estimator, members)
         except ConclustError as error:
-            return _without(entry, began, f"refused: {error}")
+            return _without(entry, began, f"refused: {error}"), {}
         except Exception as error:
             ours = type(entry.estimator).__module__.startswith("conclust.")
             if ours and isinstance(entry.estimator, ConsensusClusterer):
                 raise
-            return _without(entry, began, f"failed: {type(error).__name__}: {error}")
+            return _without(entry, began, f"failed: {type(error).__name__}: {error}"), {}
     seconds = time.process_time() - began
-    messages = [str(one.message) for one in caught if issubclass(one.category, UserWarning)]
-    status = f"warned: {messages[0]}" if messages else "ok"
     number = int(labels.max(initial=-1)) + 1
     scores = _scores(labels, members, classes)
-    return Trial(entry.name, number, scores, seconds, status, labels, entry.estimator)
+    trial = Trial(entry.name, number, scores, seconds, "ok", labels, entry.estimator)
+    return trial, _warned(caught)
 
 
 def _found(estimator: Any, members: Ensemble) -> Ints:

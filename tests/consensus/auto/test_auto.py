@@ -13,7 +13,7 @@ from tests.naive import straddling as naive
 from conclust import EAC, HBGF, LWEA, AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.consensus.auto.estimator import _taken
 from conclust.consensus.auto.number import Straddling, fine_partitions
-from conclust.exceptions import EnsembleWarning, ParameterError
+from conclust.exceptions import EnsembleWarning, EvidenceWarning, ParameterError
 from conclust.similarity import cluster_certainty
 from conclust.weighting import certainty_weights
 
@@ -193,7 +193,8 @@ def test_a_partition_may_observe_no_object_of_the_sample(weights):
         np.testing.assert_array_equal(model.labels_, truth)
     # Objects that are noise in every partition that observed them are excluded: a part remains.
     labels = [[-2, -1, -1], [-1, -1, 0], [-1, -1, 0], [-1, 0, 0]]
-    assert AutoConsensus(1).fit(labels).labels_.tolist() == [0, 0, 0, 0]
+    with pytest.warns(EvidenceWarning, match="2 sets that no partition connects"):
+        assert AutoConsensus(1).fit(labels).labels_.tolist() == [0, 0, 0, 0]
 
 
 def test_supports_determine_the_number():

@@ -15,6 +15,7 @@ from conclust.confidence import chance_confidence
 from conclust.consensus.auto.agreement import agree_little, agreement, shuffled
 from conclust.consensus.auto.votes import certain_clusters
 from conclust.ensemble.labels import canonical_labels
+from conclust.exceptions import EvidenceWarning
 
 
 def latent(seed, n=400, K=3, p=12, m=4, concentration=0.6):
@@ -298,7 +299,8 @@ def test_objects_outside_the_trees_are_placed():
 def test_missing_labels_are_left_out():
     labels, classes = latent(7, n=600)
     labels[np.random.default_rng(0).random(labels.shape) < 0.3] = -1
-    model = cc.AutoConsensus(3).fit(labels)
+    with pytest.warns(EvidenceWarning, match="No partition observed both objects of 92 pairs"):
+        model = cc.AutoConsensus(3).fit(labels)
     assert model.evidence_ == "latent classes"
     assert cc.metrics.adjusted_rand_index(classes, model.labels_) > 0.8
 

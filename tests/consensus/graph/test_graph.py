@@ -276,7 +276,7 @@ def test_the_dense_limit_error_names_alternatives():
 
 
 def test_pairs_without_evidence_are_reported():
-    labels = np.array([[0, -1], [0, -1], [-1, 0], [-1, 0]])
+    labels = np.array([[0, -1], [0, -1], [-1, 0], [-1, 0], [0, 1]])
     with pytest.warns(EvidenceWarning, match="both rows of 1 pair of distinct rows of labels"):
         CSPA(2, random_state=0).fit(labels)
 

@@ -174,7 +174,7 @@ def test_missing_labels_shrink_the_copresence(linkage):
 
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_pairs_without_evidence_are_counted_and_give_a_warning(linkage):
-    labels = [[0, -1], [0, -1], [1, -1], [-1, 0], [-1, 0]]
+    labels = [[0, -1], [0, -1], [1, -1], [-1, 0], [-1, 0], [0, 0]]
     with pytest.warns(
         EvidenceWarning, match="No partition observed both objects of 6 pairs"
     ) as caught:
@@ -216,7 +216,8 @@ def test_unobserved_pairs_are_counted():
 
 
 def test_too_many_patterns_to_count_are_refused():
-    labels = np.where(np.eye(6, dtype=int) == 1, 0, -1)
+    labels = np.where(np.eye(7, 6, dtype=int) == 1, 0, -1)
+    labels[6] = 1
     with pytest.warns(EvidenceWarning, match="too many"):
         EAC(2, linkage="single", max_dense=3).fit(labels)
 

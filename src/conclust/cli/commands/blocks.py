@@ -98,7 +98,7 @@ def _check(arguments: argparse.Namespace, method: Any) -> None:
         arguments.usage_error(
             f"{_option(arguments)} reads a file and writes a folder; it supports neither streams nor tables."
         )
-    for name in ("id_column", "label_column", "drop", "na", "key"):
+    for name in ("id_column", "label_column", "drop", "na", "encoding", "key"):
         if getattr(arguments, name):
             option = "--" + name.replace("_", "-")
             arguments.usage_error(

@@ -25,7 +25,11 @@ _MEASURES = (
     ("ARI", "adjusted_rand_index", "Rand corrected for chance: 0 expected, 1 equal"),
     ("NMI", "normalized_mutual_information", "shared information over the geometric mean"),
     ("F1 pairs", "pairwise_f1", "of the pairs put together"),
+    ("FM", "fowlkes_mallows_index", "Fowlkes-Mallows: of these pairs, by the geometric mean"),
+    ("F1 B3", "bcubed_f1", "B-cubed: object by object"),
     ("F1 class", "class_f1", "each cluster of A against the best of B"),
+    ("purity", "purity", "share of objects in their B cluster's most frequent A cluster"),
+    ("V", "v_measure", "V-measure: shared information over the arithmetic mean"),
     ("VI", "variation_of_information", "bits lost and gained: 0 equal"),
 )
 

@@ -65,7 +65,9 @@ def read_draws(
             draws = read_array(source, how, _USUAL)
         draw_weights = None
         if weights is not None:
-            draw_weights = read_weights(weights, int(np.prod(draws.shape[:-1])))
+            draw_weights = read_weights(
+                weights, int(np.prod(draws.shape[:-1])), encoding=how.encoding
+            )
         try:
             ensemble = Ensemble.from_draws(
                 draws, burn=burn, thin=thin, weights=draw_weights, missing=missing

@@ -81,6 +81,7 @@ def _described(method: dict[str, Any]) -> list[str]:
         ("--blocks", _yes(method["blocks"])),
         ("time", method["cost"]),
         ("source", method["citation"]),
+        *(("doi", f"https://doi.org/{doi}") for doi in method["dois"]),
     )
     lines = [f"{method['estimator']}: {method['title']}", ""]
     for name, text in facts:

@@ -50,7 +50,7 @@ def read_answers(
         frame = dict(zip(names, (objects, partitions, labels[:, 0]), strict=True))
         draw_weights = None
         if weights is not None:
-            draw_weights = read_weights(weights, len(order[1]), order[1])
+            draw_weights = read_weights(weights, len(order[1]), order[1], encoding=how.encoding)
         try:
             ensemble = Ensemble.from_long(
                 frame, *names, objects=order[0], partitions=order[1], weights=draw_weights

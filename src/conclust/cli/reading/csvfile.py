@@ -1,6 +1,6 @@
 """CSV files of points or labels: read strictly, with line and column in every error.
 
-Comma, semicolon or tab; UTF-8 with or without a byte order mark, or UTF-16 with one; quoted fields. What is damaged,
+Comma, semicolon or tab; UTF-8, UTF-16 with a byte order mark, or the encoding given; quoted fields. What is damaged,
 ragged or ambiguous is refused, never guessed at: a row lost or shifted would not be noticed later.
 """
 
@@ -31,7 +31,8 @@ from conclust.cli.reading.cells import (
     to_number,
     whole,
 )
-from conclust.cli.reading.sources import NO_TEXT, UTF_16, DamagedError, Source
+from conclust.cli.reading.encodings import encoding_of, undecodable
+from conclust.cli.reading.sources import NO_TEXT, DamagedError, Source
 from conclust.exceptions import FileFormatError, InputError
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
@@ -70,6 +71,8 @@ class CsvRows:
         Decimal separator.
     na : tuple of str, default=()
         Further spellings of an empty cell, besides NA and the like.
+    encoding : str, default=None
+        Encoding of a file without a byte order mark. None: UTF-8.
 
     Attributes
     ----------
@@ -90,8 +93,10 @@ class CsvRows:
         header: bool | None = None,
         decimal: str = "point",
         na: tuple[str, ...] = (),
+        encoding: str | None = None,
     ) -> None:
         self.path = path
+        self._given_encoding = encoding
         self.empty = EMPTY.union(na)
         self.coded = bool(na)
         self.to_number = from_comma if decimal == "comma" else to_number
@@ -135,7 +140,10 @@ class CsvRows:
         for signature, what in NO_TEXT.items():
             if beginning.startswith(signature):
                 self._refuse(what)
-        return "utf-16" if beginning.startswith(UTF_16) else "utf-8-sig"
+        try:
+            return encoding_of(beginning, self._given_encoding)
+        except ValueError as error:
+            self._refuse(str(error))
 
     def _read_first_rows(self, delimiter: str | None, header: bool | None) -> None:
         lines = self._read_lines()
@@ -242,14 +250,10 @@ class CsvRows:
             try:
                 try:
                     line = self._file.readline(_MAX_LINE + 1)
-                except UnicodeDecodeError as error:
-                    if self._encoding == "utf-16":
-                        self._refuse(f"is damaged: it is not valid UTF-16 ({error.reason})")
-                    number = _undecodable(self.path)  # the file may be truncated after this line
-                    self._refuse(
-                        f"is not in UTF-8: line {number}. Save it as UTF-8, or convert it, for instance from "
-                        "Windows-1252: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW"
-                    )
+                except UnicodeError as error:
+                    with _open(self.path) as file:
+                        what = undecodable(file, self._encoding, self._given_encoding, error)
+                    self._refuse(what)
             except DamagedError as error:
                 self._refuse(f"is damaged or cut off: it does not unpack ({error})")
             if not line:
@@ -619,16 +623,6 @@ def _has_quoted_comma(sample: list[str]) -> bool:
 
 def _open(path: Source | PathLike) -> BinaryIO:
     return path.open() if isinstance(path, Source) else open_regular(path)
-
-
-def _undecodable(path: Source | PathLike) -> int:
-    with _open(path) as file:
-        for number, line in enumerate(iter(lambda: file.readline(_MAX_LINE), b""), start=1):
-            try:
-                line.decode()
-            except UnicodeDecodeError:
-                return number
-    return 1
 
 
 def _fields(number: int) -> str:

@@ -220,10 +220,11 @@ def labels_of(
             "transpose it: one row per object.",
             OrientationWarning,
         )
+    of_members = None
     try:
-        ensemble = Ensemble(
-            matrix, weights=None if weights is None else read_weights(weights, len(names), names)
-        )
+        if weights is not None:
+            of_members = read_weights(weights, len(names), names, encoding=how.encoding)
+        ensemble = Ensemble(matrix, weights=of_members)
     except InputError as error:
         raise InputError(f"{table.name}: {error}") from error
     if not roles.chosen:
@@ -278,7 +279,7 @@ def _of_saved(
             "--label-column, --columns, --drop and --na out."
         )
     if weights is not None:
-        saved = saved.reweighted(read_weights(weights, saved.n_partitions))
+        saved = saved.reweighted(read_weights(weights, saved.n_partitions, encoding=how.encoding))
     names = tuple(str(u + 1) for u in range(saved.n_partitions))
     return Labels(saved, names, None, OBJECT, None, ("a saved ensemble",))
 
@@ -337,14 +338,17 @@ def _array_labelling(source: Source, how: Reading, wanted: Sequence[str]) -> NDA
     return array
 
 
-def read_weights(path: Path, n_partitions: int, names: Sequence[str] = ()) -> Floats:
+def read_weights(
+    path: Path, n_partitions: int, names: Sequence[str] = (), *, encoding: str | None = None
+) -> Floats:
     """Read one non-negative weight per partition: a column, a row, or an array.
 
     names : those of the partitions. A row below these names, in any order, is read by them.
+    encoding : of a CSV file without a byte order mark; None: UTF-8.
     """
     with opened(path) as source:
         if source.kind == "csv":
-            with CsvRows(source, labels=False) as rows:
+            with CsvRows(source, labels=False, encoding=encoding) as rows:
                 weights, _ = read_number_columns(rows, _columns_of(rows, names), [])
         elif source.has_columns:
             raise InputError(f"{source}: weights are read from {WEIGHTS}.")

@@ -70,9 +70,6 @@ NO_TEXT = {
 """First bytes of files that are not CSV, whatever their names."""
 _BLOCK = 1 << 16  # bytes read or unpacked at once
 
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""First bytes of text in UTF-16, as Excel ("Unicode text") and `>` of PowerShell 5 write it."""
-
 _KINDS = {ending: one.kind for one in WHOLE.values() for ending in one.endings}
 _BEGINNINGS = [(one.beginning, one.kind) for one in WHOLE.values() if one.beginning]
 # Other common formats, and how to convert them.

@@ -54,6 +54,8 @@ class Reading:
         Name of the array of an NPZ or MAT file.
     na : tuple of str, default=()
         Further spellings of an empty cell in CSV files.
+    encoding : str, default=None
+        Encoding of CSV files without a byte order mark; None: UTF-8.
     """
 
     delimiter: str | None = None
@@ -67,6 +69,7 @@ class Reading:
     gaps: bool = False
     key: str | None = None
     na: tuple[str, ...] = ()
+    encoding: str | None = None
 
     def is_empty(self, text: str) -> bool:
         """Return whether a cell of text marks a missing value."""
@@ -158,10 +161,11 @@ def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
             header=how.header,
             decimal=how.decimal,
             na=how.na,
+            encoding=how.encoding,
         ) as rows:
             yield _CsvTable(rows, source.name)
     elif form.has_columns:
-        _refuse_na(source, how)
+        _refuse_options_of_csv(source, how)
         yield _FrameTable(form.read(source.path, source.name, False), source.name)
     else:
         refuse_columns(source, how)
@@ -375,7 +379,9 @@ def refuse_columns(source: Source, how: Reading) -> None:
         )
 
 
-def _refuse_na(source: Source, how: Reading) -> None:
+def _refuse_options_of_csv(source: Source, how: Reading) -> None:
+    if how.encoding is not None:
+        raise InputError(f"--encoding is for CSV files. Leave it out for {source}.")
     if how.na:
         raise InputError(f"--na is for CSV files. Mark missing values in {source} itself.")
 
@@ -384,7 +390,7 @@ def read_array(
     source: Source, how: Reading, usual: tuple[str, ...], *, mmap: bool = False
 ) -> NDArray[Any]:
     """Read the array of a file that `how` names, or the one with a usual name."""
-    _refuse_na(source, how)
+    _refuse_options_of_csv(source, how)
     form = WHOLE[source.kind]
     assert form.read is not None
     arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)

@@ -46,6 +46,7 @@ from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError
 from conclust.trees.agglomeration import dense_tree, starting_clusters
+from conclust.trees.clusterwise import warn_of_pairs
 from conclust.trees.dendrogram import cut
 
 if TYPE_CHECKING:
@@ -161,6 +162,11 @@ class AutoConsensus(PlacingClusterer):
         Reason for the number of clusters, in a sentence.
     n_features_in_ : int
         Number of partitions.
+
+    Warns
+    -----
+    EvidenceWarning
+        Pairs of objects that no partition observed together count as dissimilarity 1 in the trees.
 
     Notes
     -----
@@ -337,7 +343,7 @@ class AutoConsensus(PlacingClusterer):
         if decided is not None:
             return decided
         if indicated == 1 < trees.smallest:
-            number = _possible_number(trees)
+            number = trees.possible_number()
             sentence = reason_of(None, indicated, supports) + _with_constraints(number)
             return ChosenNumber(number, sentence, "partitions")
         reason, others = reason_of(None, indicated, supports), alternatives_of(indicated, supports)
@@ -370,8 +376,10 @@ class AutoConsensus(PlacingClusterer):
         part = part_of(ensemble, objects)
         weighted, certainty = certain_clusters(ensemble, objects)
         counting = weighted.column_weights * certainty
+        alike, pairs = dense_tree(part, "average", max_dense=part.n_samples, n_jobs=self.n_jobs)
+        warn_of_pairs(pairs)
         matrices = {
-            _ALIKE: dense_tree(part, "average", max_dense=part.n_samples, n_jobs=self.n_jobs)[0],
+            _ALIKE: alike,
             _CERTAIN: certain_tree(
                 weighted, certainty, normalized=False, n_jobs=self.n_jobs
             ).matrix,
@@ -622,15 +630,6 @@ class AutoConsensus(PlacingClusterer):
 
 def _with_constraints(number: int) -> str:
     return f" The constraints make that {number}."
-
-
-def _possible_number(trees: GrownTrees) -> int:
-    """Return the number with the largest support among those that keep the constraints."""
-    allowed = [one for one in trees.supports if trees.possible(one.n_clusters) == one.n_clusters]
-    best = max(allowed, key=lambda one: one.support, default=None)
-    if best is not None and best.support > 0:
-        return best.n_clusters
-    return trees.possible(trees.n_clusters_shown)
 
 
 def _taken(across: dict[str, float]) -> str:

@@ -99,6 +99,14 @@ class GrownTrees:
         """Use given clusters of the objects, of shape (n_objects,), instead of a cut."""
         return self.choose(dict.fromkeys(self.matrices, labels))
 
+    def possible_number(self) -> int:
+        """Return the number with the largest support among those that keep the constraints."""
+        allowed = [one for one in self.supports if self.possible(one.n_clusters) == one.n_clusters]
+        best = max(allowed, key=lambda one: one.support, default=None)
+        if best is not None and best.support > 0:
+            return best.n_clusters
+        return self.possible(self.n_clusters_shown)
+
     def cut(self, n_clusters: int) -> Ints:
         """Return the clusters of the objects, of shape (n_objects,), at a number of clusters."""
         return self.cut_at(n_clusters).labels

@@ -10,13 +10,11 @@ import scipy.sparse as sp
 from conclust._parameters import Parameters, Range
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import count
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.constrained import ConstrainedTree, Growth
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
-from conclust.exceptions import EvidenceWarning, warn
 from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import Linkage, cluster_dissimilarities, linkage_of
 from conclust.trees.clusterwise import (
@@ -24,6 +22,7 @@ from conclust.trees.clusterwise import (
     by_rows,
     cluster_tree,
     pairs_of,
+    warn_of_pairs,
     warn_of_unobserved,
 )
 
@@ -234,10 +233,6 @@ def certain_tree(
         D, unobserved = cluster_dissimilarities(
             ensemble, pairs.scale * certainty, None, pairs.start, n_jobs=n_jobs
         )
-    if unobserved and owner is not None:
-        warn(
-            f"No partition observed both objects of {count(unobserved, 'pair')}: without evidence they count as "
-            "dissimilarity 1.",
-            EvidenceWarning,
-        )
+    if owner is not None:
+        warn_of_pairs(unobserved)
     return ClusterTree(linkage_of(D, pairs.start, linkage), pairs.born(linkage), len(pairs.start))

@@ -411,3 +411,6 @@ class WeightedEAC(ConsensusClusterer):
         self.linkage_matrix_ = tree.linkage_matrix_
         self.lifetimes_ = tree.lifetimes_
         return cut_by_lifetime(tree.linkage_matrix_, self.n_clusters, ensemble, "WeightedEAC")
+
+    def _warn_of_sets(self, ensemble: Ensemble) -> None:
+        """EAC has warned."""

@@ -15,6 +15,7 @@ from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.trajectories.walks import informative, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.trees.agglomeration import dense_tree, expand, merges_of, starting_clusters
+from conclust.trees.clusterwise import warn_of_pairs
 from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
 
 TrajectoryLinkage: TypeAlias = Literal["average", "complete", "single"]
@@ -149,7 +150,9 @@ class PTA(ConsensusClusterer):
         parameters_given = self.n_neighbors is not None or self.n_steps is not None
         if too_few(ensemble, parameters_given, "PTA", f"EAC(linkage={self.linkage!r})"):
             few = ensemble.n_samples
-            return dense_tree(ensemble, self.linkage, max_dense=few, n_jobs=self.n_jobs)[0]
+            tree, unobserved = dense_tree(ensemble, self.linkage, max_dense=few, n_jobs=self.n_jobs)
+            warn_of_pairs(unobserved)
+            return tree
         instead = "PTGP or LWEA, which need no such matrix"
         rows = len(starting_clusters(ensemble))
         check_dense(rows, self.max_dense, "PTA needs a matrix of", instead)
