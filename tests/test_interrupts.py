@@ -150,12 +150,6 @@ def long_nearest(threads):
     return lambda: cc.evidence.nearest_pairs(ensemble, 20, n_jobs=threads)
 
 
-def long_bounded_ties(threads):
-    """Objects that are all alike: NumPy would sort 36 million pairs for ten seconds, were they not in blocks."""
-    ensemble = cc.Ensemble(np.zeros((6_000, 3), dtype=int))
-    return lambda: cc.evidence.nearest_pairs(ensemble, 3, max_partners=30, n_jobs=threads)
-
-
 def long_searches(threads):
     points = np.random.default_rng(0).normal(size=(14_000, 900))
     return lambda: find_neighbours(points, 20, n_jobs=threads)
@@ -175,7 +169,6 @@ def long_communities(threads):
         long_dips,
         long_pairs,
         long_nearest,
-        long_bounded_ties,
         long_searches,
         long_communities,
     ],
@@ -189,7 +182,7 @@ def test_ctrl_c_ends_kernels_outside_fits(work, threads):
 
 def long_pattern(threads):
     """An object is chosen by a third of all: the lists are transposed, merged twice and read."""
-    n, each = 12_000, 4_000
+    n, each = 16_000, 5_000
     indptr = np.arange(n + 1, dtype=np.int64) * each
     indices = (
         3 * np.arange(each, dtype=np.int32) + np.arange(n, dtype=np.int32)[:, None] % 3
@@ -276,6 +269,21 @@ ALONE = (
 )
 def test_ctrl_c_does_not_wait_for_the_end_of_a_kernel(work, threads):
     heard(work(threads), within=0.5, after=0.2)
+
+
+def test_ties_are_sorted_in_blocks(monkeypatch):
+    """Ctrl-C has no effect while NumPy sorts: 36 million ties at once take more than ten seconds."""
+    sorted_at_once = []
+
+    def lexsort(keys):
+        sorted_at_once.append(len(keys[0]))
+        return np.argsort(keys[-1], kind="stable")
+
+    n = 2_000
+    monkeypatch.setattr(np, "lexsort", lexsort)
+    cc.evidence.nearest_pairs(np.zeros((n, 3), dtype=int), 3, max_partners=30, n_jobs=1)
+    assert sum(sorted_at_once) == n * (n - 1)
+    assert max(sorted_at_once) <= 2**20 + n
 
 
 def test_workers_in_threads_are_cancelled():
