@@ -466,3 +466,34 @@ def test_ctrl_c_ends_the_division_of_counts_of_all_pairs(monkeypatch):
             cc.posterior_coclustering(model)
 
     heard(run)
+
+
+# ---- the end of the process
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "while True: cc.coassociation(ensemble, n_jobs=1)",
+        "cc.BayesEstimate(n_init=500, n_rebuilds=1000, n_jobs=1).fit(labels)",
+        "cc.PCC(4, divergence=cc.divergences.Divergence(value, derivative), solver='greedy').fit(ensemble)",
+        "ensemble.label_view; time.sleep(60)",
+    ],
+    ids=["many kernels", "one kernel", "a function of the user in a kernel", "no kernel"],
+)
+def test_a_daemon_thread_does_not_disturb_the_end_of_the_process(work):
+    """CPython ends such a thread when it takes the GIL, which C++ code must survive."""
+    code = (
+        "import threading, time, numpy as np, conclust as cc\n"
+        "labels = np.random.default_rng(0).integers(0, 8, (3000, 20))\n"
+        "ensemble = cc.Ensemble(labels)\n"
+        "def value(p, q):\n    return (p - q) ** 2\n"
+        "def derivative(p, q):\n    return 2 * (q - p)\n"
+        f"def work():\n    {work}\n"
+        "threading.Thread(target=work, daemon=True).start()\n"
+        "time.sleep(1.5)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")

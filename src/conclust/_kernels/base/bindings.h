@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/gil.h"
+
 namespace nb = nanobind;
 
 template <class T>
