@@ -11,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tests.cases import planted
 
 import conclust as cc
@@ -19,6 +20,7 @@ from conclust._kernels import (
     PairCounts,
     PairwiseSolver,
     PartRefiner,
+    Relabeller,
     SymmetricPattern,
     add_rem_add,
     dips_of_sorted,
@@ -31,6 +33,7 @@ from conclust.consensus.probabilistic.placements.factored_model import FactoredM
 from conclust.generation.crew import Crew
 from conclust.generation.runs import run_kmeans
 from conclust.neighbours import find_neighbours
+from conclust.similarity import mutual
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 
@@ -247,7 +250,21 @@ def long_refinement(_):
     return lambda: refiner.dense(matrix, labels)
 
 
+def long_reading(_):
+    labels = np.random.default_rng(0).integers(0, 2**23, (1_000_000, 10))
+    return lambda: Relabeller(10, -1, -2).observe(labels)
+
+
+def long_products(_):
+    """SimRank multiplies matrices of all clusters that are nearly full."""
+    C = np.random.default_rng(0).random((2_500, 2_500))
+    A = sp.csr_array(C)
+    return lambda: mutual._product(A, C)
+
+
 ALONE = (
+    long_products,
+    long_reading,
     long_greedy_steps,
     long_single_linkage_of_pairs,
     long_extraction,
