@@ -11,16 +11,29 @@ import time
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from tests.cases import planted
 
 import conclust as cc
-from conclust._kernels import dips_of_sorted
+from conclust._kernels import (
+    GreedySolver,
+    PairCounts,
+    PairwiseSolver,
+    PartRefiner,
+    Relabeller,
+    SymmetricPattern,
+    add_rem_add,
+    dips_of_sorted,
+    seed_points,
+    sparse_single,
+)
 from conclust._threads import UnwantedError, heeding, side_by_side
 from conclust.consensus.mixture import nonparametric
 from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.generation.crew import Crew
 from conclust.generation.runs import run_kmeans
 from conclust.neighbours import find_neighbours
+from conclust.similarity import mutual
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 
@@ -48,13 +61,13 @@ def seeded(estimator):
     )
 
 
-def interrupted(run):
-    """Send Ctrl-C after 0.7 CPU seconds of `run`; return the additional seconds, and the traceback."""
+def interrupted(run, after=0.7):
+    """Send Ctrl-C after some CPU seconds of `run`; return the additional seconds, and the traceback."""
     begun, pressed, ended = time.process_time(), [], threading.Event()
 
     def press():
         # By the CPU's clock: on a busy machine the work may have had little of a second.
-        while time.process_time() < begun + 0.7 and not ended.wait(0.01):
+        while time.process_time() < begun + after and not ended.wait(0.01):
             pass
         if not ended.is_set():
             pressed.append(time.process_time())
@@ -79,12 +92,12 @@ def interrupted(run):
         signal.signal(signal.SIGINT, handler)
 
 
-def heard(run, within=1.0):
+def heard(run, within=1.0, after=0.7):
     """Return the traceback of a Ctrl-C that took effect in time, at the first, second or third try.
     Code that does not check is late every time; a busy machine may be late once.
     """
     for _ in range(3):
-        late, trace = interrupted(run)
+        late, trace = interrupted(run, after)
         if late < within:
             break
     assert late < within
@@ -140,18 +153,6 @@ def long_nearest(threads):
     return lambda: cc.evidence.nearest_pairs(ensemble, 20, n_jobs=threads)
 
 
-def long_ties(threads):
-    """A third of the objects are the nearest of each."""
-    objects = np.arange(12_000)
-    ensemble = cc.Ensemble(np.column_stack([objects, objects // 2, objects % 3]))
-    return lambda: cc.evidence.nearest_pairs(ensemble, 3, n_jobs=threads)
-
-
-def long_bounded_ties(threads):
-    ensemble = cc.Ensemble(planted(0, 8_000, 5, 8, flip=0.3)[0])
-    return lambda: cc.evidence.nearest_pairs(ensemble, 20, max_partners=30, n_jobs=threads)
-
-
 def long_searches(threads):
     points = np.random.default_rng(0).normal(size=(14_000, 900))
     return lambda: find_neighbours(points, 20, n_jobs=threads)
@@ -171,14 +172,135 @@ def long_communities(threads):
         long_dips,
         long_pairs,
         long_nearest,
-        long_ties,
-        long_bounded_ties,
         long_searches,
         long_communities,
     ],
 )
 def test_ctrl_c_ends_kernels_outside_fits(work, threads):
     heard(work(threads))
+
+
+# ---- one call of a kernel that takes seconds: the rest of it does not wait
+
+
+def long_pattern(threads):
+    """An object is chosen by a third of all: the lists are transposed, merged twice and read."""
+    n, each = 16_000, 5_000
+    indptr = np.arange(n + 1, dtype=np.int64) * each
+    indices = (
+        3 * np.arange(each, dtype=np.int32) + np.arange(n, dtype=np.int32)[:, None] % 3
+    ).ravel()
+    return lambda: SymmetricPattern(indptr, indices, threads)
+
+
+def all_pairs(n):
+    counts = np.random.default_rng(0).integers(0, 21, (n, n)).astype(np.uint8)
+    return PairCounts(np.minimum(counts, counts.T), np.full((n, n), 20, dtype=np.uint8))
+
+
+def memberships(n, k):
+    return np.random.default_rng(0).dirichlet(np.ones(k), n)
+
+
+def long_visits(slot):
+    def work(threads):
+        solver = PairwiseSolver(all_pairs(3_000), 80, 1, 2.0, None, threads)
+        Y, gaps, objects = memberships(3_000, 80), np.zeros(3_000), np.arange(3_000, dtype=np.int32)
+        solver.take(Y)
+        return lambda: solver.visit(Y, objects, slot, 0.0, 0.0, False, gaps)
+
+    return work
+
+
+def long_greedy_steps(_):
+    solver = GreedySolver(all_pairs(2_000), memberships(2_000, 60), 1, 2.0, None, 0.0, 10**9)
+    return lambda: solver.run(10**12)
+
+
+def long_single_linkage_of_pairs(_):
+    """Most of the time goes into sorting the pairs."""
+    n, each = 200_000, 100
+    indptr = np.arange(n + 1, dtype=np.int64) * each
+    indices = np.full(n * each, n - 1, dtype=np.int32)
+    counts = np.random.default_rng(0).integers(1, 1000, n * each, dtype=np.uint32)
+    out = np.empty(n - 1, dtype=np.int64), np.empty(n - 1, dtype=np.int64), np.empty(n - 1)
+    return lambda: sparse_single(indptr, indices, counts, np.full_like(counts, 1000), *out)
+
+
+def long_extraction(_):
+    similarity = np.random.default_rng(0).normal(size=(3_000, 3_000))
+    similarity += similarity.T
+    ones, members = np.ones(3_000), np.empty(3_000, dtype=np.uint8)
+    return lambda: add_rem_add(similarity, ones, members * 0 + 1, np.arange(3_000), members)
+
+
+def long_seeding(_):
+    columns, uniform = np.random.default_rng(0).normal(size=(20, 300_000)), np.full(2_000, 0.5)
+    chosen = np.empty(200, dtype=np.int64)
+    return lambda: seed_points(columns, np.ones(300_000), uniform, 6, chosen)
+
+
+def long_refinement(_):
+    n, k = 4_000, 60
+    matrix = np.random.default_rng(0).random((n, n))
+    matrix += matrix.T
+    np.fill_diagonal(matrix, 0.0)
+    labels = np.arange(n) % k
+    refiner = PartRefiner(np.ones(n), k, 1.1 * n / k, 100, n)
+    return lambda: refiner.dense(matrix, labels)
+
+
+def long_reading(_):
+    labels = np.random.default_rng(0).integers(0, 2**23, (1_000_000, 10))
+    return lambda: Relabeller(10, -1, -2).observe(labels)
+
+
+def long_products(_):
+    """SimRank multiplies matrices of all clusters that are nearly full."""
+    C = np.random.default_rng(0).random((2_500, 2_500))
+    A = sp.csr_array(C)
+    return lambda: mutual._product(A, C)
+
+
+ALONE = (
+    long_products,
+    long_reading,
+    long_greedy_steps,
+    long_single_linkage_of_pairs,
+    long_extraction,
+    long_seeding,
+    long_refinement,
+)
+
+
+@pytest.mark.parametrize(
+    ("work", "threads"),
+    [
+        *((work, 1) for work in ALONE),
+        (long_pattern, 1),
+        (long_pattern, 2),
+        (long_visits(1), 1),
+        (long_visits(3_000), 1),
+        (long_visits(3_000), 2),
+    ],
+)
+def test_ctrl_c_does_not_wait_for_the_end_of_a_kernel(work, threads):
+    heard(work(threads), within=0.5, after=0.2)
+
+
+def test_ties_are_sorted_in_blocks(monkeypatch):
+    """Ctrl-C has no effect while NumPy sorts: 36 million ties at once take more than ten seconds."""
+    sorted_at_once = []
+
+    def lexsort(keys):
+        sorted_at_once.append(len(keys[0]))
+        return np.argsort(keys[-1], kind="stable")
+
+    n = 2_000
+    monkeypatch.setattr(np, "lexsort", lexsort)
+    cc.evidence.nearest_pairs(np.zeros((n, 3), dtype=int), 3, max_partners=30, n_jobs=1)
+    assert sum(sorted_at_once) == n * (n - 1)
+    assert max(sorted_at_once) <= 2**20 + n
 
 
 def test_workers_in_threads_are_cancelled():
@@ -361,3 +483,34 @@ def test_ctrl_c_ends_the_division_of_counts_of_all_pairs(monkeypatch):
             cc.posterior_coclustering(model)
 
     heard(run)
+
+
+# ---- the end of the process
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "while True: cc.coassociation(ensemble, n_jobs=1)",
+        "cc.BayesEstimate(n_init=500, n_rebuilds=1000, n_jobs=1).fit(labels)",
+        "cc.PCC(4, divergence=cc.divergences.Divergence(value, derivative), solver='greedy').fit(ensemble)",
+        "ensemble.label_view; time.sleep(60)",
+    ],
+    ids=["many kernels", "one kernel", "a function of the user in a kernel", "no kernel"],
+)
+def test_a_daemon_thread_does_not_disturb_the_end_of_the_process(work):
+    """CPython ends such a thread when it takes the GIL, which C++ code must survive."""
+    code = (
+        "import threading, time, numpy as np, conclust as cc\n"
+        "labels = np.random.default_rng(0).integers(0, 8, (3000, 20))\n"
+        "ensemble = cc.Ensemble(labels)\n"
+        "def value(p, q):\n    return (p - q) ** 2\n"
+        "def derivative(p, q):\n    return 2 * (q - p)\n"
+        f"def work():\n    {work}\n"
+        "threading.Thread(target=work, daemon=True).start()\n"
+        "time.sleep(1.5)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, "")

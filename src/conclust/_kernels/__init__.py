@@ -4,6 +4,9 @@ The kernels hold no policy and check nothing: their preconditions are in the hea
 and the callers on the floors above guarantee them.
 """
 
+import atexit
+import threading
+
 from conclust._kernels._core import (
     AverageChain,
     BitSlices,
@@ -85,6 +88,7 @@ from conclust._kernels._core import (
     presence_signatures,
     project_rows,
     refine_labels,
+    report_leaks,
     seed_labels,
     seed_points,
     share_rows,
@@ -203,4 +207,11 @@ def _asked(share: float) -> None:
         advance(share)
 
 
+def _allow_daemon_threads() -> None:
+    """Take what daemon threads hold when the process exits for no leak."""
+    if any(thread.daemon for thread in threading.enumerate()):
+        report_leaks(False)
+
+
 listen_to_kernels(_asked)
+atexit.register(_allow_daemon_threads)

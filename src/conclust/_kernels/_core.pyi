@@ -16,6 +16,9 @@ Codes = NDArray[Any]  # uint8, uint16 or uint32: see codes.h
 # called ten times a second with the share of its work that a long kernel has done, -1 if it does not know
 def listen_to_kernels(listener: Callable[[float], object]) -> None: ...
 
+# whether nanobind prints at exit which objects and functions of the extension are still alive
+def report_leaks(wanted: bool) -> None: ...
+
 # labels: what a kernel reads of them; it holds the arrays
 class LabelView:
     def __init__(

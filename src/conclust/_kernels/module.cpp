@@ -8,16 +8,17 @@ PyObject* listener = nullptr;
 
 // An error in the listener ends the kernel like Ctrl-C.
 bool python_raises(double done) {
-    const nb::gil_scoped_acquire held;
-    if (PyErr_CheckSignals() != 0) {
-        return true;
-    }
-    if (listener == nullptr) {
-        return false;
-    }
-    PyObject* answer = PyObject_CallFunction(listener, "d", done);
-    Py_XDECREF(answer);
-    return answer == nullptr;
+    return with_gil([done] {
+        if (PyErr_CheckSignals() != 0) {
+            return true;
+        }
+        if (listener == nullptr) {
+            return false;
+        }
+        PyObject* answer = PyObject_CallFunction(listener, "d", done);
+        Py_XDECREF(answer);
+        return answer == nullptr;
+    });
 }
 
 // The error was set when Python was polled.
@@ -35,6 +36,7 @@ NB_MODULE(_core, m) {
     conclust::ask_python = python_raises;
     nb::register_exception_translator(pass_interrupt_on);
     m.def("listen_to_kernels", [](nb::object given) { listener = given.release().ptr(); });
+    m.def("report_leaks", [](bool wanted) { nb::set_leak_warnings(wanted); });
     bind_labels(m);
     bind_kmeans(m);
     bind_evidence(m);

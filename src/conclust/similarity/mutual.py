@@ -15,6 +15,8 @@ from conclust.similarity.jaccard import check_square, jaccard_of_others, relativ
 
 # Number of entries of objects times clusters in memory at once.
 _BLOCK_ENTRIES = 1 << 22
+# Number of multiplications of a product at once, some .1 s.
+_BLOCK_PRODUCTS = 1 << 27
 
 
 def simrank(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8, n_iter: int = 5) -> Floats:
@@ -83,7 +85,7 @@ def simrank(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8, n_iter: int =
     B, V = rows.ensemble.indicator, averaging_indicator(rows.ensemble)
     mass = rows.counts.astype(np.float64)
     weighed = sp.csr_array(sp.diags_array(mass) @ B)
-    across = sp.csr_array(V.T @ weighed)  # (T, T)
+    across = sp.csr_array(sp.csr_array(V.T @ weighed).T)  # (T, T)
     inverse = inverse_or_zero(members.cluster_sizes)
     C = np.eye(len(inverse))
     if n_iter % 2:  # from S = I
@@ -91,10 +93,20 @@ def simrank(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8, n_iter: int =
     with one_library_thread():
         for _ in range((n_iter - 2) // 2):
             diagonal = decay * quadratic_forms(V, C)
-            inner = decay * (across.T @ (across.T @ C).T).T
+            inner = decay * _product(across, _product(across, C).T).T
             inner += (sp.diags_array(mass * (1.0 - diagonal)) @ B).T @ B
             C = _mean_of_objects(inner, decay, inverse)
     return C
+
+
+def _product(A: sp.csr_array, C: Floats) -> Floats:
+    """Return A @ C. Ctrl-C has no effect within a product of SciPy, which takes seconds where A is nearly full."""
+    out, C = np.empty((A.shape[0], C.shape[1])), np.ascontiguousarray(C)
+    step = max(1, len(out) * _BLOCK_PRODUCTS // max(1, A.nnz * C.shape[1]))
+    for begin in range(0, len(out), step):
+        rows = slice(begin, begin + step)
+        out[rows] = A[rows] @ C
+    return out
 
 
 def _mean_of_objects(sums: Floats, decay: float, inverse: Floats) -> Floats:

@@ -14,7 +14,7 @@ void bind_borders(nb::module_& m) {
     m.def("nearest_centres",
           [](Matrix<const double> scores, Matrix<const double> gram, Vector<std::int64_t> nearest,
              int threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::nearest_centres(centres_of(scores, gram), span_of(nearest), threads);
     },
           nb::arg("scores").noconvert(), nb::arg("gram").noconvert(), nb::arg("nearest").noconvert(),
@@ -22,7 +22,7 @@ void bind_borders(nb::module_& m) {
     m.def("border_places",
           [](Matrix<const double> scores, Matrix<const double> gram, Vector<const std::int64_t> nearest,
              Matrix<const std::int64_t> borders, Matrix<double> places, int threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::border_places(centres_of(scores, gram), span_of(nearest), span_of(borders),
                                 span_of(places), threads);
     },
@@ -32,7 +32,7 @@ void bind_borders(nb::module_& m) {
           [](Matrix<const double> scores, Matrix<const double> gram, Vector<const std::int64_t> nearest,
              Vector<const std::uint8_t> first, Matrix<const std::int64_t> borders,
              Matrix<std::int64_t> counts, int threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::count_valleys(centres_of(scores, gram), span_of(nearest), span_of(first),
                                 span_of(borders), span_of(counts), threads);
     },

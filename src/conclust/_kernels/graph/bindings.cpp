@@ -23,13 +23,13 @@ struct PartRefiner {
 
 template <class W>
 std::size_t refine_counts(const PartRefiner& self, Matrix<const W> matrix, Vector<std::int64_t> labels) {
-    const nb::gil_scoped_release release;
+    const WithoutGil release;
     return conclust::refine_counts(span_of(matrix), self.from(labels));
 }
 
 template <class W>
 void count_ties(Matrix<const W> matrix, Vector<const std::int64_t> labels, Matrix<double> ties) {
-    const nb::gil_scoped_release release;
+    const WithoutGil release;
     conclust::count_ties(span_of(matrix), span_of(labels), ties.shape(1), span_of(ties));
 }
 
@@ -80,10 +80,10 @@ void bind_smoothing(nb::module_& m) {
              nb::arg("fixed_starts").noconvert(), nb::arg("fixed_columns").noconvert(),
              nb::arg("root").noconvert(), nb::arg("X").noconvert(), nb::arg("residual").noconvert())
         .def("step", [](BoundSylvester& self) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.solver.step();
     }).def("read", [](const BoundSylvester& self, Matrix<double> X) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.solver.read(span_of(X));
     }, nb::arg("X").noconvert());
 }
@@ -92,7 +92,7 @@ void bind_walks(nb::module_& m) {
     m.def("walk_step",
           [](Vector<const std::int64_t> starts, Vector<const std::int32_t> columns,
              Vector<const double> chances, Matrix<const double> x, Matrix<double> y, int n_threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::walk_step({span_of(starts), span_of(columns), span_of(chances)}, span_of(x),
                             x.shape(1), span_of(y), n_threads);
     },
@@ -102,7 +102,7 @@ void bind_walks(nb::module_& m) {
           [](Vector<const std::int64_t> starts, Vector<const std::int32_t> columns,
              Vector<const double> chances, std::size_t times, Matrix<double> M, Matrix<double> between,
              int n_threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::walk_gram({span_of(starts), span_of(columns), span_of(chances)}, times, span_of(M),
                             span_of(between), n_threads);
     },
@@ -126,7 +126,7 @@ void bind_graph(nb::module_& m) {
              nb::arg("max_passes"), nb::arg("patience"))
         .def("dense",
              [](const PartRefiner& self, Matrix<const double> matrix, Vector<std::int64_t> labels) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return conclust::refine_dense(span_of(matrix), self.from(labels));
     }, nb::arg("matrix").noconvert(), nb::arg("labels").noconvert())
         .def("counts", &refine_counts<std::uint8_t>, nb::arg("matrix").noconvert(),
@@ -137,7 +137,7 @@ void bind_graph(nb::module_& m) {
              [](const PartRefiner& self, Vector<const std::int64_t> indptr,
                 Vector<const std::int32_t> indices, Vector<const double> weights,
                 Vector<std::int64_t> labels) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return conclust::refine_sparse({span_of(indptr), span_of(indices), span_of(weights)},
                                        self.from(labels));
     },
@@ -148,7 +148,7 @@ void bind_graph(nb::module_& m) {
                 Vector<const std::int32_t> edges, Vector<const std::int64_t> pins_at,
                 Vector<const std::int32_t> pins, Vector<const double> edge_weights,
                 Vector<std::int64_t> labels) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return conclust::refine_hypergraph(
             {span_of(edges_at), span_of(edges), span_of(pins_at), span_of(pins), span_of(edge_weights)},
             self.from(labels));
@@ -163,7 +163,7 @@ void bind_graph(nb::module_& m) {
     m.def("fill_parts",
           [](Matrix<const double> scores, Vector<const std::int64_t> order,
              Vector<const double> vertex_weights, double capacity, Vector<std::int64_t> labels) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::fill_parts(span_of(scores), span_of(order),
                              {span_of(vertex_weights), labels.shape(0), scores.shape(1), capacity, 0, 0,
                               span_of(labels)});

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/interrupt.h"
 #include "graph/gains.h"
 #include "graph/queues.h"
 
@@ -13,6 +14,7 @@ namespace {
 
 // Number of vertices that do not fit, tried per part before the part is skipped for this move.
 constexpr int kTries = 32;
+constexpr std::size_t kMovesPerPoll = 16;
 
 template <class Gains, class Queues>
 class Refiner {
@@ -46,6 +48,9 @@ class Refiner {
         Vertex v = 0;
         std::size_t to = 0;
         while (moves_.size() < kept + p_.patience && choose(v, to)) {
+            if (moves_.size() % kMovesPerPoll == 0) {
+                stop_if_interrupted();
+            }
             const auto from = static_cast<std::size_t>(p_.labels[v]);
             sum += gains_.gain(v, from, to);
             move(v, from, to);

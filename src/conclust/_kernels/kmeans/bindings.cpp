@@ -66,7 +66,7 @@ void bind_kmeans(nb::module_& m) {
     m.def("kmeans_runs",
           [](const BoundDraws& draws, const conclust::KMeansSearch& search, const BoundResults& out,
              std::size_t begin, std::size_t end, int n_threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::kmeans_runs(draws.view, search, out.view, begin, end, n_threads);
     },
           nb::arg("draws"), nb::arg("search"), nb::arg("out"), nb::arg("begin"), nb::arg("end"),
@@ -75,7 +75,7 @@ void bind_kmeans(nb::module_& m) {
           [](Matrix<const double> x, Matrix<const double> points, Matrix<const double> heads,
              Vector<const std::int64_t> starts, Vector<const std::int32_t> grouped,
              Matrix<const std::int32_t> around, Matrix<std::int32_t> found, Matrix<double> squares) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         const conclust::Landmarks landmarks{span_of(points),  span_of(heads),  span_of(starts),
                                             span_of(grouped), span_of(around), points.shape(1),
                                             around.shape(1)};
@@ -88,7 +88,7 @@ void bind_kmeans(nb::module_& m) {
     m.def("landmark_labels",
           [](Matrix<const std::int32_t> found, Matrix<const double> weights, Matrix<const double> loads,
              Matrix<const double> centers, Vector<const double> half, Vector<std::int64_t> labels) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::landmark_labels(span_of(found), span_of(weights), found.shape(1), span_of(loads),
                                   span_of(centers), span_of(half), span_of(labels));
     },
@@ -113,7 +113,7 @@ void bind_kmeans(nb::module_& m) {
             block.labels = span_of(array);
             block.stride = array.shape(1);
         }, labels);
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return conclust::label_block(table, block, n_threads, conclust::find_form(form));
     },
           nb::arg("points").noconvert(), nb::arg("centers").noconvert(), nb::arg("starts").noconvert(),
@@ -123,7 +123,7 @@ void bind_kmeans(nb::module_& m) {
     m.def("seed_points",
           [](Matrix<const double> columns, Vector<const double> mass, Vector<const double> uniform,
              std::size_t options, Vector<std::int64_t> chosen) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return conclust::seed_points({span_of(columns), span_of(mass)}, span_of(uniform), options,
                                      span_of(chosen));
     },
@@ -133,7 +133,7 @@ void bind_kmeans(nb::module_& m) {
           [](Matrix<const double> x, Vector<const double> mass, Matrix<const double> centers,
              Vector<std::int64_t> labels, Vector<double> distances, Matrix<double> sums,
              Vector<double> totals) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return conclust::lloyd_round(
             span_of(x), span_of(mass), span_of(centers), x.shape(1),
             {span_of(labels), span_of(distances), span_of(sums), span_of(totals)});

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/clones.h"
+#include "base/interrupt.h"
 #include "base/pack.h"
 
 namespace conclust {
@@ -111,6 +112,7 @@ std::size_t seed_points(const SeedPoints& in, std::span<const double> uniform, s
     std::copy_n(distances.begin(), n, nearest.begin());
     chosen[0] = static_cast<std::int64_t>(points[0]);
     for (std::size_t k = 1; k < chosen.size(); ++k) {
+        stop_if_interrupted();
         sum = 0.0;
         for (std::size_t i = 0; i < n; ++i) {
             sum += nearest[i] > same_place ? nearest[i] * in.mass[i] : 0.0;

@@ -12,7 +12,7 @@ namespace {
 template <class Label>
 void bind_observe(nb::class_<Relabeller>& cls) {
     cls.def("observe", [](Relabeller& self, Matrix<const Label> block) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.observe(span_of(block));
     }, nb::arg("block").noconvert());
 }
@@ -20,7 +20,7 @@ void bind_observe(nb::class_<Relabeller>& cls) {
 template <class Label, class Code>
 void bind_encode(nb::class_<Relabeller>& cls) {
     cls.def("encode", [](const Relabeller& self, Matrix<const Label> block, Matrix<Code> out) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.encode(span_of(block), span_of(out));
     }, nb::arg("block").noconvert(), nb::arg("out").noconvert());
 }
@@ -50,13 +50,13 @@ void bind_relabel(nb::module_& m) {
         return values;
     }, nb::arg("partition"));
     cls.def("restore", [](Relabeller& self, std::size_t partition, Vector<const std::int64_t> values) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.restore(partition, span_of(values));
     }, nb::arg("partition"), nb::arg("values").noconvert());
 
     m.def("continues_canonical",
           [](Matrix<const std::uint8_t> block, bool is_signed, Vector<std::uint8_t> met) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return conclust::continues_canonical(span_of(block), is_signed, span_of(met));
     }, nb::arg("block").noconvert(), nb::arg("is_signed"), nb::arg("met").noconvert());
 }
@@ -106,7 +106,7 @@ void bind_rows(nb::module_& m) {
     m.def("group_rows", [](Matrix<const std::uint8_t> rows, Vector<std::int64_t> inverse) {
         std::vector<std::int64_t> first;
         {
-            const nb::gil_scoped_release release;
+            const WithoutGil release;
             first = conclust::group_rows(span_of(rows), rows.shape(1), span_of(inverse));
         }
         auto* kept = new std::vector<std::int64_t>(std::move(first));
@@ -116,15 +116,15 @@ void bind_rows(nb::module_& m) {
     }, nb::arg("rows").noconvert(), nb::arg("inverse").noconvert());
     m.def("count_reserved",
           [](const BoundLabels& labels, Vector<std::int64_t> missing, Vector<std::int64_t> noise) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::count_reserved(labels.view, span_of(missing), span_of(noise));
     }, nb::arg("labels"), nb::arg("missing").noconvert(), nb::arg("noise").noconvert());
     m.def("cluster_sizes", [](const BoundLabels& labels, Vector<std::int64_t> sizes) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::cluster_sizes(labels.view, span_of(sizes));
     }, nb::arg("labels"), nb::arg("sizes").noconvert());
     m.def("presence_signatures", [](const BoundLabels& labels, Vector<std::uint64_t> signature) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::presence_signatures(labels.view, span_of(signature));
     }, nb::arg("labels"), nb::arg("signature").noconvert());
 }
@@ -133,7 +133,7 @@ void bind_products(nb::module_& m) {
     m.def("indicator_rows",
           [](const BoundLabels& labels, Matrix<const double> table, std::size_t first, bool unit,
              Matrix<double> out) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::indicator_rows(labels.view, span_of(table), first, unit, out.shape(1), span_of(out));
     },
           nb::arg("labels"), nb::arg("table").noconvert(), nb::arg("first"), nb::arg("unit"),
@@ -141,7 +141,7 @@ void bind_products(nb::module_& m) {
     m.def("cluster_sums",
           [](const BoundLabels& labels, Vector<const double> values, Vector<const std::int64_t> parts,
              Matrix<double> sums) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::cluster_sums(labels.view, span_of(values), span_of(parts), sums.shape(1),
                                span_of(sums));
     },
@@ -150,7 +150,7 @@ void bind_products(nb::module_& m) {
     m.def("cluster_row_sums",
           [](const BoundLabels& labels, Vector<const double> weights, Matrix<const double> rows,
              Matrix<double> sums) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::cluster_row_sums(labels.view, span_of(weights), span_of(rows), sums.shape(1),
                                    span_of(sums));
     },

@@ -3,8 +3,15 @@
 #include <algorithm>
 
 #include "base/clones.h"
+#include "base/interrupt.h"
 
 namespace conclust {
+namespace {
+
+// Of many clusters, each label is a miss of the cache.
+constexpr std::size_t rows_per_poll = 1024;
+
+}  // namespace
 
 Relabeller::Relabeller(std::size_t n_partitions, std::int64_t missing, std::int64_t noise)
     : missing_(missing), noise_(noise), lowest_(std::min(missing, noise)) {
@@ -51,6 +58,9 @@ std::ptrdiff_t Relabeller::observe(std::span<const Label> block) {
     const std::size_t m = tables_.size();
     const std::size_t rows = block.size() / m;
     for (std::size_t i = 0; i < rows; ++i) {
+        if (i % rows_per_poll == 0) {
+            stop_if_interrupted();
+        }
         const Label* row = block.data() + i * m;
         for (std::size_t u = 0; u < m; ++u) {
             const auto label = static_cast<std::int64_t>(row[u]);
@@ -72,6 +82,9 @@ std::size_t Relabeller::encode(std::span<const Label> block, std::span<Code> out
     const std::size_t rows = block.size() / m;
     std::size_t strangers = 0;
     for (std::size_t i = 0; i < rows; ++i) {
+        if (i % rows_per_poll == 0) {
+            stop_if_interrupted();
+        }
         const Label* row = block.data() + i * m;
         Code* codes = out.data() + i * m;
         for (std::size_t u = 0; u < m; ++u) {

@@ -164,6 +164,9 @@ template <class Count, class Visit>
 void for_each_pair(const SparsePairs<Count>& in, Visit visit) {
     const std::size_t n = in.n();
     for (std::uint32_t i = 0; i < n; ++i) {
+        if (i % 1024 == 0) {
+            stop_if_interrupted();
+        }
         const auto end = static_cast<std::size_t>(in.indptr[i + 1]);
         for (auto e = static_cast<std::size_t>(in.indptr[i]); e < end; ++e) {
             const auto j = static_cast<std::uint32_t>(in.indices[e]);
@@ -185,9 +188,19 @@ std::size_t sparse_single(const SparsePairs<Count>& in, const MergesOut& out) {
     for_each_pair(in, [&](std::uint32_t i, std::uint32_t j, Sums sums) {
         pairs.push_back({frequency<Count>(sums), i, j});
     });
-    std::sort(pairs.begin(), pairs.end(), [](const Pair& x, const Pair& y) { return x.before(y); });
+    std::size_t compared = 0;  // a comparison that throws ends the sort
+    std::sort(pairs.begin(), pairs.end(), [&compared](const Pair& x, const Pair& y) {
+        if (++compared % (1 << 15) == 0) {
+            stop_if_interrupted();
+        }
+        return x.before(y);
+    });
     Merges merges(n, out);
+    std::size_t looked = 0;
     for (const Pair& pair : pairs) {
+        if (++looked % (1 << 15) == 0) {
+            stop_if_interrupted();
+        }
         if (!merges.joined(pair.a, pair.b)) {
             merges.add(pair.a, pair.b, dissimilarity(pair.similarity));
         }

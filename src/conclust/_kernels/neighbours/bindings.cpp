@@ -27,7 +27,7 @@ void bind_neighbours(nb::module_& m) {
            Vector<const std::int32_t> excluded, Vector<const std::int64_t> groups,
            Vector<const std::int64_t> list_starts, Vector<const std::int32_t> listed,
            Matrix<std::int32_t> found, Matrix<double> squares, int n_threads, const std::string& form) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         const conclust::NeighbourSearch search{
             span_of(points), span_of(names),       span_of(cells),  span_of(queries), span_of(excluded),
             span_of(groups), span_of(list_starts), span_of(listed), points.shape(1),  found.shape(1)};
@@ -41,7 +41,7 @@ void bind_neighbours(nb::module_& m) {
     m.def("neighbour_graph", [](Matrix<const std::int32_t> found, std::size_t k, bool jaccard) {
         conclust::NeighbourGraph graph;
         {
-            const nb::gil_scoped_release release;
+            const WithoutGil release;
             graph =
                 conclust::neighbour_graph(span_of(found), found.shape(0), found.shape(1), k, jaccard);
         }
@@ -52,7 +52,7 @@ void bind_neighbours(nb::module_& m) {
           [](Vector<const std::int64_t> starts, Vector<const std::int32_t> ends,
              Vector<const double> weights, Vector<const double> loads, double rate, std::uint64_t seed,
              int rounds, Vector<std::int32_t> labels) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return conclust::find_communities(
             {span_of(starts), span_of(ends), span_of(weights), span_of(loads)}, rate, seed, rounds,
             span_of(labels));
@@ -64,7 +64,7 @@ void bind_neighbours(nb::module_& m) {
         .def("__init__",
              [](conclust::Forest* self, Matrix<const std::int32_t> found, Matrix<const double> squares,
                 Vector<const double> cores) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         new (self) conclust::Forest(
             conclust::spanning_forest(span_of(found), span_of(squares), span_of(cores), found.shape(1)));
     },
@@ -73,7 +73,7 @@ void bind_neighbours(nb::module_& m) {
         .def("cut",
              [](const conclust::Forest& self, Vector<const double> masses, std::size_t cuts,
                 double least, Vector<std::int32_t> labels) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return conclust::cut_forest(self, span_of(masses), cuts, least, span_of(labels));
     },
              nb::arg("masses").noconvert(), nb::arg("cuts"), nb::arg("least"),
@@ -81,7 +81,7 @@ void bind_neighbours(nb::module_& m) {
     m.def("neighbour_vote",
           [](Matrix<const std::int32_t> found, Matrix<const double> squares,
              Matrix<const std::int32_t> labels, Matrix<std::int32_t> decided) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::vote(span_of(found), span_of(squares), found.shape(1), span_of(labels),
                        labels.shape(1), span_of(decided));
     },

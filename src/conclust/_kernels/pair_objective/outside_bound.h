@@ -9,10 +9,11 @@ inline void call_outside(void* context, int what, const double* p, const double*
                          std::size_t count) {
     using In = nb::ndarray<nb::numpy, const double, nb::ndim<1>>;
     using Out = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
-    const nb::gil_scoped_acquire held;
-    const nb::handle function(static_cast<PyObject*>(context));
-    const nb::object owner = nb::none();  // the views are only used during the call
-    function(what, In(p, {count}, owner), In(q, {count}, owner), Out(out, {count}, owner));
+    with_gil([&] {
+        const nb::handle function(static_cast<PyObject*>(context));
+        const nb::object owner = nb::none();  // the views are only used during the call
+        function(what, In(p, {count}, owner), In(q, {count}, owner), Out(out, {count}, owner));
+    });
 }
 
 // None: no custom divergence. The function must outlive the result.

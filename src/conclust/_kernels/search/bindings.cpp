@@ -21,12 +21,12 @@ namespace {
 void bind_concepts(nb::module_& m) {
     nb::class_<ConceptGrowth> cls(m, "ConceptGrowth");
     cls.def("__init__", [](ConceptGrowth* self, const BoundLabels& labels) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         new (self) ConceptGrowth(labels.view);
     }, nb::arg("labels"));
     cls.def("start", &ConceptGrowth::start, nb::arg("threshold"));
     cls.def("grow", [](ConceptGrowth& self, std::size_t words) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.grow(words);
     }, nb::arg("words"));
     cls.def_prop_ro("n_concepts", &ConceptGrowth::n_concepts);
@@ -35,13 +35,13 @@ void bind_concepts(nb::module_& m) {
     cls.def(
         "read",
         [](const ConceptGrowth& self, Vector<std::int64_t> concept_of, Matrix<std::uint8_t> intents) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.read(span_of(concept_of), span_of(intents));
     }, nb::arg("concept_of").noconvert(), nb::arg("intents").noconvert());
     cls.def("assign",
             [](const ConceptGrowth& self, Vector<const std::int64_t> sizes,
                Vector<std::int64_t> concept_of, std::size_t begin, std::size_t end) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.assign(span_of(sizes), span_of(concept_of), begin, end);
     },
             nb::arg("sizes").noconvert(), nb::arg("concept_of").noconvert(), nb::arg("begin"),
@@ -52,7 +52,7 @@ void bind_label_vectors(nb::module_& m) {
     m.def("seed_labels",
           [](const BoundLabels& labels, Vector<const double> counts, std::size_t n_clusters,
              std::uint64_t seed, Vector<std::int64_t> chosen) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::seed_labels({labels.view, span_of(counts)}, n_clusters, seed, span_of(chosen));
     },
           nb::arg("labels"), nb::arg("counts").noconvert(), nb::arg("n_clusters"), nb::arg("seed"),
@@ -63,7 +63,7 @@ void bind_label_vectors(nb::module_& m) {
              Vector<std::int64_t> chosen) {
         conclust::Refined refined;
         {
-            const nb::gil_scoped_release release;
+            const WithoutGil release;
             refined =
                 conclust::refine_labels({labels.view, span_of(counts)}, n_clusters,
                                         {static_cast<conclust::Spread>(spread), power, span_of(degrees)},
@@ -82,7 +82,7 @@ void bind_median(nb::module_& m) {
             [](PartitionSearch* self, Vector<const std::int64_t> starts,
                Vector<const std::int32_t> columns, Vector<const double> values,
                Vector<const double> weights, Vector<const double> mass, int criterion, bool fixed) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         new (self) PartitionSearch(span_of(starts), span_of(columns), span_of(values), span_of(weights),
                                    span_of(mass), static_cast<conclust::Criterion>(criterion), fixed);
     },
@@ -92,27 +92,27 @@ void bind_median(nb::module_& m) {
     cls.def(
         "keep_apart",
         [](PartitionSearch& self, Vector<const std::int64_t> starts, Vector<const std::int64_t> others) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.keep_apart(span_of(starts), span_of(others));
     }, nb::arg("starts").noconvert(), nb::arg("others").noconvert());
     cls.def("set", [](PartitionSearch& self, Vector<const std::int64_t> labels, std::size_t k) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.set(span_of(labels), k);
     }, nb::arg("labels").noconvert(), nb::arg("k"));
     cls.def("transfer", [](PartitionSearch& self, Vector<const std::int64_t> order) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.transfer(span_of(order));
     }, nb::arg("order").noconvert());
     cls.def("fuse", [](PartitionSearch& self, std::size_t k) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.fuse(k);
     }, nb::arg("k"));
     cls.def("read", [](const PartitionSearch& self, Vector<std::int64_t> labels) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.read(span_of(labels));
     }, nb::arg("labels").noconvert());
     cls.def("similarities", [](const PartitionSearch& self, Matrix<double> a) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.similarities(span_of(a));
     }, nb::arg("a").noconvert());
     cls.def("objective", &PartitionSearch::objective);
@@ -121,7 +121,7 @@ void bind_median(nb::module_& m) {
     m.def("add_rem_add",
           [](Matrix<const double> a, Vector<const double> mass, Vector<const std::uint8_t> alive,
              Vector<const std::int64_t> starts, Vector<std::uint8_t> members) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return conclust::add_rem_add(span_of(a), span_of(mass), span_of(alive), span_of(starts),
                                      span_of(members));
     },
@@ -135,35 +135,35 @@ void bind_expected_loss(nb::module_& m) {
     cls.def("__init__",
             [](LossSearch* self, const BoundLabels& labels, Vector<const std::int64_t> mass,
                Vector<const double> shares, int loss, double split_cost, std::size_t max_clusters) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         new (self) LossSearch(labels.view, span_of(mass), span_of(shares),
                               static_cast<conclust::Loss>(loss), split_cost, max_clusters);
     },
             nb::arg("labels"), nb::arg("mass").noconvert(), nb::arg("shares").noconvert(),
             nb::arg("loss"), nb::arg("split_cost"), nb::arg("max_clusters"), nb::keep_alive<1, 2>());
     cls.def("set", [](LossSearch& self, Vector<const std::int64_t> labels, std::size_t k) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.set(span_of(labels), k);
     }, nb::arg("labels").noconvert(), nb::arg("k"));
     cls.def("descend", [](LossSearch& self, std::uint64_t seed, std::size_t max_passes, bool exact) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.descend(seed, max_passes, exact);
     }, nb::arg("seed"), nb::arg("max_passes"), nb::arg("exact"));
     cls.def("rebuild", [](LossSearch& self, std::uint64_t seed) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.rebuild(seed);
     }, nb::arg("seed"));
     cls.def("shake",
             [](LossSearch& self, std::uint64_t seed, std::size_t turns, std::size_t max_passes) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.shake(seed, turns, max_passes);
     }, nb::arg("seed"), nb::arg("turns"), nb::arg("max_passes"));
     cls.def("read", [](const LossSearch& self, Vector<std::int64_t> labels) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.read(span_of(labels));
     }, nb::arg("labels").noconvert());
     cls.def("loss", [](const LossSearch& self) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.loss();
     });
     cls.def_prop_ro("n_clusters", &LossSearch::n_clusters);
@@ -175,7 +175,7 @@ void bind_resemblance(nb::module_& m) {
             [](ResemblanceSearch* self, Matrix<const std::int32_t> labels, Vector<const double> mass,
                Vector<const std::int64_t> offsets, Vector<const double> cluster_sizes,
                Vector<const double> factors, bool all_subsets, bool fixed) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         new (self) ResemblanceSearch(span_of(labels), span_of(mass), span_of(offsets),
                                      span_of(cluster_sizes), span_of(factors), all_subsets, fixed);
     },
@@ -183,26 +183,26 @@ void bind_resemblance(nb::module_& m) {
             nb::arg("cluster_sizes").noconvert(), nb::arg("factors").noconvert(), nb::arg("all_subsets"),
             nb::arg("fixed"));
     cls.def("set", [](ResemblanceSearch& self, Vector<const std::int64_t> partition, std::size_t k) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.set(span_of(partition), k);
     }, nb::arg("partition").noconvert(), nb::arg("k"));
     cls.def("transfer", [](ResemblanceSearch& self, Vector<const std::int64_t> order) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.transfer(span_of(order));
     }, nb::arg("order").noconvert());
     cls.def("anneal",
             [](ResemblanceSearch& self, std::uint64_t seed, std::size_t first, double temperature,
                std::size_t proposals) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.anneal(seed, first, temperature, proposals);
     },
             nb::arg("seed"), nb::arg("first"), nb::arg("temperature"), nb::arg("proposals"));
     cls.def("mean_fall", [](ResemblanceSearch& self, std::uint64_t seed, std::size_t proposals) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.mean_fall(seed, proposals);
     }, nb::arg("seed"), nb::arg("proposals"));
     cls.def("read", [](const ResemblanceSearch& self, Vector<std::int64_t> partition) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.read(span_of(partition));
     }, nb::arg("partition").noconvert());
     cls.def("objective", &ResemblanceSearch::objective);

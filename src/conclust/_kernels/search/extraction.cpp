@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clones.h"
+#include "base/interrupt.h"
 #include "base/random.h"
 #include "base/wide.h"
 
@@ -170,6 +171,7 @@ std::optional<double> extracted(const Extraction& in, std::size_t start, Sets& m
         if (!met.add(set | 1)) {
             return std::nullopt;
         }
+        stop_if_interrupted();
         const std::size_t which = find_change(in, found);
         if (which == n) {
             break;

@@ -15,7 +15,7 @@ void bind_counts(nb::class_<BitSlices>& cls) {
     cls.def("coassociation",
             [](const BitSlices& self, std::size_t begin, std::size_t end, Matrix<Count> c,
                Matrix<Count> present, int n_threads, const std::string& form) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::coassociation(self, begin, end, span_of(c), span_of(present), n_threads,
                                 conclust::find_form(form));
     },
@@ -26,7 +26,7 @@ void bind_counts(nb::class_<BitSlices>& cls) {
 void bind_coassociation(nb::module_& m) {
     nb::class_<BitSlices> cls(m, "BitSlices");
     cls.def("__init__", [](BitSlices* self, const BoundLabels& labels, int n_threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         new (self) BitSlices(labels.view, n_threads);
     }, nb::arg("labels"), nb::arg("n_threads"));
     bind_counts<std::uint8_t>(cls);
@@ -35,7 +35,7 @@ void bind_coassociation(nb::module_& m) {
     cls.def("weighted_coassociation",
             [](const BitSlices& self, Vector<const double> weights, std::size_t begin, std::size_t end,
                Matrix<double> c, Matrix<double> present, int n_threads, const std::string& form) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         conclust::weighted_coassociation(self, span_of(weights), begin, end, span_of(c),
                                          span_of(present), n_threads, conclust::find_form(form));
     },
@@ -63,7 +63,7 @@ void bind_clusterwise(nb::module_& m) {
           [](const conclust::BitSlices& slices, Matrix<const double> own, Vector<const double> weights,
              Vector<const std::int64_t> sizes, Matrix<double> out, int n_threads,
              const std::string& form) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return conclust::clusterwise_dissimilarities(slices, span_of(own), span_of(weights),
                                                      span_of(sizes), span_of(out), n_threads,
                                                      conclust::find_form(form));

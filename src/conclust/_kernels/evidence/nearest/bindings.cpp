@@ -11,7 +11,7 @@ void bind_nearest(nb::module_& m) {
     cls.def("__init__",
             [](NearestPairs* self, const BoundLabels& labels, std::size_t k, std::size_t first,
                std::size_t last, std::size_t most, int n_threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         new (self) NearestPairs(labels.view, k, first, last, most, n_threads);
     },
             nb::arg("labels"), nb::arg("k"), nb::arg("first"), nb::arg("last"), nb::arg("most"),
@@ -20,7 +20,7 @@ void bind_nearest(nb::module_& m) {
     cls.def_prop_ro("n_entries", &NearestPairs::n_entries);
     cls.def("read",
             [](const NearestPairs& self, Vector<std::int64_t> indptr, Vector<std::int32_t> indices) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.read(span_of(indptr), span_of(indices));
     }, nb::arg("indptr").noconvert(), nb::arg("indices").noconvert());
 
@@ -28,7 +28,7 @@ void bind_nearest(nb::module_& m) {
     pattern.def("__init__",
                 [](SymmetricPattern* self, Vector<const std::int64_t> indptr,
                    Vector<const std::int32_t> indices, int n_threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         new (self) SymmetricPattern(span_of(indptr), span_of(indices), n_threads);
     },
                 nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("n_threads"),
@@ -37,7 +37,7 @@ void bind_nearest(nb::module_& m) {
     pattern.def("read",
                 [](const SymmetricPattern& self, Vector<std::int64_t> indptr,
                    Vector<std::int32_t> indices, int n_threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.read(span_of(indptr), span_of(indices), n_threads);
     },
                 nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("n_threads"));

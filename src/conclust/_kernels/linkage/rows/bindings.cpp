@@ -59,18 +59,18 @@ void bind_average(nb::module_& m) {
     nb::class_<AverageChain> cls(m, "AverageChain");
     cls.def("__init__", [](AverageChain* self, const BoundPairs& bound, std::size_t until) {
         const RowPairs pairs = bound.pairs();
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         new (self) AverageChain(pairs, until);
     }, nb::arg("pairs"), nb::arg("until"));
     cls.def("run", [](AverageChain& self, std::size_t rows) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.run(rows);
     }, nb::arg("rows"));
     // Precondition: nothing is left to run; of n - until merges, and n leaders.
     cls.def("read",
             [](const AverageChain& self, Vector<std::int64_t> left, Vector<std::int64_t> right,
                Vector<double> heights, Vector<std::int64_t> leaders) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.read({span_of(left), span_of(right), span_of(heights)}, span_of(leaders));
     },
             nb::arg("left").noconvert(), nb::arg("right").noconvert(), nb::arg("heights").noconvert(),
@@ -81,16 +81,16 @@ void bind_single(nb::module_& m) {
     nb::class_<SingleTree> cls(m, "SingleTree");
     cls.def("__init__", [](SingleTree* self, const BoundPairs& bound) {
         const RowPairs pairs = bound.pairs();
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         new (self) SingleTree(pairs);
     }, nb::arg("pairs"));
     cls.def("grow", [](SingleTree& self, std::size_t clusters) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.grow(clusters);
     }, nb::arg("clusters"));
     // Precondition: nothing is left to grow; order is (n,), heights (n - 1,).
     cls.def("read", [](const SingleTree& self, Vector<std::int64_t> order, Vector<double> heights) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         std::copy(self.order().begin(), self.order().end(), order.data());
         std::copy(self.heights().begin(), self.heights().end(), heights.data());
     }, nb::arg("order").noconvert(), nb::arg("heights").noconvert());

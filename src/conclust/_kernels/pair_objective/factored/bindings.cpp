@@ -38,7 +38,7 @@ void bind_factored(nb::module_& m) {
              nb::arg("rounds") = FactoredInput{}.rounds)
         .def("rebuild",
              [](BoundSolver& self, Matrix<const double> Y, int threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.solver.rebuild(span_of(Y), threads);
     }, nb::arg("Y").noconvert(), nb::arg("threads"))
         .def("objective", [](const BoundSolver& self) { return self.solver.objective(); })
@@ -47,7 +47,7 @@ void bind_factored(nb::module_& m) {
                 double relaxation, bool watched) {
         conclust::SweepResult result{};
         {
-            const nb::gil_scoped_release release;
+            const WithoutGil release;
             result = self.solver.sweep(span_of(Y), tol, negligible, relaxation, threads, watched);
         }
         return nb::make_tuple(result.change, result.residual, result.shortened);
@@ -57,7 +57,7 @@ void bind_factored(nb::module_& m) {
         .def("steps",
              [](BoundSolver& self, Matrix<const double> before, Matrix<const double> after,
                 Vector<double> first, Vector<double> second, Vector<double> powers, int threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.solver.steps(span_of(before), span_of(after), span_of(first), span_of(second),
                           span_of(powers), threads);
     },
@@ -76,12 +76,12 @@ void bind_factored(nb::module_& m) {
                      [](BoundSolver& self, double value) { self.solver.fourths() = value; })
         .def("residual",
              [](BoundSolver& self, Matrix<double> Y, int threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.solver.residual(span_of(Y), threads);
     }, nb::arg("Y").noconvert(), nb::arg("threads"))
         .def("assign",
              [](BoundSolver& self, Matrix<double> Y, double tol, int threads) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.solver.assign(span_of(Y), tol, threads);
     }, nb::arg("Y").noconvert(), nb::arg("tol"), nb::arg("threads"))
         .def("take_sums",

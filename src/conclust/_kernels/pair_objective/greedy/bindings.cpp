@@ -31,7 +31,7 @@ void bind_greedy(nb::module_& m) {
              nb::arg("outside").none(), nb::arg("tol"), nb::arg("max_steps"))
         .def("run",
              [](BoundGreedy& self, std::int64_t visits) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.solver.run(visits);
     }, nb::arg("visits"))
         .def_prop_ro("steps", [](const BoundGreedy& self) { return self.solver.steps(); })
@@ -45,7 +45,7 @@ void bind_greedy(nb::module_& m) {
         }
         return rows;
     }).def("read", [](const BoundGreedy& self, Matrix<double> Y, Matrix<double> gradients) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.solver.read(span_of(Y), span_of(gradients));
     }, nb::arg("Y").noconvert(), nb::arg("gradients").noconvert());
 }

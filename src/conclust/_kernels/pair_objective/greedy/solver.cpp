@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/interrupt.h"
 #include "base/pack.h"
 
 namespace conclust {
@@ -12,6 +13,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double dust = 1e-12;          // memberships that start below this start as zero
 constexpr std::int64_t refresh_every = 16;  // steps per object
 constexpr int most_confirmations = 50;
+constexpr std::size_t rounds_per_poll =
+    16;  // with few partners a step takes about as long as ten looks at the clock
 constexpr double nearly = 0.5;  // gaps above this share of the next one's may overtake it
 
 std::size_t longest_row(const GreedyInput& in) {
@@ -227,7 +230,11 @@ void GreedySolver::set_keys(std::size_t likely, double largest) {
 }
 
 bool GreedySolver::run(std::int64_t visits) {
+    std::size_t rounds = 0;
     for (std::int64_t left = visits; left > 0;) {
+        if (rounds++ % rounds_per_poll == 0) {
+            stop_if_interrupted();
+        }
         if (refreshed_ < in_.pairs.n) {
             left -= static_cast<std::int64_t>(refresh_row(refreshed_)) + 1;
             if (++refreshed_ == in_.pairs.n) {

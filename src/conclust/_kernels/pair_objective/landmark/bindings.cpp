@@ -37,7 +37,7 @@ void bind_landmark(nb::module_& m) {
                 Vector<const double> masses, Matrix<double> Y, int threads) {
         conclust::Placed placed{};
         {
-            const nb::gil_scoped_release release;
+            const WithoutGil release;
             const conclust::FactoredInput input{
                 labels.view, {span_of(self.group_of), self.present.shape(0)}, self.table.k};
             placed =

@@ -30,7 +30,7 @@ void bind_pairwise(nb::module_& m) {
              nb::arg("outside").none(), nb::arg("n_threads"))
         .def("take",
              [](BoundPairwise& self, Matrix<const double> Y) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.solver.take(span_of(Y));
     }, nb::arg("Y").noconvert())
         .def("visit",
@@ -38,7 +38,7 @@ void bind_pairwise(nb::module_& m) {
                 std::size_t slot, double tol, double negligible, bool finish, Vector<double> gaps) {
         conclust::VisitResult result{};
         {
-            const nb::gil_scoped_release release;
+            const WithoutGil release;
             result = self.solver.visit(span_of(Y), span_of(objects), slot, {tol, negligible, finish},
                                        span_of(gaps));
         }
@@ -48,13 +48,13 @@ void bind_pairwise(nb::module_& m) {
              nb::arg("negligible"), nb::arg("finish"), nb::arg("gaps").noconvert())
         .def("objective",
              [](BoundPairwise& self, Matrix<const double> Y, std::size_t begin, std::size_t end) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         return self.solver.objective(span_of(Y), begin, end);
     }, nb::arg("Y").noconvert(), nb::arg("begin"), nb::arg("end"))
         .def("residuals",
              [](BoundPairwise& self, Matrix<const double> Y, std::size_t begin, std::size_t end,
                 Vector<double> gaps) {
-        const nb::gil_scoped_release release;
+        const WithoutGil release;
         self.solver.residuals(span_of(Y), begin, end, span_of(gaps));
     },
              nb::arg("Y").noconvert(), nb::arg("begin"), nb::arg("end"), nb::arg("gaps").noconvert());

@@ -2,12 +2,22 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
 #include "base/slots.h"
 
 namespace conclust {
+namespace {
+
+// With few partners a visit takes about as long as ten looks at the clock.
+constexpr std::size_t visits_per_poll = 16;
+
+}  // namespace
 
 PairwiseSolver::PairwiseSolver(const PairwiseInput& in, int threads)
-    : in_(in), stride_((in.k + 3) / 4 * 4), ld_(longest_column(in)) {
+    : in_(in),
+      stride_((in.k + 3) / 4 * 4),
+      ld_(longest_column(in)),
+      polled_(in.pairs.dense() ? 1 : visits_per_poll) {
     all_.assign(in.pairs.dense() ? stride_ * ld_ : 0, 0.0);
     const int team = in.outside.call ? 1 : threads;
     for (int thread = 0; thread < team; ++thread) {
@@ -37,9 +47,11 @@ template <class Work, class Close>
 void PairwiseSolver::share(std::size_t count, std::size_t size, const Work& work, const Close& close) {
     const auto team = static_cast<std::ptrdiff_t>(batches_.size());
     Slots slots(count, std::max<std::size_t>(size, 1), batches_.size());
+    Interruption stop;
     const auto help = [&](PairBatch& batch) {
+        std::size_t calls = 0;
         const auto all_of = [&](std::size_t at, std::size_t end) {
-            while (at < end) {
+            while (at < end && !(calls++ % polled_ == 0 && stop.wanted())) {
                 at += work(batch, at, end);
             }
         };
@@ -47,6 +59,7 @@ void PairwiseSolver::share(std::size_t count, std::size_t size, const Work& work
     };
     if (team == 1) {  // a divergence outside may throw, which a parallel region would not let through
         help(batches_[0]);
+        stop.pass_on();
         return;
     }
 #pragma omp parallel for num_threads(static_cast<int>(team)) schedule(static, 1) default(none) \
@@ -54,6 +67,7 @@ void PairwiseSolver::share(std::size_t count, std::size_t size, const Work& work
     for (std::ptrdiff_t thread = 0; thread < team; ++thread) {
         help(batches_[static_cast<std::size_t>(thread)]);
     }
+    stop.pass_on();
 }
 
 // Keeps the results of a visit of the objects from place `at` of a slot on.
@@ -100,7 +114,11 @@ VisitResult PairwiseSolver::visit(std::span<double> rows, std::span<const std::i
         write_back(Y, objects + begin, end - begin);
     };
     if (slot == 1) {
+        std::size_t calls = 0;
         for (std::size_t begin = 0, some = 0; begin < count; begin += some) {
+            if (calls++ % polled_ == 0) {
+                stop_if_interrupted();
+            }
             some = batches_[0].visit(Y, objects + begin, count - begin, true, aim, gaps);
             keep(batches_[0], some, 0);
             close(begin, begin + some);

@@ -75,6 +75,7 @@ class PairwiseSolver {
     PairwiseInput in_;
     std::size_t stride_;
     std::size_t ld_;
+    std::size_t polled_;  // Ctrl-C takes effect between this number of visits
     std::vector<double> all_;  // dense: all memberships, cluster by cluster
     std::deque<PairBatch> batches_;  // one per thread
     std::vector<double> rows_;  // the new memberships of a slot
