@@ -65,6 +65,46 @@ __all__ = [
 
 _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
+_SAMPLE = 2_000  # objects that are looked at first
+
+
+def _warn_of_separate_groups(ensemble: Ensemble) -> None:
+    """Warn about groups of partitions that observed different objects, such as batches clustered separately."""
+    if not ensemble.has_missing:
+        return
+    codes = ensemble.codes
+    # Connections among some objects are those of the ensemble; only their absence needs all.
+    groups = _separate_groups(codes[:: -(-len(codes) // _SAMPLE)], ensemble.partition_weights)
+    if len(groups) > 1 and len(codes) > _SAMPLE:
+        groups = _separate_groups(codes, ensemble.partition_weights)
+    if len(groups) > 1:
+        listed = " and ".join(str(group[0]) for group in groups[:2])
+        warn(
+            f"The partitions fall into {len(groups)} groups without common objects (partitions {listed} are in "
+            "different ones). Nothing shows which clusters of different groups belong together: add partitions that "
+            "observed objects of several groups, or compute a consensus of each group.",
+            EvidenceWarning,
+        )
+
+
+def _separate_groups(codes: NDArray[Any], weights: Floats) -> list[Ints]:
+    """Return the groups of partitions between which no chain of common objects exists; those of weight 0 are left out."""
+    used = np.flatnonzero(weights > 0)
+    shared = np.zeros((len(used), len(used)), dtype=np.float32)
+    for start in range(0, len(codes), 1 << 16):
+        block = codes[start : start + (1 << 16), used]
+        present = (block != missing_code(codes.dtype)).astype(np.float32)
+        shared += present.T @ present
+    groups: list[Ints] = []
+    left = np.ones(len(used), dtype=bool)
+    while left.any():
+        group = np.zeros(len(used), dtype=bool)
+        group[left.argmax()] = True
+        while (grown := (shared[group] > 0).any(axis=0) | group).sum() > group.sum():
+            group = grown
+        groups.append(used[group])
+        left &= ~group
+    return groups
 
 
 class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -198,6 +238,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         observed = ensemble.observed
         part_observed = ensemble if observed.all() else ensemble.observed_only()
         self._check(part_observed)
+        _warn_of_separate_groups(part_observed)
         self._names, self._code_type = part_observed.names, part_observed.codes.dtype
         self._constraints = None if links is None else self._constraints_of(links, observed)
         labels = canonical_labels(
