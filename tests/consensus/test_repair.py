@@ -253,3 +253,19 @@ def test_groups_that_are_pairwise_apart_bound_the_number(seed):
         if all(pair in edges for pair in combinations(chosen, 2))
     ]
     assert given.least_clusters() == max(cliques)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_true_pairs_that_are_together_do_not_merge_clusters(seed):
+    """Without pairs that are apart nothing contradicted the joins of pieces: clusters that overlap ended as one."""
+    rng = np.random.default_rng(seed)
+    classes = np.repeat(np.arange(4), 150)
+    X = rng.normal(size=(4, 10))[classes] + 1.3 * rng.normal(size=(600, 10))
+    together = np.vstack([rng.permutation(150).reshape(-1, 2) + 150 * k for k in range(4)])
+    before = cc.ConsensusClustering(n_clusters=4, random_state=0).fit(X)
+    after = cc.ConsensusClustering(n_clusters=4, random_state=0).fit(X, must_link=together)
+    assert np.array_equal(after.labels_[together[:, 0]], after.labels_[together[:, 1]])
+    without, with_pairs = (
+        cc.metrics.adjusted_rand_index(classes, model.labels_) for model in (before, after)
+    )
+    assert with_pairs > without

@@ -211,6 +211,11 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             If a parameter is out of its range.
         UnsupportedEnsembleError
             If the ensemble has missing labels or soft members that the method does not accept.
+
+        Warns
+        -----
+        EvidenceWarning
+            If objects are missing in every partition, or groups of partitions have no common objects.
         """
         refuse_arguments(unknown, f"{type(self).__name__}.fit", _WEIGHTS)
         check_parameters(self)
