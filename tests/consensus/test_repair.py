@@ -42,11 +42,15 @@ def grown(ensemble, K):
     return model, weighted.column_weights * certainty
 
 
+@pytest.mark.parametrize("kinds", ["both", "together"])
 @pytest.mark.parametrize("seed", range(16))
-def test_units_and_merges_match_loops(seed):
+def test_units_and_merges_match_loops(seed, kinds):
     z, ensemble = planted(seed, n=80 if seed % 2 else 48)
     model, counting = grown(ensemble, 3 + seed % 3)
-    given = read_constraints(**links(seed, z, 8 + 3 * seed), n_samples=len(z))
+    pairs = links(seed, z, 8 + 3 * seed)
+    if kinds == "together":
+        pairs["cannot_link"] = None
+    given = read_constraints(**pairs, n_samples=len(z))
     found = repair(model.linkage_matrix_, model.labels_, ensemble, counting, given)
     B = ensemble.indicator.toarray()
     S = (B * counting) @ B.T
