@@ -43,11 +43,15 @@ def grown(ensemble, K):
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("kinds", ["both", "together"])
 @pytest.mark.parametrize("seed", range(16))
-def test_units_and_merges_match_loops(seed):
+def test_units_and_merges_match_loops(seed, kinds):
     z, ensemble = planted(seed, n=80 if seed % 2 else 48)
     model, counting = grown(ensemble, 3 + seed % 3)
-    given = read_constraints(**links(seed, z, 8 + 3 * seed), n_samples=len(z))
+    pairs = links(seed, z, 8 + 3 * seed)
+    if kinds == "together":
+        pairs["cannot_link"] = None
+    given = read_constraints(**pairs, n_samples=len(z))
     found = repair(model.linkage_matrix_, model.labels_, ensemble, counting, given)
     B = ensemble.indicator.toarray()
     S = (B * counting) @ B.T
@@ -255,3 +259,19 @@ def test_groups_that_are_pairwise_apart_bound_the_number(seed):
         if all(pair in edges for pair in combinations(chosen, 2))
     ]
     assert given.least_clusters() == max(cliques)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_true_pairs_that_are_together_do_not_merge_clusters(seed):
+    """Without pairs that are apart nothing contradicted the joins of pieces: clusters that overlap ended as one."""
+    rng = np.random.default_rng(seed)
+    classes = np.repeat(np.arange(4), 150)
+    X = rng.normal(size=(4, 10))[classes] + 1.3 * rng.normal(size=(600, 10))
+    together = np.vstack([rng.permutation(150).reshape(-1, 2) + 150 * k for k in range(4)])
+    before = cc.ConsensusClustering(n_clusters=4, random_state=0).fit(X)
+    after = cc.ConsensusClustering(n_clusters=4, random_state=0).fit(X, must_link=together)
+    assert np.array_equal(after.labels_[together[:, 0]], after.labels_[together[:, 1]])
+    without, with_pairs = (
+        cc.metrics.adjusted_rand_index(classes, model.labels_) for model in (before, after)
+    )
+    assert with_pairs > without

@@ -94,7 +94,7 @@ def test_half_precision_is_read_without_a_warning():
     assert Ensemble(labels).labels[:, 0].tolist() == [0, -1, 1]
 
 
-@pytest.mark.parametrize("texts", [["1"], [" 1"], ["b", "1"]])
+@pytest.mark.parametrize("texts", [["1"], [" 1"], ["b", "1"], ["1.0"]])
 def test_a_number_and_its_text_are_not_two_labels(texts):
     """As pandas reads a long CSV file whose chunks have different types."""
     values = pd.DataFrame({"a": ["x", "y"] * 3, "b": [1, 2, 1, 3, *["b", *texts][-2:]]})
@@ -367,6 +367,14 @@ def test_the_text_of_nan_is_missing(missing):
     kept, _ = expected.encode([[None, "Nan"]], missing=missing)  # other spellings are names
     np.testing.assert_array_equal(codes, kept)
     assert unseen == 1
+
+
+def test_the_text_of_the_missing_value_of_pandas_is_missing():
+    numbers = pd.DataFrame({"a": pd.array([1, None, 2, 1], dtype="Int64"), "b": [0, 0, 1, 1]})
+    texts = numbers.astype(str)
+    assert texts["a"].tolist() == ["1", "<NA>", "2", "1"]
+    for given in (texts, texts.astype("category"), texts.to_numpy(), pl.from_pandas(texts)):
+        assert np.array_equal(Ensemble(given).codes, Ensemble(numbers).codes)
 
 
 def test_an_empty_list_is_named_in_the_error():

@@ -37,10 +37,18 @@ def outvoted(pieces, labels, represents, groups, apart, touched):
             if vote not in seen:
                 seen.add(vote)
                 votes[between] = votes.get(between, 0) + sign
+    stays = dict.fromkeys(pieces, 0)
+    # Pairs that keep a piece in its cluster then speak against joining it to another.
+    if not apart:
+        kept = {(between, groups[i]) for _, between, i, j in pairs if labels[i] == labels[j]}
+        for between, _ in kept:
+            for piece in set(between):
+                stays[piece] += 1
     silent = set()
     for sign, between, i, j in pairs:
         same = labels[i] == labels[j]
-        if (sign == 1 and not same and votes[between] <= 0) or (
+        against = max(stays[piece] for piece in between)
+        if (sign == 1 and not same and votes[between] <= against) or (
             sign == -1 and same and votes[between] >= 0
         ):
             silent |= {i, j}

@@ -52,6 +52,15 @@ def test_few_points_in_two_bent_clusters_have_little_contact(make):
     assert model.reason_ == "2 clusters: few ties of the neighbour graph cross the border."
 
 
+def test_the_only_border_of_more_than_two_clusters_is_called_that():
+    rng = np.random.default_rng(0)
+    centers = np.array([[0, 0], [4.2, 0], [40, 0], [0, 40]])
+    X = rng.normal(size=(800, 2)) + np.repeat(centers, 200, axis=0)
+    model = fitted(X)
+    assert model.n_clusters_ == 4
+    assert model.reason_.startswith("4 clusters: the only border has a valley (")
+
+
 def test_min_clusters_excludes_one_cluster():
     X = np.random.default_rng(0).normal(size=(300, 2))
     assert fitted(X).n_clusters_ == 1

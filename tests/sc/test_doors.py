@@ -291,3 +291,17 @@ def test_scanpy_draws_the_results(adata):
     assert adata.uns["rank_genes_groups"]["names"].dtype.names == ("0", "1", "2", "3")
     sc.tl.dendrogram(adata, "consensus")
     assert "dendrogram_consensus" in adata.uns
+
+
+@pytest.mark.parametrize("mixed", [[1, "1", 2, 2], [1.0, "1.0", 2.0, 2.0]])
+def test_a_number_and_its_text_are_refused_in_a_column_as_in_an_ensemble(mixed):
+    obs = pd.DataFrame({"run_a": pd.Categorical(mixed), "run_b": list("xxyy")}, index=list("abcd"))
+    with pytest.raises(InputError, match=r"label 1 of adata.obs\['run_a'\] occurs as a number"):
+        ccs.get.ensemble(anndata.AnnData(obs=obs), prefix="run_")
+
+
+def test_the_text_of_the_missing_value_of_pandas_is_missing_in_a_column():
+    seen = pd.Series(pd.array([1, None, 2, 1], dtype="Int64"), index=list("abcd"))
+    obs = pd.DataFrame({"run_a": seen.astype(str).astype("category"), "run_b": list("xxyy")})
+    ensemble = ccs.get.ensemble(anndata.AnnData(obs=obs), prefix="run_")
+    assert ensemble.labels.tolist() == [[0, 0], [-1, 0], [1, 1], [0, 1]]

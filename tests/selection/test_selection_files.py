@@ -174,3 +174,8 @@ def test_truncated_and_foreign_files_are_refused(saved, tmp_path):
         Selection.load(path)
     with pytest.raises(FileNotFoundError):
         Selection.load(tmp_path / "nowhere.npz")
+
+
+def test_a_selection_is_made_with_keywords_only():
+    with pytest.raises(TypeError, match="takes 1 positional argument but 3 were given"):
+        Selection(1, 0.5)

@@ -82,7 +82,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         frame is matched by name. None: all equal.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1, as a number or as the text "-1". "noise" reads it as noise, which is its meaning in HDBSCAN and
-        DBSCAN; NaN, "nan" and None remain missing, and -2 and "-2" remain noise.
+        DBSCAN; NaN, "nan", "<NA>" and None remain missing, and -2 and "-2" remain noise.
 
     Attributes
     ----------

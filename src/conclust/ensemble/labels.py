@@ -8,6 +8,7 @@ The codes are described in ``_kernels/labels/codes.h``.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -41,9 +42,9 @@ NOISE = -2
 """The user's label of an object that a partition observed and put apart from all others."""
 
 _BLOCK_CELLS = 1 << 22
-# Text that results from -1, -2 and NaN when labels are converted to text or categories.
-NAN = "nan"
-_RESERVED = {str(MISSING): MISSING, str(NOISE): NOISE, NAN: math.nan}
+# Text that results from -1, -2, NaN and the NA of pandas when labels are converted to text or categories.
+NAN_TEXTS = ("nan", "<NA>")
+_RESERVED = {str(MISSING): MISSING, str(NOISE): NOISE, **dict.fromkeys(NAN_TEXTS, math.nan)}
 _LARGEST = np.iinfo(np.int64).max
 _NUMBERS: tuple[Any, ...] = (Real, Decimal)
 
@@ -423,14 +424,24 @@ def number_names(
 def refuse_twins(names: Names) -> None:
     """Refuse partitions in which a label occurs as a number and as text, which would be two clusters."""
     for u, cluster_names in enumerate(names):
-        texts = {name.strip() for name in cluster_names if isinstance(name, str)}
-        numbers = (name for name in cluster_names if isinstance(name, int | np.integer))
-        twin = next((name for name in numbers if str(name) in texts), None) if texts else None
-        if twin is not None:
-            raise InputError(
-                f"The label {twin} of partition {u} occurs as a number and as text. Convert the labels to one type. "
-                "If pandas reads them, give read_csv dtype=str."
-            )
+        refuse_twins_among(cluster_names, f"partition {u}")
+
+
+def refuse_twins_among(names: Sequence[Any], where: str) -> None:
+    """Refuse names of the clusters of one partition if one is a number and as text another one: 1 and "1" or "1.0"."""
+    texts = {name.strip() for name in names if isinstance(name, str)}
+    numbers = {int(name) for name in names if isinstance(name, int | np.integer)}
+    if not texts or not numbers:
+        return
+    written = (
+        int(float(text)) for text in texts if re.fullmatch(r"(0|[1-9][0-9]{0,14})(\.0+)?", text)
+    )
+    twin = min((number for number in written if number in numbers), default=None)
+    if twin is not None:
+        raise InputError(
+            f"The label {twin} of {where} occurs as a number and as text. Convert the labels to one type. "
+            "If pandas reads them, give read_csv dtype=str."
+        )
 
 
 def _distinct(values: list[Any], partition: int) -> dict[Any, None]:

@@ -517,17 +517,18 @@ def _explained(
     With "contact", every border without a deep valley has little contact; with "margin", every border has an empty margin.
     """
     depths = np.clip(1.0 - ratios, 0.0, 1.0)
+    single = "the border" if number == 2 else "the only border"  # of more clusters, two touch
     if by == "contact":
-        which = "the border" if len(depths) == 1 else "each border without a deep valley"
+        which = single if len(depths) == 1 else "each border without a deep valley"
         reason = f"{count(number, 'cluster')}: few ties of the neighbour graph cross {which}"
     elif by == "margin" and len(depths):
-        which = "the border" if len(depths) == 1 else "every border"
+        which = single if len(depths) == 1 else "every border"
         reason = f"{count(number, 'cluster')}: few points are near {which}"
     elif not len(depths):
         reason = f"{count(number, 'cluster')}: no two of them touch"
     elif depths.min() > 0:
         share = round(100 * float(depths.min()))
-        which = "the border has a valley" if len(depths) == 1 else "every border has a valley"
+        which = f"{single if len(depths) == 1 else 'every border'} has a valley"
         shallowest = "" if len(depths) == 1 else "the shallowest "
         reason = f"{count(number, 'cluster')}: {which} ({shallowest}{share} % deep)"
     else:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import is_blank
 from conclust._validation import check_option, missing_extra, shown
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import MISSING, NAN, NOISE, Missing
+from conclust.ensemble.labels import MISSING, NAN_TEXTS, NOISE, Missing, refuse_twins_among
 from conclust.ensemble.reading import weights_by_name
 from conclust.exceptions import InputError
 
@@ -30,7 +30,7 @@ __all__ = [
     "read_columns",
 ]
 
-# "-1", "-2" and "nan" result from -1, -2 and NaN when labels are converted to categories of strings.
+# Text that results from -1 and -2 when labels are converted to categories of strings.
 _MISSING, _NOISE = str(MISSING), str(NOISE)
 
 
@@ -194,7 +194,10 @@ def read_columns(
     for u, key in enumerate(keys):
         numbers: dict[str, int] = {} if known is None else {n: k for k, n in enumerate(known[u])}
         column = categorical(adata.obs[key])
-        table = [_number(name, key, numbers, missing, owner) for name in column.categories.tolist()]
+        categories = column.categories.tolist()
+        table = [_number(name, key, numbers, missing, owner) for name in categories]
+        whole = [int(name) if isinstance(name, float) else name for name in categories]
+        refuse_twins_among(whole, f"adata.obs[{key!r}]")
         # The code -1, a missing label, stands for the last entry.
         labels[:, u] = np.array([*table, MISSING], dtype=np.int32)[column.codes]
         names.append(tuple(numbers))
@@ -240,6 +243,6 @@ def _number(value: Any, key: str, numbers: dict[str, int], missing: Missing, own
         return NOISE if missing == "noise" else MISSING
     if name == _NOISE:
         return NOISE
-    if name == NAN or is_blank(name):
+    if name in NAN_TEXTS or is_blank(name):
         return MISSING
     return numbers.setdefault(name, len(numbers))

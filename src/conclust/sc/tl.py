@@ -126,7 +126,8 @@ def consensus(
     Warns
     -----
     EvidenceWarning
-        Most columns split a cluster, and in the same way.
+        Most columns split a cluster, and in the same way; or groups of columns share no cells, as those of batches that were
+        clustered separately.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from conclust._files.storage import json_numbers
 from conclust._types import Floats, Ints
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SelectionRecord:
     """The number of clusters, its reason and its criteria: a `Selection` without the evidence.
 

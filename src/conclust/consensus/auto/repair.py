@@ -251,7 +251,15 @@ def _outvoted(pieces: Ints, labels: Ints, represents: Bools, constraints: Constr
     votes.subtract(pair for pair, _ in separate)
     cluster_of = dict(zip(pieces.tolist(), labels.tolist(), strict=True))
     same = {pair: cluster_of[pair[0]] == cluster_of[pair[1]] for pair in votes}
-    outvoted = [objects for pair, objects in together if not same[pair] and votes[pair] <= 0]
+    stays: Counter[int] = Counter()
+    if not len(constraints.apart):
+        # Nothing else contradicts pairs that join two clusters.
+        stays.update(piece for pair, _ in together if same[pair] for piece in set(pair))
+    outvoted = [
+        objects
+        for pair, objects in together
+        if not same[pair] and votes[pair] <= max(stays[piece] for piece in pair)
+    ]
     outvoted += [objects for pair, objects in separate if same[pair] and votes[pair] >= 0]
     return np.unique(np.array([at for objects in outvoted for at in objects], dtype=np.int64))
 
