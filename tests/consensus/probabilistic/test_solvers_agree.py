@@ -13,6 +13,7 @@ from conclust.consensus.probabilistic.search import starts, tries
 from conclust.consensus.probabilistic.solvers import greedy
 from conclust.divergences import Divergence, kl, l2, power
 from conclust.evidence import DenseEvidence, evidence, sample_pairs
+from conclust.exceptions import EvidenceWarning
 
 OWN = Divergence(kl.value, kl.derivative, kl.curvature, name="own kl")
 POWER = power(1.5)
@@ -95,7 +96,8 @@ def test_a_pattern_may_leave_the_last_object_without_pairs():
             row = slice(pattern.indptr[i], pattern.indptr[i + 1])
             naive[i, pattern.indices[row]] = entries[row]
         np.testing.assert_array_equal(matrix.toarray(), naive)
-    model = PCC(4, pairs=2, random_state=0).fit(labels)
+    with pytest.warns(EvidenceWarning, match="2 sets that no partition connects"):
+        model = PCC(4, pairs=2, random_state=0).fit(labels)
     assert model.converged_
     np.testing.assert_allclose(model.membership_.sum(axis=1), 1)
 
