@@ -157,8 +157,8 @@ def confidences(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) ->
     Returns
     -------
     ndarray of shape (n_samples,)
-        From 0 to 1: for a model with memberships, that of the object's own cluster; otherwise the share of this cluster
-        in its company (:func:`company`), or 1 / n_clusters for an object without company. NaN for objects in no cluster.
+        From 0 to 1: the object's membership in its own cluster, or, for a model without memberships, the share of that
+        cluster in its company (:func:`company`), or 1 / n_clusters for an object without company. NaN for objects in no cluster.
 
     Raises
     ------

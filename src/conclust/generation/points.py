@@ -194,7 +194,7 @@ def _too_long() -> InputError:
 
 
 def _refuse_shape(X: Any, error: Exception, name: str = "X") -> None:
-    """Refuse arrays that are no matrix; `error` is that of scikit-learn."""
+    """Refuse arrays that do not have two dimensions; `error` was raised by scikit-learn."""
     try:
         shape = tuple(np.shape(X) if isinstance(X, list | tuple) else getattr(X, "shape", ()))
     except ValueError:  # ragged
@@ -206,7 +206,7 @@ def _refuse_shape(X: Any, error: Exception, name: str = "X") -> None:
             "Expected 2D array of points (n_samples, n_features), got no object."
         ) from error
     if len(shape) > 2:
-        way = "X.reshape(len(X), -1) if its first axis is that of the objects"
+        way = "X.reshape(len(X), -1) if the first axis holds the objects"
     else:
         column = "np.reshape(X, (-1, 1))" if isinstance(X, list | tuple) else "X.reshape(-1, 1)"
         column = "X.to_frame()" if hasattr(X, "to_frame") else column

@@ -336,7 +336,7 @@ def _mean_share(sizes: Ints, table: Contingency) -> float:
 def _explained(sizes: Ints, given: Ints, table: Contingency) -> float:
     """Return the share of a partition's entropy that the other explains.
 
-    `sizes` are those of the partition's clusters, `given` for every cell that of the other's cluster.
+    `sizes`: the cluster sizes of the partition. `given`: for each cell, the size of the other partition's cluster.
     """
     if sizes.size == 1:
         return 1.0

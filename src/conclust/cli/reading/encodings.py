@@ -1,4 +1,4 @@
-"""Encodings of CSV files: that of their byte order mark, or the one given as ``--encoding``, or UTF-8."""
+"""Encodings of CSV files: from the byte order mark, else from ``--encoding``, else UTF-8."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _MAX_LINE = 1 << 24  # bytes
-# Signs of tables that every encoding of text has.
+# Characters that every text encoding has.
 _SIGNS = "09aZ.,;\t\r\n\"'-"
 
 
@@ -47,7 +47,7 @@ def encoding_of(beginning: bytes, given: str | None) -> str:
     for half, other, name in ((second, first, "utf-16-le"), (first, second, "utf-16-be")):
         if 0 not in other and half.count(0) * 2 >= len(half) > 1:
             raise ValueError(
-                f"is in UTF-16 without a byte order mark, as it seems. Give --encoding {name}, or save it as UTF-8"
+                f"appears to be in UTF-16 without a byte order mark. Give --encoding {name}, or save it as UTF-8"
             )
     return "utf-8-sig"
 
@@ -78,7 +78,7 @@ def undecodable(file: BinaryIO, encoding: str, given: str | None, error: Unicode
             line = number
             break
     if encoding == given:
-        return f"is not in {name}: line {line}. Give its own encoding as --encoding"
+        return f"is not in {name}: line {line}. Use --encoding to name its encoding"
     return (
         f"is not in {name}: line {line}. Give its encoding, for instance --encoding cp1252 for Windows-1252, or save it "
         "as UTF-8"
