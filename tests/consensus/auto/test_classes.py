@@ -107,7 +107,7 @@ def test_labels_are_the_most_probable_classes():
     """Recomputed by loops from the distributions of the classes."""
     labels, _ = latent(1, n=150, p=6)
     model = cc.AutoConsensus(3).fit(labels)
-    classes = model._classes
+    classes = model._model.classes
     thetas = [theta.T for theta in np.split(classes.theta, classes.offsets[1:-1])]
     numbered = np.column_stack([canonical_labels(column) for column in labels.T])
     P = joint(numbered, classes.mixing, thetas)
