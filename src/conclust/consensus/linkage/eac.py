@@ -192,9 +192,7 @@ class EAC(ConsensusClusterer):
         return self.pairs is None and self.metric == "evidence" and self.linkage != "ward"
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
-        weights = ensemble.weights
-        if weights is not None and (weights == weights[0]).all():
-            ensemble = ensemble.reweighted(None)  # the same shares, without rounding errors
+        ensemble = ensemble.reweighted(ensemble.relative_weights)
         if self._constraints is not None:
             constrained = constrained_evidence_tree(
                 ensemble,
