@@ -439,7 +439,6 @@ def test_objects_of_two_clusters_have_mixed_memberships():
     assert model.membership_[5:].max(axis=1).min() > 0.9
 
 
-
 def test_mixed_membership_starts_on_a_sample():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 8_000)

@@ -138,7 +138,9 @@ def least_expected_loss(
         ends = _mapped(lambda i: whole.descend(begun[i], seeds[i]), len(begun), threads, "starts")
         best = whole.finish(min(ends, key=lambda end: end.loss), seeds[-1])
     if best.loss > drawn.loss + _SAME:
-        best = _not_above(best, drawn, whole, draws.labels[units.first, drawn.index], spawn_seeds(root, 1)[0])
+        best = _not_above(
+            best, drawn, whole, draws.labels[units.first, drawn.index], spawn_seeds(root, 1)[0]
+        )
     index = int(distinct.first[drawn.index])
     return best.labels[units.inverse], best, BestDraw(index, drawn.loss, drawn.ranking)
 
