@@ -6,6 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -47,10 +48,12 @@ from conclust.ensemble.labels import (
     read_new_labels,
 )
 from conclust.exceptions import (
+    EnsembleWarning,
     EvidenceWarning,
     InputError,
     UnseenLabelWarning,
     UnsupportedEnsembleError,
+    called_by,
     warn,
 )
 
@@ -66,6 +69,8 @@ __all__ = [
 ]
 
 
+# Packages that fit estimators with numbers of clusters which nobody requested.
+_SEARCHES = tuple(f"conclust.{name}" for name in ("consensus", "selection", "confidence", "trials"))
 _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
 
@@ -209,6 +214,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             began = time.monotonic()
             forget_results(self)
             yield
+            self._warn_of_fewer()
             seconds = time.monotonic() - began
             say(f"{count(self.n_clusters_, 'cluster')} after {seconds:.1f} s")
 
@@ -263,6 +269,21 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             f"{their} label is -1 and {their} membership, if any, uniform.",
             EvidenceWarning,
         )
+
+    def _warn_of_fewer(self) -> None:
+        """Warn if there are fewer clusters than the user requested, unless a search of conclust requested them."""
+        requested = getattr(self, "n_clusters", None)
+        if self._number_needed() not in ("exact", "optional") or not isinstance(
+            requested, Integral
+        ):
+            return
+        if self.n_clusters_ < requested and not called_by(_SEARCHES):
+            warn(
+                f"{type(self).__name__} found {count(self.n_clusters_, 'cluster')} where n_clusters={requested} was "
+                "requested: the partitions do not distinguish more by its criterion. EAC and LWEA cut a tree into exactly "
+                "that number.",
+                EnsembleWarning,
+            )
 
     def _warn_of_sets(self, ensemble: Ensemble) -> None:
         """Warn about objects that no partition connects."""

@@ -7,6 +7,7 @@ import hmac
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,8 @@ def run(arguments: argparse.Namespace) -> None:
         if labels.ids is None:
             raise InputError(f"{path} has no column of identifiers. Name it with --id-column.")
         title = labels.id_name
-        ids = [unguarded(one) for one in labels.ids]
+        # One form of accented letters: file systems and programs write either.
+        ids = [normalize("NFC", unguarded(one)) for one in labels.ids]
         blank = next((row for row, one in enumerate(ids) if not one.strip()), None)
         if blank is not None:  # a hash would hide it
             raise InputError(
