@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.ratios import shares_of_rows
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
-from conclust._sklearn import check_is_fitted
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.auto.agreement import agree_little
