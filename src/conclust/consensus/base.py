@@ -11,18 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
-from conclust._sklearn import (
-    BaseEstimator,
-    ClusterMixin,
-    check_is_fitted,
-    check_order,
-    forget_results,
-    record_features,
-    validate_data,
-)
+from conclust._sklearn import check_order, forget_results, record_features
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import (
     check_column_names,
