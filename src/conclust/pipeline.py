@@ -30,7 +30,8 @@ from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled_points
 from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi
-from conclust.points import Refinement, decide_by_points, refined_by_points
+from conclust.number import decide_by_points
+from conclust.points import Refinement, refined_by_points
 from conclust.points.further import cells_of, names_of, with_further
 
 __all__ = ["ConsensusClustering"]
@@ -285,7 +286,6 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             decision = decide_by_points(
                 scaled_points(self.generator_, X, growth.objects),
                 trees,
-                seed,
                 consensus.n_clusters,
                 min_clusters=self.min_clusters,
                 n_jobs=consensus.n_jobs,

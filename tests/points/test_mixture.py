@@ -12,7 +12,7 @@ from conclust import ConsensusClustering
 from conclust.metrics import adjusted_rand_index
 from conclust.points import Refinement, refine_by_centers
 from conclust.points.components import fit_mixtures
-from conclust.points.mixture import (
+from conclust.number.mixture import (
     Mixture,
     best_mixture,
     density_misfit,

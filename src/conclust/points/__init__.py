@@ -1,19 +1,9 @@
-"""Contributions of the points to a consensus of their clusterings: the number of clusters, and a final refinement."""
+"""A final refinement of clusters by the points, and further partitions of them."""
 
-from conclust.points.chooser import decide_by_points, refined_by_points
-from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
+from conclust.points.chooser import refined_by_points
 from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
 
-__all__ = [
-    "BorderDecision",
-    "Refinement",
-    "cut_by_islands",
-    "decide_by_points",
-    "number_by_borders",
-    "objects_to_refine",
-    "refine_by_centers",
-    "refined_by_points",
-]
+__all__ = ["Refinement", "objects_to_refine", "refine_by_centers", "refined_by_points"]
 
 
 def __dir__() -> list[str]:
