@@ -1,7 +1,7 @@
 """Contributions of the points to a consensus of their clusterings: the number of clusters, and a final refinement."""
 
 from conclust.points.chooser import ChooserByPoints, RefinerByPoints
-from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
+from conclust.points.number import BorderDecision, number_by_borders
 from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
 
 __all__ = [
@@ -9,7 +9,6 @@ __all__ = [
     "ChooserByPoints",
     "Refinement",
     "RefinerByPoints",
-    "cut_by_islands",
     "number_by_borders",
     "objects_to_refine",
     "refine_by_centers",

@@ -8,11 +8,13 @@ from typing import Any, Literal
 import numpy as np
 
 from conclust._types import Floats, Ints
+from conclust._validation import count
 from conclust.consensus.auto import AutoConsensus, ChosenNumber, GrownTrees, evidence_for
 from conclust.consensus.auto.number import most_considered
 from conclust.ensemble import Ensemble
 from conclust.generation.labelling.labelling import scaled_points
-from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
+from conclust.points.given import cut_into
+from conclust.points.number import BorderDecision, number_by_borders
 from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
 
 # More columns of two values than these show valleys between latent classes, and a mixture of many columns takes long.
@@ -80,9 +82,12 @@ class ChooserByPoints:
     ----------
     decision : BorderDecision or None
         Number chosen, with its reason, if it was chosen.
+    specks : tuple of int
+        Objects in groups that were too small to count as clusters of a given number.
     """
 
     decision: BorderDecision | None = None
+    specks: tuple[int, ...] = ()
 
     def __init__(
         self, generator: Any, X: Any, consensus: AutoConsensus, seed: int, min_clusters: int
@@ -95,8 +100,11 @@ class ChooserByPoints:
         consensus, points = self._consensus, scaled_points(self._generator, self._X, trees.objects)
         K, n_jobs = consensus.n_clusters, consensus.n_jobs
         if K is not None:
-            labels = cut_by_islands(points, trees, K, self._seed, n_jobs=n_jobs)
-            return ChosenNumber(K, "", "given", labels=labels)
+            found = cut_into(points, trees, K, self._seed, n_jobs=n_jobs)
+            if found is None:
+                return ChosenNumber(K, "", "given")
+            self.specks = tuple(trees.objects[found.specks].tolist())
+            return ChosenNumber(K, _specks_named(self.specks), "given", labels=found.labels)
         decision = number_by_borders(
             points,
             trees,
@@ -115,6 +123,12 @@ class ChooserByPoints:
             decision.labels,
             self._min_clusters,
         )
+
+
+def _specks_named(specks: tuple[int, ...]) -> str:
+    if not specks:
+        return ""
+    return f" {count(len(specks), 'object')} in groups too small to be clusters went to the nearest ones (specks_)."
 
 
 def _with_classes_named(

@@ -338,8 +338,9 @@ class AutoConsensus(PlacingClusterer):
                 decided = chooser(trees)
         if self.n_clusters is not None:
             sentence = reason_of(self.n_clusters, indicated, supports)
-            labels = None if decided is None else decided.labels
-            return ChosenNumber(self.n_clusters, sentence, "given", labels=labels)
+            if decided is None:
+                return ChosenNumber(self.n_clusters, sentence, "given")
+            return decided._replace(reason=sentence + decided.reason)
         if decided is not None:
             return decided
         if indicated == 1 < trees.smallest:
