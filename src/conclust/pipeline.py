@@ -31,7 +31,7 @@ from conclust.generation.labelling.labelling import scaled_points
 from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi
 from conclust.number import decide_by_points
-from conclust.points import Refinement, refined_by_points
+from conclust.points import Refinement, decide_given, refined_by_points
 from conclust.points.further import cells_of, names_of, with_further
 
 __all__ = ["ConsensusClustering"]
@@ -99,6 +99,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         The centres that ``labels_``, ``membership_`` and ``predict`` follow; None where the consensus was kept.
         ``consensus_.labels_`` has the partition before. With constraints, these are the centres of the clusters before
         they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
+    specks_ : tuple of int
+        With the default consensus: the objects of groups that are too small to count as clusters, and are in the nearest
+        ones. If the number is given, these are groups with fewer than a tenth of the objects that a cluster has on average.
     selection_ : Selection
         The criteria of each number of clusters (:class:`conclust.selection.Selection`), if ``n_clusters="auto"``.
     n_features_in_ : int
@@ -282,21 +285,21 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         pairs = (links.get("must_link"), links.get("cannot_link")) if links else None
         with consensus.session():
             growth = consensus.grow(self.ensemble_, pairs)
-            trees = growth.trees
-            decision = decide_by_points(
-                scaled_points(self.generator_, X, growth.objects),
-                trees,
-                consensus.n_clusters,
-                min_clusters=self.min_clusters,
-                n_jobs=consensus.n_jobs,
-            )
+            trees, K, n_jobs = growth.trees, consensus.n_clusters, consensus.n_jobs
+            points = scaled_points(self.generator_, X, growth.objects)
+            if K is None:
+                decision = decide_by_points(
+                    points, trees, min_clusters=self.min_clusters, n_jobs=n_jobs
+                )
+            else:
+                decision = decide_given(points, trees, K, seed, n_jobs=n_jobs)
             refined = None
             constrained = trees.constraints is not None and self.ensemble_.observed.all()
             if constrained and self.refine == _AUTO:
                 labels = clusters_of(trees, decision)
                 refined = refined_by_points(self.generator_, X, self.ensemble_, labels, seed)
             consensus.place(growth, decision, None if refined is None else refined[1])
-        self.consensus_ = consensus
+        self.consensus_, self.specks_ = consensus, decision.specks
         if decision.depths is not None:
             self.border_depths_ = np.array(decision.depths)
         return refined

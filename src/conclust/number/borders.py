@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
+from conclust.borders import valley_counts
 from conclust.ensemble.labels import one_hot
 from conclust.neighbours import NeighbourGraph
 from conclust.number.branches import Branches

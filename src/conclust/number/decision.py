@@ -10,7 +10,7 @@ from conclust._arrays.points import spread_rounded_columns
 from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.borders import leading_components
-from conclust.consensus.auto import Decision, Trees, decide, decision_on
+from conclust.consensus.auto import Decision, Trees, decide
 from conclust.neighbours import neighbour_graph
 from conclust.number.borders import (
     counts_at_borders,
@@ -36,12 +36,11 @@ _NEAR = 2.0
 def decide_by_points(
     points: Floats,
     trees: Trees,
-    n_clusters: int | None = None,
     *,
     min_clusters: int = 1,
     n_jobs: int | None = None,
 ) -> Decision:
-    """Decide the number of clusters of a consensus by the points, unless it is given.
+    """Decide the number of clusters of a consensus by the points.
 
     The clusters are branches of a tree. At each join of two branches, the evidence for a border is the logarithm of a
     likelihood ratio: few points near the border, as counted in `counts_at_borders`, and few along the paths of the neighbour
@@ -56,8 +55,6 @@ def decide_by_points(
         The points that the trees join, in the scale of the members.
     trees : Trees
         The trees of the members.
-    n_clusters : int, default=None
-        The number given.
     min_clusters : int, default=1
         Smallest number considered.
     n_jobs : int, default=None
@@ -69,9 +66,7 @@ def decide_by_points(
         The number, why, and the clusters.
     """
     if not trees.n_objects:
-        return decide(trees, n_clusters)
-    if n_clusters is not None:
-        return decision_on(trees, n_clusters, None)
+        return decide(trees)
     most = (
         trees.n_numbers if trees.max_clusters is None else min(trees.max_clusters, trees.n_numbers)
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import log
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +22,9 @@ from conclust.number.mixture import Mixture, best_mixture, kmeans_labels, misfit
 # Maximum number of objects on which Lloyd's iterations run and are judged.
 _MAX_OBJECTS = 5_000
 _MAX_ITER = 100
+_MAX_WHITENINGS = 20
+# The whitened points count if the ratio of ties cut, after to before, is below this share of that of the points.
+_CLEARLY_MORE = 0.9
 # The constants below were chosen as described in experiments/default/README.md.
 _WIDE, _NARROW = 20, 5
 _SAME_CUT = 1.01
@@ -152,6 +155,8 @@ def refine_by_centers(
     share of its ties that leave a cluster falls or stays within 1 %, and the share of all ties that are cut rises by at most a
     fifth and .006. In the graph of 5 neighbours, the mean over clusters rises by at most a fifth and .006. If this holds neither
     for the points nor after whitening, the geometric mean of the two shares of the first graph may fall or stay within 1 % instead.
+    Whitening by the covariance within clusters and iterations alternate until neither changes. The whitened points count if
+    the mean over clusters falls by a tenth more in them than in the points.
 
     Parameters
     ----------
@@ -189,21 +194,20 @@ def refine_by_centers(
         ):
             discriminants = mixture.discriminants()
             return Refinement(discriminants[0], votes_of(refined), *discriminants[1:])
-    of_all_ties: tuple[Floats, Ints, Floats | None] | None = None
-    for whitening in _coordinates(points, labels, n_clusters):
-        white = _white(points, whitening)
-        centers, nearest = _lloyd(white, labels, n_clusters)
-        if nearest is None or np.array_equal(nearest, labels):
+    found = []
+    for whitened in (False, True):
+        moved = _moved(points, labels, n_clusters, whitened=whitened)
+        if moved is None or np.array_equal(moved.nearest, labels):
             continue
-        cuts_fewer = _cuts_fewer(white, labels, nearest, n_jobs)
-        if cuts_fewer == "of each cluster":
-            return Refinement(centers, votes_of(nearest), whitening)
-        if cuts_fewer == "of all" and of_all_ties is None:
-            of_all_ties = centers, nearest, whitening
-    if of_all_ties is None:
+        white = _white(points, moved.whitening)
+        rank = _rank_of_cuts(white, labels, moved.nearest, n_jobs)
+        if rank is not None:
+            of_all, ratio = rank
+            found.append((of_all, ratio / _CLEARLY_MORE if whitened else ratio, moved))
+    if not found:
         return None
-    centers, nearest, whitening = of_all_ties
-    return Refinement(centers, votes_of(nearest), whitening)
+    *_, best = min(found, key=lambda one: one[:2])
+    return Refinement(best.centers, votes_of(best.nearest), best.whitening)
 
 
 def _mixture(points: Floats, labels: Ints, K: int, seed: int) -> Mixture | None:
@@ -224,7 +228,7 @@ def _not_clearly_worse(points: Floats, before: Ints, after: Ints, n_jobs: int | 
     """Return whether the neighbour graphs do not clearly prefer the consensus."""
     for n_neighbors, share in ((_WIDE, _CLEARLY_FEWER), (_NARROW, _CLEARLY_FEWER_NARROW)):
         graph = neighbour_graph(points, n_neighbors, n_jobs=n_jobs)
-        if _cut_shares(graph, before)[0] < share * _cut_shares(graph, after)[0]:
+        if cut_shares(graph, before)[0] < share * cut_shares(graph, after)[0]:
             return False
     return True
 
@@ -260,13 +264,37 @@ def _evidence_of_valleys(
     return float(np.logaddexp.reduce(logs)) - log(len(_DEPTHS))
 
 
-def _coordinates(points: Floats, labels: Ints, K: int) -> Iterator[Floats | None]:
-    """Yield the coordinates for centres: the points unchanged, then whitened if they have few features."""
-    yield None
-    if 1 < points.shape[1] <= min(_MAX_WHITENED, len(points) // 2):
+class _Moved(NamedTuple):
+    """Clusters by the nearest centres, in the coordinates after the whitening."""
+
+    centers: Floats
+    nearest: Ints
+    whitening: Floats | None
+
+
+def _moved(points: Floats, labels: Ints, K: int, *, whitened: bool) -> _Moved | None:
+    """Return the clusters that Lloyd's iterations find from the labels; None if one becomes empty.
+
+    whitened: whether the coordinates follow the clusters, in turn, until neither changes.
+    """
+    if not whitened:
+        centers, nearest = _lloyd(points, labels, K)
+        return None if nearest is None else _Moved(centers, nearest, None)
+    moved = None
+    if not 1 < points.shape[1] <= min(_MAX_WHITENED, len(points) // 2):
+        return None
+    for _ in range(_MAX_WHITENINGS):
         whitening = _whitening(points, labels, K)
-        if whitening is not None:
-            yield whitening
+        if whitening is None:
+            return None
+        centers, nearest = _lloyd(_white(points, whitening), labels, K)
+        if nearest is None:
+            return None
+        moved = _Moved(centers, nearest, whitening)
+        if np.array_equal(nearest, labels):
+            break
+        labels = nearest
+    return moved
 
 
 def _whitening(points: Floats, labels: Ints, K: int) -> Floats | None:
@@ -305,31 +333,31 @@ def _means(points: Floats, labels: Ints, K: int) -> Floats:
     return np.asarray(sums / np.bincount(labels, minlength=K)[:, None])
 
 
-def _cuts_fewer(
+def _rank_of_cuts(
     points: Floats, before: Ints, after: Ints, n_jobs: int | None
-) -> Literal["of each cluster", "of all"] | None:
-    """Return whether clusters cut fewer ties than those before: as the mean over clusters, with all ties, or not."""
+) -> tuple[bool, float] | None:
+    """Return whether fewer ties are cut of all only, and the ratio of the mean shares; None if more are cut."""
     if len(np.unique(after)) < len(np.unique(before)):
         return None
     wide = neighbour_graph(points, _WIDE, n_jobs=n_jobs)
-    mean_before, all_before = _cut_shares(wide, before)
-    mean_after, all_after = _cut_shares(wide, after)
+    mean_before, all_before = cut_shares(wide, before)
+    mean_after, all_after = cut_shares(wide, after)
     of_each = mean_after <= _SAME_CUT * mean_before and _allowed(all_before, all_after)
     # Small clusters raise the mean over clusters; fewer ties of all may make up for it.
     of_all = mean_after * all_after <= _SAME_CUT**2 * mean_before * all_before
     if not (of_each or of_all):
         return None
     narrow = neighbour_graph(points, _NARROW, n_jobs=n_jobs)
-    if not _allowed(_cut_shares(narrow, before)[0], _cut_shares(narrow, after)[0]):
+    if not _allowed(cut_shares(narrow, before)[0], cut_shares(narrow, after)[0]):
         return None
-    return "of each cluster" if of_each else "of all"
+    return not of_each, mean_after / mean_before if mean_before > 0 else 1.0
 
 
 def _allowed(before: float, after: float) -> bool:
     return after <= _ALLOWED_FACTOR * before + _ALLOWED_SHARE
 
 
-def _cut_shares(graph: NeighbourGraph, labels: Ints) -> tuple[float, float]:
+def cut_shares(graph: NeighbourGraph, labels: Ints) -> tuple[float, float]:
     """Return the share of ties that leave a cluster, both as the mean over clusters and of all ties."""
     of_points = labels[graph.rows.first]
     K = int(labels.max()) + 1
