@@ -21,6 +21,7 @@ from conclust.number.borders import (
 from conclust.number.branches import Branches, Divisions
 from conclust.number.components import clusters_of_one_shape
 from conclust.number.constants import (
+    CLEAR,
     COMPONENTS,
     COST,
     NEIGHBOURS,
@@ -45,7 +46,7 @@ def decide_by_points(
     The clusters are branches of a tree. At each join of two branches, the evidence for a border is the logarithm of a
     likelihood ratio: few points near the border, as counted in `counts_at_borders`, and few along the paths of the neighbour
     graph (`without_paths`). Of all divisions into branches of either tree, the one is chosen whose joins have the
-    largest sum of evidence, less 3 for each cluster; one cluster if that is not above 0. Clusters
+    largest sum of evidence, less 3 for each further cluster; one cluster if that is not above 1.5. Clusters
     that overlap have no border: a mixture of more normal distributions of one shape is chosen if it explains the points
     (`clusters_of_one_shape`). The halvings of the points are the same in every run.
 
@@ -134,14 +135,14 @@ class Found:
         """Return the number with the largest score; None if at least two were asked for and no branches exist."""
         numbers = [K for K in range(max(least, 2), most + 1) if np.isfinite(self.score(K))]
         best = max(numbers, key=lambda K: (self.score(K), -K), default=None)
-        if least <= 1 and (best is None or self.score(best) <= 0):
+        if least <= 1 and (best is None or self.score(best) <= CLEAR):
             return 1
         return best
 
     def others(self, number: int, least: int, most: int) -> list[int]:
         """Return other numbers with more evidence than one cluster, best first; of one cluster, the next best."""
         scores = {K: self.score(K) for K in range(max(least, 2), most + 1)}
-        better = [K for K, score in scores.items() if number != K and score > 0]
+        better = [K for K, score in scores.items() if number != K and score > CLEAR]
         if number == 1 and not better:
             better = [K for K, score in scores.items() if np.isfinite(score)]
             return sorted(better, key=lambda K: (-scores[K], K))[:1]
@@ -179,7 +180,7 @@ class Found:
         evidence = self.divisions[at].evidence
         if n_clusters > len(evidence):
             return -np.inf
-        return float(evidence[n_clusters - 1]) - COST * n_clusters
+        return float(evidence[n_clusters - 1]) - COST * (n_clusters - 1)
 
 
 def divide(points: Floats, trees: Trees, *, n_jobs: int | None = None) -> Found:
