@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import log
-from typing import Any, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,9 +22,6 @@ from conclust.number.mixture import Mixture, best_mixture, kmeans_labels, misfit
 # Maximum number of objects on which Lloyd's iterations run and are judged.
 _MAX_OBJECTS = 5_000
 _MAX_ITER = 100
-_MAX_WHITENINGS = 20
-# The whitened points count if the ratio of ties cut, after to before, is below this share of that of the points.
-_CLEARLY_MORE = 0.9
 # The constants below were chosen as described in experiments/default/README.md.
 _WIDE, _NARROW = 20, 5
 _SAME_CUT = 1.01
@@ -155,8 +152,6 @@ def refine_by_centers(
     share of its ties that leave a cluster falls or stays within 1 %, and the share of all ties that are cut rises by at most a
     fifth and .006. In the graph of 5 neighbours, the mean over clusters rises by at most a fifth and .006. If this holds neither
     for the points nor after whitening, the geometric mean of the two shares of the first graph may fall or stay within 1 % instead.
-    Whitening by the covariance within clusters and iterations alternate until neither changes. The whitened points count if
-    the mean over clusters falls by a tenth more in them than in the points.
 
     Parameters
     ----------
@@ -194,20 +189,21 @@ def refine_by_centers(
         ):
             discriminants = mixture.discriminants()
             return Refinement(discriminants[0], votes_of(refined), *discriminants[1:])
-    found = []
-    for whitened in (False, True):
-        moved = _moved(points, labels, n_clusters, whitened=whitened)
-        if moved is None or np.array_equal(moved.nearest, labels):
+    of_all_ties: tuple[Floats, Ints, Floats | None] | None = None
+    for whitening in _coordinates(points, labels, n_clusters):
+        white = _white(points, whitening)
+        centers, nearest = _lloyd(white, labels, n_clusters)
+        if nearest is None or np.array_equal(nearest, labels):
             continue
-        white = _white(points, moved.whitening)
-        rank = _rank_of_cuts(white, labels, moved.nearest, n_jobs)
-        if rank is not None:
-            of_all, ratio = rank
-            found.append((of_all, ratio / _CLEARLY_MORE if whitened else ratio, moved))
-    if not found:
+        cuts_fewer = _cuts_fewer(white, labels, nearest, n_jobs)
+        if cuts_fewer == "of each cluster":
+            return Refinement(centers, votes_of(nearest), whitening)
+        if cuts_fewer == "of all" and of_all_ties is None:
+            of_all_ties = centers, nearest, whitening
+    if of_all_ties is None:
         return None
-    *_, best = min(found, key=lambda one: one[:2])
-    return Refinement(best.centers, votes_of(best.nearest), best.whitening)
+    centers, nearest, whitening = of_all_ties
+    return Refinement(centers, votes_of(nearest), whitening)
 
 
 def _mixture(points: Floats, labels: Ints, K: int, seed: int) -> Mixture | None:
@@ -264,37 +260,13 @@ def _evidence_of_valleys(
     return float(np.logaddexp.reduce(logs)) - log(len(_DEPTHS))
 
 
-class _Moved(NamedTuple):
-    """Clusters by the nearest centres, in the coordinates after the whitening."""
-
-    centers: Floats
-    nearest: Ints
-    whitening: Floats | None
-
-
-def _moved(points: Floats, labels: Ints, K: int, *, whitened: bool) -> _Moved | None:
-    """Return the clusters that Lloyd's iterations find from the labels; None if one becomes empty.
-
-    whitened: whether the coordinates follow the clusters, in turn, until neither changes.
-    """
-    if not whitened:
-        centers, nearest = _lloyd(points, labels, K)
-        return None if nearest is None else _Moved(centers, nearest, None)
-    moved = None
-    if not 1 < points.shape[1] <= min(_MAX_WHITENED, len(points) // 2):
-        return None
-    for _ in range(_MAX_WHITENINGS):
+def _coordinates(points: Floats, labels: Ints, K: int) -> Iterator[Floats | None]:
+    """Yield the coordinates for centres: the points unchanged, then whitened if they have few features."""
+    yield None
+    if 1 < points.shape[1] <= min(_MAX_WHITENED, len(points) // 2):
         whitening = _whitening(points, labels, K)
-        if whitening is None:
-            return None
-        centers, nearest = _lloyd(_white(points, whitening), labels, K)
-        if nearest is None:
-            return None
-        moved = _Moved(centers, nearest, whitening)
-        if np.array_equal(nearest, labels):
-            break
-        labels = nearest
-    return moved
+        if whitening is not None:
+            yield whitening
 
 
 def _whitening(points: Floats, labels: Ints, K: int) -> Floats | None:
@@ -333,10 +305,10 @@ def _means(points: Floats, labels: Ints, K: int) -> Floats:
     return np.asarray(sums / np.bincount(labels, minlength=K)[:, None])
 
 
-def _rank_of_cuts(
+def _cuts_fewer(
     points: Floats, before: Ints, after: Ints, n_jobs: int | None
-) -> tuple[bool, float] | None:
-    """Return whether fewer ties are cut of all only, and the ratio of the mean shares; None if more are cut."""
+) -> Literal["of each cluster", "of all"] | None:
+    """Return whether clusters cut fewer ties than those before: as the mean over clusters, with all ties, or not."""
     if len(np.unique(after)) < len(np.unique(before)):
         return None
     wide = neighbour_graph(points, _WIDE, n_jobs=n_jobs)
@@ -350,7 +322,7 @@ def _rank_of_cuts(
     narrow = neighbour_graph(points, _NARROW, n_jobs=n_jobs)
     if not _allowed(cut_shares(narrow, before)[0], cut_shares(narrow, after)[0]):
         return None
-    return not of_each, mean_after / mean_before if mean_before > 0 else 1.0
+    return "of each cluster" if of_each else "of all"
 
 
 def _allowed(before: float, after: float) -> bool:
