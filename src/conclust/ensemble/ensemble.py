@@ -16,7 +16,7 @@ from conclust._kernels import cluster_sums, indicator_rows
 from conclust._types import Floats, Ints
 from conclust._validation import check_option, count, count_range, refuse
 from conclust.ensemble import file as _ensemble_file
-from conclust.ensemble.columns import column_names
+from conclust.ensemble.columns import CodedTable, column_names
 from conclust.ensemble.communities import CommunitiesReader
 from conclust.ensemble.derived import Derived, labels_as_array, labels_of, once
 from conclust.ensemble.draws import DrawsReader
@@ -157,6 +157,8 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         coded = code_labels(labels, missing=missing)
         refuse_twins(coded.names)
         self._set(coded, ordered, None)
+        if isinstance(labels, CodedTable):
+            return
         if runs_in_a_list(labels):
             warn(runs_hint(*self.shape), OrientationWarning)
         elif draws_in_rows(labels, *self.shape):
