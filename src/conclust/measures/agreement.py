@@ -10,11 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from conclust._types import Floats
+from conclust._types import Floats, Ints
 from conclust._validation import check_option
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.derived import labels_of
 from conclust.ensemble.labels import over_clusters
+from conclust.ensemble.orientation import draws_in_rows
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 from conclust.measures.comparison import Average, mean_entropy, nmi_of
 from conclust.measures.contingency import read_labels_beside, tabulate
@@ -27,6 +28,10 @@ Comparison: TypeAlias = Literal["nmi", "ari", "vi"]
 
 # Maximum number of clusters times members in one pass.
 _CELLS = 1 << 22
+# Rows and columns that are looked at for draws, their minimum number, and the mean adjusted Rand index from which they agree.
+_LOOKED_AT, _FEW_DRAWS, _AGREEMENT = 40, 10, 0.2
+# Columns whose index is below this share of that of the rows do not agree as the rows do.
+_CLEARLY_LESS = 0.7
 
 
 def anmi(
@@ -238,3 +243,39 @@ def _all_ari(members: Ensemble, shared: Floats) -> Floats:
     expected = pair_counts * pair_counts.T / np.maximum(n_pairs, 1.0)
     most = (pair_counts + pair_counts.T) / 2
     return np.where(same, 1.0, (both - expected) / np.where(same, 1.0, most - expected))
+
+
+def draws_are_rows(ensemble: Ensemble) -> bool:
+    """Return whether the rows of labels agree as partitions of the columns, as draws do, and the columns do not.
+
+    Rows and columns with one label say nothing. Labels that number their clusters by first appearance in each row are not
+    looked at: `Ensemble` warns of them.
+    """
+    n, m = ensemble.shape
+    if ensemble.is_soft or min(n, m) < _FEW_DRAWS:
+        return False
+    if not all(isinstance(name, int) for names in ensemble.names for name in names):
+        return False
+    rows, columns = (np.linspace(0, k - 1, min(k, _LOOKED_AT), dtype=np.int64) for k in (n, m))
+    labels = ensemble.labels[rows]
+    for u, names in enumerate(ensemble.names):
+        clusters = labels[:, u] >= 0
+        labels[clusters, u] = np.array(names, dtype=np.int64)[labels[clusters, u]]
+    if draws_in_rows(labels, *labels.shape):
+        return False
+    as_draws = _mean_similarity(labels.T)
+    if not as_draws > _AGREEMENT:
+        return False
+    as_objects = _mean_similarity(ensemble.labels[:, columns])
+    return bool(np.isnan(as_objects) or as_objects < _CLEARLY_LESS * as_draws)
+
+
+def _mean_similarity(labels: Ints) -> float:
+    """Return the mean adjusted Rand index of columns of labels that have several; NaN if they are few."""
+    several = labels[:, (labels != labels[0]).any(axis=0)]
+    if several.shape[1] < _FEW_DRAWS // 2:
+        return np.nan
+    # Above 1, because Ensemble looks for draws among labels that begin with 0 or 1.
+    partitions = Ensemble(np.where(several < 0, several, several + 2))
+    similarities = partition_similarities(partitions, measure="ari")
+    return float(np.nanmean(similarities[np.triu_indices(len(similarities), 1)]))
