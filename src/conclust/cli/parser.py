@@ -383,7 +383,7 @@ def _add_report(commands: Any) -> None:
         help="maximum number of objects listed, the most uncertain ones [%(default)s]",
     )
     group.add_argument("--no-pictures", action="store_true", help="omit pictures")
-    add_cluster_names(group, "those given to 'conclust cluster', or numbers from 1")
+    add_cluster_names(group, "those given to 'conclust cluster', or labels from 0")
     add_talking(parser)
     parser.set_defaults(run=_run_module("report"))
 

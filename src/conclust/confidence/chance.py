@@ -152,7 +152,7 @@ def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.
     """Return the mean confidence of the model's method in labels that are shuffled by columns."""
     permuted = shuffled(labels, rng)
     again = clone(model)
-    alike = again.deciding_like(model) if isinstance(model, ConsensusClusterer) else nullcontext()
+    alike = again._deciding_like(model) if isinstance(model, ConsensusClusterer) else nullcontext()
     if "n_clusters" not in again.get_params(deep=False):
         # It would find one cluster, or one per object, whose confidences are not comparable.
         again, alike = AddRemAdd(), nullcontext()

@@ -114,7 +114,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         The ensemble contains the observed objects; `observed` is their mask among the given ones.
         """
 
-    def deciding_like(self, model: Any) -> AbstractContextManager[None]:
+    def _deciding_like(self, model: Any) -> AbstractContextManager[None]:
         """Let ``fit`` take the decisions, other than the number of clusters, that a fitted model of the class took."""
         return nullcontext()
 
@@ -498,6 +498,12 @@ def _checked_labels(labels: Any, ensemble: Ensemble, name: str) -> NDArray[Any]:
         raise ValueError(
             f"{name}._fit must return an int for each of the {ensemble.n_samples} observed objects. Got "
             f"{_form(labels, result)} instead."
+        )
+    if result.dtype.kind == "i" and result.min() < 0:
+        i = int(result.argmin())
+        raise ValueError(
+            f"{name}._fit must return an int for each of the {ensemble.n_samples} observed objects, from 0 on. Got {result[i]} for "
+            f"object {i} instead: an object that belongs to no other one is a cluster of its own."
         )
     return result
 

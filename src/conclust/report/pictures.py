@@ -277,7 +277,7 @@ def shown_error(error: Exception) -> str:
 
 def _names(reported: Reported, width: int) -> list[str]:
     """Return names for the columns of a membership, some of which may have no objects."""
-    return [*reported.shown_clusters, *(str(k + 1) for k in range(reported.n_clusters, width))]
+    return [*reported.shown_clusters, *(str(k) for k in range(reported.n_clusters, width))]
 
 
 def _block(pictures: list[dict[str, Any] | None]) -> dict[str, Any]:

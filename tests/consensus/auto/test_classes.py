@@ -97,7 +97,7 @@ def test_a_given_number_of_classes_is_found(seed):
     assert model.n_clusters_ == 3
     assert cc.metrics.adjusted_rand_index(classes, model.labels_) > 0.9
     tree = cc.AutoConsensus(3)
-    with tree.deciding_like(SimpleNamespace(evidence_="certain")):
+    with tree._deciding_like(SimpleNamespace(evidence_="certain")):
         tree.fit(labels)
     assert tree.evidence_ == "certain"
     gain = cc.metrics.adjusted_rand_index(classes, model.labels_)

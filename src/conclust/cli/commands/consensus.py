@@ -317,7 +317,7 @@ def refuse_labels_from(arguments: argparse.Namespace) -> None:
     if arguments.labels_from:
         raise InputError(
             "--labels-from 1 is for a file of labels: give --out labels.csv, or --out - for standard output. In the "
-            "files of a folder labels count from 0, and 'conclust report' numbers the clusters from 1."
+            "files of a folder, and on the page of 'conclust report', labels count from 0."
         )
 
 

@@ -550,7 +550,7 @@ class AutoConsensus(PlacingClusterer):
             self._given_votes = None
 
     @contextmanager
-    def deciding_like(self, model: Any) -> Iterator[None]:
+    def _deciding_like(self, model: Any) -> Iterator[None]:
         """Let ``fit`` use latent classes if a fitted model used them, and else a tree."""
         self._with_classes = model.evidence_ == _CLASSES
         try:
