@@ -168,7 +168,7 @@ def test_more_than_254_clusters_are_made():
     X = np.arange(300.0)[:, None]
     generator = EnsembleGenerator("kmeans", n_partitions=2, n_clusters=[280], random_state=0)
     labels = generator.fit_transform(X)
-    assert labels.dtype == np.int32
+    assert labels.dtype == np.int16
     assert (Ensemble(labels).cluster_counts == 280).all()
 
 
