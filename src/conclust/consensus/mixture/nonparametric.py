@@ -92,8 +92,8 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     ``draws_`` takes 4 n_samples n_draws bytes.
 
     A partition that did not observe an object carries no information about it. Neither does noise, a label that no
-    other object has. The weight of a partition is an exponent of its probabilities: a partition of weight 2 counts as
-    the same partition twice.
+    other object has. The weight of a partition is an exponent of its probabilities. Weights are scaled so that their sum
+    is the effective number of partitions, (sum w)^2 / sum w^2.
 
     References
     ----------
@@ -143,6 +143,7 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         rng = generator(self.random_state, "NonparametricBayesianEnsemble")
         n = ensemble.n_samples
+        ensemble = ensemble.reweighted(ensemble.relative_weights)
         view = ensemble.label_view.reweighted(ensemble.partition_weights)
         concentration = 1.0 if self.concentration is None else float(self.concentration)
         self.n_iter_ = self.n_burn_in + self.n_draws
