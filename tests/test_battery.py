@@ -168,6 +168,32 @@ def test_unanimous_partitions_are_returned(form):
     assert model.n_clusters_ == 4
 
 
+def clinal(seed, alpha, n=160, k=4):
+    """Return memberships of unequal groups, a quarter of the objects along a line from one group to another."""
+    rng = np.random.default_rng(seed)
+    q = rng.dirichlet(alpha * np.linspace(0.5, 1.5, k), n)
+    along = np.linspace(0, 1, n // 4)
+    q[: n // 4] = np.outer(along, np.eye(k)[0]) + np.outer(1 - along, np.eye(k)[1])
+    return np.round(q, 6)
+
+
+@pytest.mark.parametrize(("seed", "alpha"), [(0, 0.3), (1, 1.0), (2, 2.0)])
+def test_copies_of_a_soft_partition_give_its_most_probable_clusters(form, seed, alpha):
+    method = make(form, 4).method
+    if not method.soft_members:
+        pytest.skip("takes no soft members, and says so")
+    q, rng = clinal(seed, alpha), np.random.default_rng(seed)
+    members = Ensemble.from_memberships([q[:, rng.permutation(4)] for _ in range(6)])
+    labels = fit(form, members, 4).labels_
+    if method.soft_members == "labels":
+        np.testing.assert_array_equal(labels, fit(form, members.labels, 4).labels_)
+    else:
+        # The best fit of products of memberships may place an object between two groups in the other one.
+        fits_products = FORMS[form][0] in ("BaumEagon", "FuzzyCommunities", "WeightedNMF")
+        agreement = adjusted_rand_score(q.argmax(axis=1), labels)
+        assert agreement > 0.95 if fits_products else agreement == 1.0
+
+
 def test_unanimous_partitions_survive_30_percent_missing(form):
     truth = np.repeat(np.arange(4), 12)
     rng = np.random.default_rng(0)

@@ -210,6 +210,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         observed = ensemble.observed
         part_observed = ensemble if observed.all() else ensemble.observed_only()
         self._check(part_observed)
+        if self.method.soft_members == "labels":
+            part_observed = part_observed.most_probable()
         self._names, self._code_type = part_observed.names, part_observed.codes.dtype
         self._constraints = None if links is None else self._constraints_of(links, observed)
         labels = canonical_labels(

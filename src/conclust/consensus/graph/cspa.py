@@ -141,7 +141,7 @@ class CSPA(ConsensusClusterer):
         title="Cluster-based similarity partitioning algorithm",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 N; above max_dense the search for the nearest rows; p N for p sampled pairs",
         citation="Strehl and Ghosh 2002, JMLR 3",
     )

@@ -122,7 +122,7 @@ class HBGF(ConsensusClusterer):
         title="Hybrid bipartite graph formulation",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Fern and Brodley 2004, ICML",
         blocks=True,

@@ -122,7 +122,7 @@ class HGPA(ConsensusClusterer):
         title="Hypergraph partitioning algorithm",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N K",
         citation="Strehl and Ghosh 2002, JMLR 3",
     )

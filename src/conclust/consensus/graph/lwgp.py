@@ -107,7 +107,7 @@ class LWGP(ConsensusClusterer):
         title="Locally weighted graph partitioning",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
         blocks=True,

@@ -139,7 +139,7 @@ class MDEC(ConsensusClusterer):
         title="Multi-diversified ensemble clustering",
         n_clusters="optional",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 N + n N^2 + T N; cuts + T^3",
         citation="Huang, Wang, Lai and Kwoh 2022, IEEE TCYB 52",
     )

@@ -113,7 +113,7 @@ class SEC(LabelVectorKMeans):
         title="Spectral ensemble clustering",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N K per pass",
         citation="Liu, Wu, Liu, Tao and Fu 2017, IEEE TKDE 29",
         blocks=True,

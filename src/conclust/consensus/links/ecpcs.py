@@ -134,7 +134,7 @@ class ECPCS(ConsensusClusterer):
         title="Ensemble clustering by propagating cluster-wise similarities",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Huang, Wang, Peng, Lai and Kwoh 2021, IEEE TSMC 51",
         blocks=True,

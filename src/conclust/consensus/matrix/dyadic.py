@@ -146,7 +146,7 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
         title="Dyadic aspect model",
         n_clusters="exact",
         membership=True,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 K per iteration up to max_dense rows, then n (N + K)",
         citation="Lourenço, Fred and Figueiredo 2011, SIMBAD",
     )

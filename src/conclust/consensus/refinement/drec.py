@@ -113,7 +113,7 @@ class DREC(ConsensusClusterer):
         title="Dense representation ensemble clustering",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n T^2 + n^2 T",
         citation="Zhou, Zheng and Pan 2019, Neurocomputing 357",
     )

@@ -139,7 +139,7 @@ class ECCMS(ConsensusClusterer):
         title="Ensemble clustering via co-association matrix self-enhancement",
         n_clusters="optional",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 N + n N^2 + T N + n^2 c, c objects that trusted pairs connect: n^3 where labels are noisy",
         citation="Jia, Tao, Wang and Wang 2023, IEEE TNNLS",
     )

@@ -142,7 +142,7 @@ class CumulativeVoting(VotingClusterer):
         title="Cumulative voting",
         n_clusters="exact",
         membership=True,
-        soft_members=True,
+        soft_members="labels",
         cost="n N K_ref + n K_ref^2",
         citation="Ayad and Kamel 2008, IEEE TPAMI 30",
         blocks=True,

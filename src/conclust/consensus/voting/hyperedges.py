@@ -112,7 +112,7 @@ class CEHM(VotingClusterer):
         title="K-hyperedge medoids",
         n_clusters="exact",
         membership=True,
-        soft_members=True,
+        soft_members="labels",
         cost="n N K per round + T^2",
         citation="Li, Wang, Zhang, Qian, Jin, Yan and Du 2025, AAAI",
     )
