@@ -230,6 +230,27 @@ def test_one_cluster_contains_all_objects(form):
     assert model.n_clusters_ == 1
 
 
+def test_as_many_clusters_as_requested_are_found_or_a_warning_says_fewer(form):
+    method, short = make(form, 2).method, 0
+    if method.n_clusters not in ("exact", "optional"):
+        pytest.skip("its number is a bound, or emerges")
+    for seed in range(12):
+        rng = np.random.default_rng([52, seed])
+        n, k = int(rng.choice([8, 12, 40])), int(rng.integers(2, 6))
+        truth, m = rng.integers(0, k, n), int(rng.choice([3, 8]))
+        flips = rng.random((n, m)) < rng.choice([0.2, 0.5, 1.0])
+        labels = np.where(flips, rng.integers(0, k, (n, m)), truth[:, None])
+        if len(np.unique(labels, axis=0)) < k:
+            continue
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = make(form, k).fit(labels)
+        warned = any(f"where n_clusters={k} was requested" in str(one.message) for one in caught)
+        assert warned == (model.n_clusters_ < k)
+        short += warned
+    assert method.fewer or not short
+
+
 def test_two_objects_are_clustered(form):
     model = fit(form, np.array([[0, 0], [1, 1]]), 2)
     np.testing.assert_array_equal(model.labels_, [0, 1])

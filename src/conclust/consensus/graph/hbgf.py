@@ -121,6 +121,7 @@ class HBGF(ConsensusClusterer):
     method = Method(
         title="Hybrid bipartite graph formulation",
         n_clusters="exact",
+        fewer=True,
         membership=False,
         soft_members="labels",
         cost="n N^2 + T^3",

@@ -133,6 +133,7 @@ class ECPCS(ConsensusClusterer):
     method = Method(
         title="Ensemble clustering by propagating cluster-wise similarities",
         n_clusters="exact",
+        fewer=True,
         membership=False,
         soft_members="labels",
         cost="n N^2 + T^3",

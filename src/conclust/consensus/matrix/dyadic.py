@@ -145,6 +145,7 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
     method = Method(
         title="Dyadic aspect model",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         soft_members="labels",
         cost="n^2 K per iteration up to max_dense rows, then n (N + K)",

@@ -149,6 +149,7 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
     method = Method(
         title="Fuzzy k-means or k-medoids on the evidence",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         soft_members="labels",
         cost="n N K per iteration, n N^2 once",

@@ -141,6 +141,7 @@ class CumulativeVoting(VotingClusterer):
     method = Method(
         title="Cumulative voting",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         soft_members="labels",
         cost="n N K_ref + n K_ref^2",

@@ -111,6 +111,7 @@ class CEHM(VotingClusterer):
     method = Method(
         title="K-hyperedge medoids",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         soft_members="labels",
         cost="n N K per round + T^2",
