@@ -116,7 +116,8 @@ def _rounding_of_sums(P: Floats) -> float:
 
     ADMIXTURE writes six decimals, STRUCTURE and CLUMPP three. 0 for memberships that are all 0 or 1.
     """
-    if (np.rint(P) == P).all():
+    numbers = P[np.isfinite(P)]
+    if (np.rint(numbers) == numbers).all():
         return 0.0
-    last = next((d for d in _DECIMALS if (np.abs(P - np.round(P, d)) <= 1e-12).all()), None)
+    last = next((d for d in _DECIMALS if (abs(numbers - numbers.round(d)) <= 1e-12).all()), None)
     return _ROUNDING if last is None else max(_ROUNDING, 0.5 * P.shape[1] * 10.0**-last)

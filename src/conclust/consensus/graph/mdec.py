@@ -106,7 +106,7 @@ class MDEC(ConsensusClusterer):
     and Lanczos multiplies by B and B'. Objects with the same labels are one vertex. Missing labels: S_ij of
     "spectral" is divided by the geometric mean of the numbers of partitions that observed i and that observed
     j, so that it stays such a product; the others as LWEA and LWGP. Weights of the partitions count in S,
-    in edges and in the certainties; soft members count by their memberships. "spectral" takes O(n N^2) time for
+    in edges and in the certainties; soft members count by their most probable clusters. "spectral" takes O(n N^2) time for
     the certainties and O(n N) per Lanczos step of Lanczos, and memory of the labels and 2 K + 30 vectors of n
     numbers.
 

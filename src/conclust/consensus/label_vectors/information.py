@@ -105,7 +105,7 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
         title="Information-theoretic k-means",
         n_clusters="exact",
         membership=False,
-        soft_members="labels",
+        soft_members=True,
         cost="n N K per pass",
         citation="Punera and Ghosh 2008, Applied Artificial Intelligence 22",
         blocks=True,

@@ -94,7 +94,7 @@ class DREC(ConsensusClusterer):
 
     A cluster of a partition that did not observe an object, or took it for noise, does not hold the
     object; noise is also a cluster of one. Weights of the partitions weigh the columns of X, relative to
-    their mean; soft members are columns of memberships.
+    their mean; soft members count by their most probable clusters.
 
     References
     ----------

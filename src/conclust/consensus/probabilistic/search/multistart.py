@@ -19,6 +19,7 @@ from conclust.consensus.probabilistic.placements.factored_model import (
     padded,
     whole_grams,
 )
+from conclust.consensus.probabilistic.problem import EXACT
 from conclust.consensus.probabilistic.search.merge_split import escape, ways_out
 from conclust.consensus.probabilistic.search.starts import random_membership
 from conclust.ensemble import Ensemble
@@ -131,7 +132,7 @@ class _Descent:
             start.change, residual, _ = start.solver.sweep(start.Y, 1e-7, 0.0, 1)
             start.loss += start.change
             start.sweeps += 1
-            small = -start.change <= TOL * max(start.loss + self.explained, 0.0)
+            small = -start.change <= TOL * max(start.loss + self.explained, EXACT * self.explained)
             start.done = small or residual <= 1e-7 or start.sweeps >= SWEEPS
             if start.done:
                 break
