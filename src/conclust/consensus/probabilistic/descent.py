@@ -49,8 +49,8 @@ _FINISHES = 5
 # the sum of all later steps if each shrinks by the same factor, which is limited to _MOST_SHRINK.
 _LEAP_EVERY = 4
 _MOST_SHRINK = 0.95
-# Number of the sweep from which on this is considered: it takes an evaluation of the objective.
-_SLOW = 8
+# A sweep after the second that lowers f by more than this share may approach 0; then f is compared with that of chance.
+_STEEP = 0.05
 # Overhead of a call of the kernel, in multiplications and additions: most of the cost for few objects.
 _CALL = 150_000
 
@@ -99,9 +99,8 @@ def descend(
         n_iter += 1
         leap = n_iter % _LEAP_EVERY == 0
         before_sweep = work.Y.copy() if leap else work.Y
-        if n_iter == _SLOW:
-            chance = objective(evidence, np.full(Y0.shape, 1.0 / Y0.shape[1]), divergence, threads)
-            exact = EXACT * chance if np.isfinite(chance) else 0.0
+        if exact == 0.0 and n_iter > 2 and last > _STEEP * compared_f:
+            exact = EXACT * chance(evidence, Y0.shape, divergence, threads)
         enough = tol * max(compared_f, exact)
         largest_gap, about = work.visit(work.everyone, 0.1 * tol_kkt, enough / work.n, work.slot)
         converged = about <= enough or largest_gap <= tol_kkt
@@ -150,6 +149,14 @@ def solved_from(problem: Problem, Y0: Floats, stopping: Stopping, run: Run) -> S
     """Return the solution of a problem, whose evidence is formed, from Y0; see `descend`."""
     d = problem.divergence
     return descend(problem.pairs, Y0, d, stopping, threads=run.threads, report=run.report)
+
+
+def chance(
+    evidence: PairEvidence, shape: tuple[int, int], divergence: Divergence, threads: int
+) -> float:
+    """Return f of the uniform membership of this shape; 0 if it is infinite."""
+    value = objective(evidence, np.full(shape, 1.0 / shape[1]), divergence, threads)
+    return value if np.isfinite(value) else 0.0
 
 
 def objective(evidence: PairEvidence, Y: Floats, divergence: Divergence, threads: int = 1) -> float:

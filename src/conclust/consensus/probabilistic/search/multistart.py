@@ -104,7 +104,8 @@ def best_start(
             running = [start for start in running if not (start.done or start.hopeless(best.loss))]
     # With fewer than two objects per cluster, escapes are most expensive and gain almost nothing.
     alone = few.n_samples < 2 * n_clusters and few.n_samples <= CHEAP
-    if n_clusters < 2 or few.n_samples <= 2 or alone:
+    exact = best.loss + explained <= EXACT * explained
+    if n_clusters < 2 or few.n_samples <= 2 or alone or exact:
         return best
     cheap = whole and ROOM * n_clusters <= few.n_samples <= CHEAP
     tries = max(len(drawers), TRIES) if cheap else len(drawers)
