@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._kernels import lower_rows, share_rows
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust.blocks.facts import Part

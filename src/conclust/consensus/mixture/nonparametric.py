@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._kernels import GibbsChain, squared_tables
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
-from conclust._sklearn import check_is_fitted
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread

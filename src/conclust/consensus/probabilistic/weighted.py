@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from conclust import divergences
 from conclust._arrays.simplex import project_simplex
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
-from conclust._sklearn import ConvergenceWarning
 from conclust._types import Bools, Floats
 from conclust._validation import refuse
 from conclust.blocks.finishing import Answer
