@@ -202,6 +202,16 @@ def test_modes_are_estimates_of_their_partitions():
     assert np.array_equal(actual.mean_distances, repeated.mean_distances)
 
 
+def test_modes_of_memberships_are_those_of_their_most_probable_clusters():
+    draws, _ = two_modes(1, 0.5, n=60, m=24, flip=0.1)
+    soft = Ensemble.from_memberships(
+        [0.7 * np.eye(draws.max() + 1)[d] + 0.3 / (draws.max() + 1) for d in draws.T]
+    )
+    actual, expected = modes(soft, random_state=0, n_jobs=1), modes(draws, random_state=0, n_jobs=1)
+    np.testing.assert_array_equal(actual.assignments, expected.assignments)
+    np.testing.assert_array_equal(actual.labels, expected.labels)
+
+
 def test_few_partitions_with_missing_objects_have_modes():
     draws, _ = two_modes(3, 0.5, m=10)
     draws[np.random.default_rng(0).random(draws.shape) < 0.2] = -1

@@ -11,11 +11,9 @@ from tests.naive import measures as naive
 
 from conclust import Ensemble, metrics
 from conclust.exceptions import (
-    ConclustError,
     DenseLimitError,
     InputError,
     ParameterError,
-    UnsupportedEnsembleError,
 )
 
 TWO = [
@@ -522,8 +520,14 @@ def test_invalid_ensembles_are_refused():
         metrics.partition_similarities(members, measure="rand")
     with pytest.raises(ParameterError, match="'average' parameter of normalized_mutual"):
         metrics.normalized_mutual_information([0, 1], [0, 1], average="mean")
-    fuzzy = Ensemble.from_memberships([[[0.5, 0.5], [1, 0], [0, 1]]])
-    for call in (metrics.partition_similarities, lambda e: metrics.anmi([0, 0, 1], e)):
-        with pytest.raises(UnsupportedEnsembleError, match="js_divergence"):
-            call(fuzzy)
-    assert issubclass(UnsupportedEnsembleError, ConclustError)
+
+
+def test_soft_members_are_compared_by_their_most_probable_clusters():
+    rng = np.random.default_rng(0)
+    soft = Ensemble.from_memberships([rng.dirichlet(np.ones(3), 30) for _ in range(4)])
+    labels = rng.integers(0, 3, 30)
+    for measure in ("nmi", "ari", "vi"):
+        actual = metrics.partition_similarities(soft, measure=measure)
+        expected = metrics.partition_similarities(soft.labels, measure=measure)
+        np.testing.assert_array_equal(actual, expected)
+    assert metrics.anmi(labels, soft) == metrics.anmi(labels, soft.labels)

@@ -228,10 +228,18 @@ def _add_combine(commands: Any) -> None:
         "object (--na adds further codes). -2: it observed the object and put it apart from all others (noise).",
     )
     parser.add_argument(
-        "labels", type=path_of, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
+        "labels", type=path_of, nargs="?", metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
     )
     group = parser.add_argument_group("ensemble")
     add_members(group)
+    group.add_argument(
+        "--memberships",
+        type=path_of,
+        nargs="+",
+        metavar="FILE",
+        help="instead of labels: files of memberships, one clustering each, as ADMIXTURE and STRUCTURE write them (.Q, "
+        ".meanQ): one object per line, numbers only",
+    )
     group.add_argument(
         "--rows",
         choices=("objects", "draws", "answers"),
@@ -499,6 +507,14 @@ def _check_weight(arguments: argparse.Namespace) -> None:
 
 
 def _run_combine(arguments: argparse.Namespace) -> None:
+    if (arguments.labels is None) == (arguments.memberships is None):
+        arguments.usage_error("Give a file of labels, or --memberships with files of memberships.")
+    if arguments.memberships is not None and (
+        arguments.rows != "objects" or arguments.blocks or arguments.checkpoint is not None
+    ):
+        arguments.usage_error(
+            "--memberships: files of memberships have objects as rows, and are read at once."
+        )
     if arguments.rows != "draws":
         for option, value in (("--burn", arguments.burn), ("--thin", arguments.thin)):
             if value is not None:

@@ -47,7 +47,7 @@ from conclust.exceptions import (
     InputError,
     UnseenLabelWarning,
     UnsupportedEnsembleError,
-    called_by,
+    fitted_by,
     warn,
 )
 
@@ -208,7 +208,6 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             began = time.monotonic()
             forget_results(self)
             yield
-            self._warn_of_fewer()
             seconds = time.monotonic() - began
             say(f"{count(self.n_clusters_, 'cluster')} after {seconds:.1f} s")
 
@@ -225,6 +224,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         observed = ensemble.observed
         part = ensemble if observed.all() else ensemble.observed_only()
         self._check(part)
+        if self.method.soft_members == "labels":
+            part = part.most_probable()
         self._names, self._code_type = part.names, part.codes.dtype
         self._constraints = None if links is None else self._constraints_of(links, observed)
         return Task(ensemble, part, observed)
@@ -245,6 +246,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             first = f" (the first is object {np.argmin(observed)})"
             self._warn_of_unobserved(int(np.count_nonzero(~observed)), first)
         self._warn_of_sets(task.ensemble)
+        self._warn_of_fewer()
 
     def _check(self, ensemble: Ensemble) -> None:
         """Refuse an ensemble that the method cannot take, and parameters that do not fit it."""
@@ -271,7 +273,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             requested, Integral
         ):
             return
-        if self.n_clusters_ < requested and not called_by(_SEARCHES):
+        if self.n_clusters_ < requested and not fitted_by(self, _SEARCHES):
             warn(
                 f"{type(self).__name__} found {count(self.n_clusters_, 'cluster')} where n_clusters={requested} was "
                 "requested: the partitions do not distinguish more by its criterion. EAC and LWEA cut a tree into exactly "
@@ -316,6 +318,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             )
         check_option(self.missing, "missing", type(self).__name__, Missing)
         fit_blocks(self, X)
+        self._warn_of_fewer()
 
     def _reads_all(self, n_samples: int) -> bool:
         """Return whether labels in blocks are few enough to be read at once and solved in memory."""

@@ -16,7 +16,7 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.derived import labels_of
 from conclust.ensemble.labels import over_clusters
 from conclust.ensemble.orientation import draws_in_rows
-from conclust.exceptions import InputError, UnsupportedEnsembleError
+from conclust.exceptions import InputError
 from conclust.measures.comparison import Average, mean_entropy, nmi_of
 from conclust.measures.contingency import read_labels_beside, tabulate
 from conclust.measures.losses import all_losses
@@ -44,8 +44,8 @@ def anmi(
     labels : (n_samples,) array-like of int or str
         The partition; objects missing from it are left out.
     ensemble : Ensemble or (n_samples, n_partitions) array-like
-        The members. Each counts by its weight times the number of objects that it and `labels`
-        both observed.
+        The members; soft ones by their most probable clusters. Each counts by its weight times the number of objects that
+        it and `labels` both observed.
     average : {"geometric", "arithmetic", "max", "min"}, default="geometric"
         As for `normalized_mutual_information`.
 
@@ -60,8 +60,6 @@ def anmi(
         If the lengths differ, a label is invalid, or no member shares an object with `labels`.
     ParameterError
         If `average` is not one of these.
-    UnsupportedEnsembleError
-        If the members are soft.
 
     References
     ----------
@@ -74,7 +72,7 @@ def anmi(
     0.5
     """
     check_option(average, "average", "anmi", Average)
-    members = _hard(ensemble, "anmi")
+    members = as_ensemble(ensemble).most_probable()
     codes, names = read_labels_beside(labels, ensemble, members.n_samples)
     weights = members.partition_weights
     terms: list[float] = []
@@ -101,8 +99,8 @@ def partition_similarities(
     Parameters
     ----------
     ensemble : Ensemble or (n_samples, n_partitions) array-like
-        The members. Each two are compared on the objects that both observed; noise is a cluster
-        of one object. Weights are not used.
+        The members; soft ones by their most probable clusters. Each two are compared on the objects that both observed;
+        noise is a cluster of one object. Weights are not used.
     measure : {"nmi", "ari", "vi"}, default="nmi"
         Normalized mutual information, adjusted Rand index, or variation of information: a distance, in bits, 0 for
         equal partitions.
@@ -120,8 +118,6 @@ def partition_similarities(
         If the labels are malformed.
     ParameterError
         If `measure` or `average` is not one of these.
-    UnsupportedEnsembleError
-        If the members are soft.
 
     Notes
     -----
@@ -137,7 +133,7 @@ def partition_similarities(
     """
     check_option(measure, "measure", "partition_similarities", Comparison)
     check_option(average, "average", "partition_similarities", Average)
-    members = _hard(ensemble, "partition_similarities")
+    members = as_ensemble(ensemble).most_probable()
     if measure == "vi":
         return all_losses(members, "vi")
     shared = members.shared_counts
@@ -147,17 +143,6 @@ def partition_similarities(
     similarities = np.where(shared > 0, similarities, np.nan)
     np.fill_diagonal(similarities, 1.0)
     return similarities
-
-
-def _hard(ensemble: Ensemble | ArrayLike, owner: str) -> Ensemble:
-    members = as_ensemble(ensemble)
-    if members.is_soft:
-        raise UnsupportedEnsembleError(
-            f"{owner} compares hard partitions. Got an ensemble of soft memberships: compare two "
-            "memberships with js_divergence, or pass Ensemble(ensemble.labels), their most probable "
-            "clusters."
-        )
-    return members
 
 
 def _per_pair(members: Ensemble, value: Callable[[Floats], Floats]) -> Floats:

@@ -27,6 +27,7 @@ from conclust.cli.options import LEVEL
 from conclust.cli.reading.answers import read_answers
 from conclust.cli.reading.fill import Filled
 from conclust.cli.reading.inputs import Points, read_ensemble
+from conclust.cli.reading.memberships import read_membership_files
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
 from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import in_options, jobs, reading, scale, scaling
@@ -245,7 +246,11 @@ def run_combine(arguments: argparse.Namespace) -> None:
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
-        if arguments.rows == "draws":
+        first = arguments.labels
+        if arguments.memberships is not None:
+            first = arguments.memberships[0]
+            labels = read_membership_files(arguments.memberships, weights=arguments.weights)
+        elif arguments.rows == "draws":
             labels = read_draws(
                 arguments.labels,
                 reading(arguments),
@@ -264,7 +269,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             )
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
-        talk.step(read_line(arguments.labels, kinds, labels.notes))
+        talk.step(read_line(first, kinds, labels.notes))
         clock.lap("read")
         model = choice.estimator(
             seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
@@ -272,7 +277,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
         with recorded_warnings() as warned, _combining(talk, choice, ensemble, 0):
             model.fit(ensemble)
         clock.lap("combine")
-        source = Source(plain(arguments.labels), ensemble.n_samples, tuple(labels.names))
+        source = Source(plain(first), ensemble.n_samples, tuple(labels.names))
         drawn = arguments.rows == "draws"
         settings = Settings(
             method=choice.method.estimator.lower(),

@@ -15,8 +15,8 @@ from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, check_real, count
 from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
 from conclust.consensus.median import BayesEstimate
-from conclust.ensemble import Ensemble
-from conclust.measures.losses import Loss, PartitionRows, all_losses, hard_draws, loss_values
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.measures.losses import Loss, PartitionRows, all_losses, loss_values
 
 # Maximum number of partitions compared pairwise; if there are more, evenly spaced ones are used.
 _COMPARED = 400
@@ -119,7 +119,8 @@ def modes(
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Partitions, one object per row (for draws in rows see ``Ensemble.from_draws``). Each counts by its weight.
+        Partitions, one object per row (for draws in rows see ``Ensemble.from_draws``). Each counts by its weight; a soft
+        one is its most probable clusters.
     n_modes : int, default=None
         Number of modes. None: groups of partitions are split while the test below rejects one mode.
     max_modes : int, default=5
@@ -145,8 +146,6 @@ def modes(
         If the labels are malformed.
     ParameterError
         If a parameter is out of its range.
-    UnsupportedEnsembleError
-        If the partitions are soft.
 
     Notes
     -----
@@ -184,7 +183,7 @@ def modes(
     check_int(max_modes, "max_modes", owner)
     check_real(alpha, "alpha", owner, high=1.0, closed="neither")
     check_int(max_samples, "max_samples", owner, low=2)
-    draws = hard_draws(ensemble, owner)
+    draws = as_ensemble(ensemble).most_probable()
     n, m = draws.shape
     check_int(n_modes, "n_modes", owner, high=m, none=True)
     threads = thread_count(n_jobs, owner)

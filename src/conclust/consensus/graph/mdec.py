@@ -106,7 +106,7 @@ class MDEC(ConsensusClusterer):
     and Lanczos multiplies by B and B'. Objects with the same labels are one vertex. Missing labels: S_ij of
     "spectral" is divided by the geometric mean of the numbers of partitions that observed i and that observed
     j, so that it stays such a product; the others as LWEA and LWGP. Weights of the partitions count in S,
-    in edges and in the certainties; soft members count by their memberships. "spectral" takes O(n N^2) time for
+    in edges and in the certainties; soft members count by their most probable clusters. "spectral" takes O(n N^2) time for
     the certainties and O(n N) per Lanczos step of Lanczos, and memory of the labels and 2 K + 30 vectors of n
     numbers.
 
@@ -139,7 +139,7 @@ class MDEC(ConsensusClusterer):
         title="Multi-diversified ensemble clustering",
         n_clusters="optional",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 N + n N^2 + T N; cuts + T^3",
         citation="Huang, Wang, Lai and Kwoh 2022, IEEE TCYB 52",
     )

@@ -132,7 +132,7 @@ class CEs2(ConsensusClusterer):
         title="Clustering ensemble based on sample stability",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 N",
         citation="Li, Qian, Wang, Dang and Jing 2019, Artificial Intelligence 273",
     )

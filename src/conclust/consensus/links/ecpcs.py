@@ -103,7 +103,7 @@ class ECPCS(ConsensusClusterer):
     -----
     Missing labels: clusters are compared over the objects that both partitions observed, and shares
     are over the clusters of partitions that observed the object. Noise is observed, but in no cluster.
-    Weights of the partitions weigh walks, cut and shares; soft members count by their memberships. A partition of
+    Weights of the partitions weigh walks, cut and shares; soft members count by their most probable clusters. A partition of
     weight 2 counts as two copies in cut and shares, but not in walks, which lead to other partitions: between copies,
     they would go back and forth.
     O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n K for "meta";
@@ -133,8 +133,9 @@ class ECPCS(ConsensusClusterer):
     method = Method(
         title="Ensemble clustering by propagating cluster-wise similarities",
         n_clusters="exact",
+        fewer=True,
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Huang, Wang, Peng, Lai and Kwoh 2021, IEEE TSMC 51",
         blocks=True,

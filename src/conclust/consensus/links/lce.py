@@ -171,7 +171,7 @@ class LCE(ConsensusClusterer):
         title="Link-based cluster ensemble",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Iam-On, Boongoen and Garrett 2010, Bioinformatics 26",
     )

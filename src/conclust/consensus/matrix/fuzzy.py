@@ -149,8 +149,9 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
     method = Method(
         title="Fuzzy k-means or k-medoids on the evidence",
         n_clusters="exact",
+        fewer=True,
         membership=True,
-        soft_members=True,
+        soft_members="labels",
         cost="n N K per iteration, n N^2 once",
         citation="Bezdek 1981, Plenum; Mei and Chen 2010, Pattern Recognition 43",
         missing_with="kind='cmeans'",

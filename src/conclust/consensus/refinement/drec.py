@@ -94,7 +94,7 @@ class DREC(ConsensusClusterer):
 
     A cluster of a partition that did not observe an object, or took it for noise, does not hold the
     object; noise is also a cluster of one. Weights of the partitions weigh the columns of X, relative to
-    their mean; soft members are columns of memberships.
+    their mean; soft members count by their most probable clusters.
 
     References
     ----------
@@ -113,7 +113,7 @@ class DREC(ConsensusClusterer):
         title="Dense representation ensemble clustering",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n T^2 + n^2 T",
         citation="Zhou, Zheng and Pan 2019, Neurocomputing 357",
     )

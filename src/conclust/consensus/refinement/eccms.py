@@ -111,8 +111,7 @@ class ECCMS(ConsensusClusterer):
 
     Objects with the same labels are one row that counts as often as it occurs, with the same C. Missing
     labels: A and co-association are over the partitions that observed both objects; pairs that none did
-    are not drawn to A. Weights of the partitions and memberships of soft members count in A and in the
-    co-association. O(n^2 N) time for n distinct rows, and O(n^2 c) for components of at most c rows.
+    are not drawn to A. Weights of the partitions count in A and in the co-association; soft members count by their most probable clusters. O(n^2 N) time for n distinct rows, and O(n^2 c) for components of at most c rows.
 
     References
     ----------
@@ -139,7 +138,7 @@ class ECCMS(ConsensusClusterer):
         title="Ensemble clustering via co-association matrix self-enhancement",
         n_clusters="optional",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 N + n N^2 + T N + n^2 c, c objects that trusted pairs connect: n^3 where labels are noisy",
         citation="Jia, Tao, Wang and Wang 2023, IEEE TNNLS",
     )

@@ -82,7 +82,7 @@ class CEHM(VotingClusterer):
 
     Objects with the same labels are counted together, and placed alike. A partition has no vote on objects
     that it did not observe or took for noise. An object without votes has an even membership. Weights
-    of the partitions weigh votes, and clusters in k-medoids; soft members vote with their probabilities, and
+    of the partitions weigh votes, and clusters in k-medoids; soft members count by their most probable clusters, and
     seeds belong to a medoid more than to all others. O(n N K) time per round, K rounds and more; O(T^2) for
     k-medoids.
 
@@ -111,8 +111,9 @@ class CEHM(VotingClusterer):
     method = Method(
         title="K-hyperedge medoids",
         n_clusters="exact",
+        fewer=True,
         membership=True,
-        soft_members=True,
+        soft_members="labels",
         cost="n N K per round + T^2",
         citation="Li, Wang, Zhang, Qian, Jin, Yan and Du 2025, AAAI",
     )
