@@ -36,6 +36,7 @@ from conclust.confidence.chance import usual_chance
 from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.auto.number import are_supported
 from conclust.consensus.base import spread
+from conclust.doubts import doubts
 from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import InputError, SelectionWarning
 from conclust.generation import EnsembleGenerator
@@ -181,6 +182,7 @@ def _clustered(
         scale=made.scale_,
         scale_reason=scaling(made.scale_reason_, points.names),
         na=arguments.na,
+        notations=points.notations or None,
         impute=arguments.impute,
         category_weight=None if weights is None else float(weights[-1]),
         refined=pipeline.refinement_ is not None,
@@ -192,7 +194,9 @@ def _clustered(
         model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
     held = _Clustered(points, filled, pipeline)
     source = source_of(arguments.points, points, filled)
-    return _Work(model, ensemble, table, points.classes, source, settings, warned, held)
+    return _Work(
+        model, ensemble, table, points.classes, source, settings, [*points.doubts, *warned], held
+    )
 
 
 def source_of(path: Path, points: Points, filled: Filled) -> Source:
@@ -265,6 +269,9 @@ def run_combine(arguments: argparse.Namespace) -> None:
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
         talk.step(read_line(arguments.labels, kinds, labels.notes))
+        repeats = doubts(np.empty((ensemble.n_samples, 0)), ids=labels.ids)
+        for repeat in repeats:
+            talk.step(repeat)
         clock.lap("read")
         model = choice.estimator(
             seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
@@ -285,7 +292,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             na=arguments.na,
         )
         table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
-        work = _Work(model, ensemble, table, labels.classes, source, settings, warned)
+        work = _Work(model, ensemble, table, labels.classes, source, settings, [*repeats, *warned])
         summary = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(summary, summary.splitlines()[0])
 

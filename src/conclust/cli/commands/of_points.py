@@ -26,6 +26,8 @@ def points_read(arguments: argparse.Namespace, talk: Talk, clock: Clock) -> tupl
     if points.category_names:
         kinds.append(count(len(points.category_names), "column") + " of categories")
     talk.step(read_line(arguments.points, kinds, points.notes))
+    for doubt in points.doubts:
+        talk.step(doubt)
     filled = fill(points.X, arguments.impute, points.names)
     if filled.note:
         talk.step(filled.note[0].upper() + filled.note[1:] + ".")

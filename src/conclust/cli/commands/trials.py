@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
         read = (
             f"{count(ensemble.n_samples, 'object')}, {count(ensemble.n_partitions, 'clustering')}"
         )
-        talk.step(f"Read {plain(arguments.labels)}: {read}.")
+        talk.step(f"Read {plain(arguments.labels)}: {'; '.join([read, *labels.notes])}.")
         truth = None
         if labels.classes is not None:
             truth = np.array([*(text or None for text in labels.classes), None], dtype=object)[:-1]

@@ -1,0 +1,108 @@
+"""Doubts about points as they were read: totals among the rows, cells far beyond their column, repeats."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from conclust._types import Floats
+from conclust._validation import count
+
+_BEYOND = 100.0  # how far a cell is beyond its column, in distances of the next one from the median
+_FEW = 8  # number of values below which a sum of the others is no surprise
+_AT_ONCE = 3  # maximum number of such cells in a column
+_COARSE = 0.1  # share of repeated rows above which the columns take few values
+_LISTED = 5
+
+
+def doubts(
+    X: Floats, names: Sequence[str] | None = None, ids: Sequence[str] | None = None
+) -> list[str]:
+    """Return sentences about rows and cells of points that are probably no objects or no measurements.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The points; NaN is no value.
+    names : sequence of str, default=None
+        Names of the columns. None: they are counted from 0.
+    ids : sequence of str, default=None
+        Names of the objects. None: they are counted from 0.
+
+    Returns
+    -------
+    list of str
+        A row that is the sum of the others in a column; cells a hundred times as far from the median of their column as
+        any other; rows and names that are repeated.
+    """
+    said = []
+    for j, column in enumerate(np.asarray(X, dtype=np.float64).T):
+        name = f"column {j}" if names is None else f"column {names[j]!r}"
+        held = np.flatnonzero(np.isfinite(column))
+        if held.size < _FEW:
+            continue
+        total = _total(column[held])
+        far = [] if total is not None else _far(column[held])
+        if total is not None:
+            row = int(held[total])
+            said.append(
+                f"{_object(row, ids)} is the sum of all others in {name} ({column[row]:g}): a total, and no object?"
+            )
+        for at, times in far:
+            row = int(held[at])
+            said.append(
+                f"{_object(row, ids)} has {column[row]:g} in {name}, {times:,.0f} times as far from the median as all others: "
+                "a total, or a slip of the decimal sign?"
+            )
+    for what, rows in (
+        ("names", [] if ids is None else list(ids)),
+        ("rows", [row.tobytes() for row in np.ascontiguousarray(X)]),
+    ):
+        said += _repeats(what, rows, ids)
+    return said
+
+
+def _object(row: int, ids: Sequence[str] | None) -> str:
+    return f"Object {row}" if ids is None else f"Object {ids[row]!r}"
+
+
+def _total(values: Floats) -> int | None:
+    """Return the place of a value that is the sum of all others, which have its sign; None if there is none."""
+    if np.count_nonzero(values) < _FEW or (values.min() < 0 < values.max()):
+        return None
+    largest = int(np.argmax(np.abs(values)))
+    rest = float(values.sum() - values[largest])
+    return largest if abs(values[largest] - rest) <= 1e-4 * abs(rest) else None
+
+
+def _far(values: Floats) -> list[tuple[int, float]]:
+    """Return the places of values that are far beyond all others, and how many times as far from the median."""
+    distance = np.abs(values - np.median(values))
+    order = np.argsort(-distance)[: _AT_ONCE + 1]
+    for k in range(len(order) - 1, 0, -1):
+        inner = distance[order[k]]
+        if inner > 0 and distance[order[k - 1]] >= _BEYOND * inner:
+            return [(int(at), float(distance[at] / inner)) for at in order[:k]]
+    return []
+
+
+def _repeats(what: str, rows: Sequence[object], ids: Sequence[str] | None) -> list[str]:
+    again = {row: times for row, times in Counter(rows).items() if times > 1}
+    extra = sum(again.values()) - len(again)
+    if not extra or (what == "rows" and extra > _COARSE * len(rows)):
+        return []
+    if what == "names":
+        shown = ", ".join(f"{name!r} ({times} times)" for name, times in [*again.items()][:_LISTED])
+        return [
+            f"{count(len(again), 'name')} of objects occur{'s' * (len(again) == 1)} more than once: {shown}. A join by name multiplies rows."
+        ]
+    first: dict[object, int] = {}
+    pairs = []
+    for i, row in enumerate(rows):
+        if row in again and first.setdefault(row, i) != i:
+            pairs.append(f"{_object(i, ids)} and {_object(first[row], ids)[7:]}")
+    return [
+        f"{count(extra, 'row')} repeat{'s' * (extra == 1)} another one in all numbers: {'; '.join(pairs[:_LISTED])}."
+    ]
