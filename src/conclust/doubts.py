@@ -56,12 +56,9 @@ def doubts(
                 f"{_object(row, ids)} has {column[row]:g} in {name}, {times:,.0f} times as far from the median as all others: "
                 "a total, or a slip of the decimal sign?"
             )
-    for what, rows in (
-        ("names", [] if ids is None else list(ids)),
-        ("rows", [row.tobytes() for row in np.ascontiguousarray(X)]),
-    ):
-        said += _repeats(what, rows, ids)
-    return said
+    if ids is not None:
+        said += _repeated_names(ids)
+    return said + _repeated_rows(np.asarray(X, dtype=np.float64), ids)
 
 
 def _object(row: int, ids: Sequence[str] | None) -> str:
@@ -80,7 +77,8 @@ def _total(values: Floats) -> int | None:
 def _far(values: Floats) -> list[tuple[int, float]]:
     """Return the places of values that are far beyond all others, and how many times as far from the median."""
     distance = np.abs(values - np.median(values))
-    order = np.argsort(-distance)[: _AT_ONCE + 1]
+    order = np.argpartition(-distance, _AT_ONCE)[: _AT_ONCE + 1]
+    order = order[np.argsort(-distance[order])]
     for k in range(len(order) - 1, 0, -1):
         inner = distance[order[k]]
         if inner > 0 and distance[order[k - 1]] >= _BEYOND * inner:
@@ -88,21 +86,29 @@ def _far(values: Floats) -> list[tuple[int, float]]:
     return []
 
 
-def _repeats(what: str, rows: Sequence[object], ids: Sequence[str] | None) -> list[str]:
-    again = {row: times for row, times in Counter(rows).items() if times > 1}
-    extra = sum(again.values()) - len(again)
-    if not extra or (what == "rows" and extra > _COARSE * len(rows)):
+def _repeated_names(ids: Sequence[str]) -> list[str]:
+    again = [(name, times) for name, times in Counter(ids).items() if times > 1]
+    if not again:
         return []
-    if what == "names":
-        shown = ", ".join(f"{name!r} ({times} times)" for name, times in [*again.items()][:_LISTED])
-        return [
-            f"{count(len(again), 'name')} of objects occur{'s' * (len(again) == 1)} more than once: {shown}. A join by name multiplies rows."
-        ]
-    first: dict[object, int] = {}
-    pairs = []
-    for i, row in enumerate(rows):
-        if row in again and first.setdefault(row, i) != i:
-            pairs.append(f"{_object(i, ids)} and {_object(first[row], ids)[7:]}")
-    return [
-        f"{count(extra, 'row')} repeat{'s' * (extra == 1)} another one in all numbers: {'; '.join(pairs[:_LISTED])}."
+    shown = ", ".join(f"{name!r} ({times} times)" for name, times in again[:_LISTED])
+    occur = f"{count(len(again), 'name')} of objects occur{'s' * (len(again) == 1)}"
+    return [f"{occur} more than once: {shown}. A join by name multiplies rows."]
+
+
+def _repeated_rows(X: Floats, ids: Sequence[str] | None) -> list[str]:
+    if not X.shape[1]:
+        return []
+    bits = np.ascontiguousarray(X + 0.0).view(np.uint64)  # -0.0 is 0.0
+    keys = np.zeros(len(X), dtype=np.uint64)
+    for column in bits.T:  # equal rows have equal keys
+        keys = keys * np.uint64(0x9E3779B97F4A7C15) ^ (column ^ (keys >> np.uint64(29)))
+    order = np.argsort(keys, kind="stable")
+    alike = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
+    again = [
+        (order[a + 1], order[a]) for a in alike if (bits[order[a + 1]] == bits[order[a]]).all()
     ]
+    if not again or len(again) > _COARSE * len(X):
+        return []
+    pairs = [f"{_object(i, ids)} and {_object(one, ids)[7:]}" for i, one in sorted(again)[:_LISTED]]
+    what = f"{count(len(again), 'row')} repeat{'s' * (len(again) == 1)}"
+    return [f"{what} another one in all numbers: {'; '.join(pairs)}."]

@@ -31,6 +31,7 @@ from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import check_nested, where_consensus_has
 from conclust.consensus.registry import advice_on, method_named
+from conclust.doubts import doubts
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
@@ -107,6 +108,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
     selection_ : Selection
         The criteria of each number of clusters (:class:`conclust.selection.Selection`), if ``n_clusters="auto"``.
+    doubts_ : list of str
+        Rows and cells that are probably no objects or no measurements, a sentence each: totals, cells a hundred times
+        beyond their column, repeated rows.
     n_features_in_ : int
         Features seen in ``fit``.
 
@@ -247,6 +251,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 read_constraints(must_link, cannot_link, num_samples(X))
             with step("generate", generator):
                 ensemble = Ensemble(generator.fit_transform(X))
+            self.doubts_: list[str] = []
+            if isinstance(generator, EnsembleGenerator) and not is_in_blocks(X):
+                names = getattr(self, "feature_names_in_", None)
+                self.doubts_ = doubts(read_points(generator, X, reset=False), names)
             self._n_made, self._further_names = ensemble.n_partitions, names_of(partitions)
             check_row_names({"X": X, "partitions": partitions})
             self.ensemble_ = with_further(ensemble, partitions, self.n_features_in_)

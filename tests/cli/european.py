@@ -7,9 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-HEADER = (
-    "Kundennr;Tarif;Kanal;Newsletter;Umsatz (EUR);Bestellungen;Retourenquote;Alter;Kunde seit;letzte Bestellung"
-)
+HEADER = "Kundennr;Tarif;Kanal;Newsletter;Umsatz (EUR);Bestellungen;Retourenquote;Alter;Kunde seit;letzte Bestellung"
 
 
 def amount(value: float) -> str:

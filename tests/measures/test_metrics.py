@@ -13,6 +13,7 @@ from conclust import Ensemble, metrics
 from conclust.exceptions import (
     ConclustError,
     DenseLimitError,
+    EvidenceWarning,
     InputError,
     ParameterError,
     UnsupportedEnsembleError,
@@ -239,8 +240,6 @@ def test_degenerate_partitions_have_defined_scores():
     assert metrics.pairwise_precision(one, single) == 1  # no pair was predicted
     assert metrics.pairwise_recall(one, single) == 0
     assert metrics.pairwise_f1(one, single) == 0
-    assert metrics.pairwise_f1(single, single) == 1
-    assert metrics.fowlkes_mallows_index(single, single) == 1
     assert metrics.fowlkes_mallows_index(one, single) == 0
     assert metrics.purity([0, 0, 1, 1], single) == metrics.inverse_purity([0, 0, 1, 1], one) == 1
     assert metrics.bcubed_precision(one, single) == metrics.bcubed_recall(single, one) == 1
@@ -248,6 +247,15 @@ def test_degenerate_partitions_have_defined_scores():
     assert metrics.homogeneity(one, single) == 1
     assert metrics.homogeneity(single, one) == metrics.v_measure(single, one) == 0
     assert metrics.rand_index([0, -1], [0, 0]) == 1  # one object in common: no pair
+
+
+def test_two_partitions_of_single_objects_have_no_measure_of_pairs():
+    single = [0, 1, 2, 3]
+    for name in ("adjusted_rand_index", "pairwise_precision", "pairwise_f1", "fowlkes_mallows_index"):
+        with pytest.warns(EvidenceWarning, match="alone in both partitions"):
+            assert np.isnan(getattr(metrics, name)(single, [9, 8, 7, 6]))
+    assert metrics.rand_index(single, single) == 1
+    assert metrics.adjusted_rand_index([0], [0]) == 1
 
 
 def test_clusters_that_split_classes_are_pure_to_the_bit():

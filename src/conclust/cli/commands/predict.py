@@ -318,7 +318,9 @@ def _strangers(result: _Result, labels: NDArray[Any]) -> list[str]:
     """Return a sentence for each column of the file with values that the result did not have."""
     source, names = result.record.source, result.ensemble.names
     columns = source.columns if result.of_labels else source.categories
-    said = []
+    said: list[str] = []
+    if not columns:
+        return said
     for name, known, new in zip(
         columns, names[-len(columns) :], labels.T[-len(columns) :], strict=True
     ):

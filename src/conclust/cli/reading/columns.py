@@ -63,6 +63,7 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
     InputError
         A column does not exist, has two roles, or is not what it is used for; or no column is left.
     """
+    _refuse_undivided(table)
     roles = _requested(table, how)
     free = [] if roles.chosen else roles.data
     guesses = [
@@ -76,8 +77,9 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
     alone = len(index) == len(table.index) == 1 and _differ(table, index[0])
     if alone and not table.names[index[0]].startswith(_INDEX):
         _name(table, roles, index[0], "index")
+    given = roles.ids is not None
     for j in guesses:
-        known = j in index or j == roles.ids or (roles.ids is not None and table.is_text(j))
+        known = j in index or j == roles.ids or (given and table.is_text(j))
         if not known and _may_name(table, j, labels=labels):
             _name(
                 table, roles, j, f"column {table.names[j]!r}" if table.named else f"column {j + 1}"
@@ -94,8 +96,6 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
         table.settle(roles.data)
         _refuse_undecided(table, roles, how)
         roles.notes += table.how_written(roles.data)
-    elif not how.delimiter and not roles.notes:
-        _refuse_undivided(table)
     if not roles.data:
         way = " Where all columns are categories, use: conclust combine." * bool(roles.categories)
         raise InputError(f"{table.name}: no column of data is left besides the named ones.{way}")
@@ -204,7 +204,8 @@ def _refuse_undivided(table: Table) -> None:
 
 def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
     """Refuse points with columns that are not numbers in every cell: all columns, and the command that settles them."""
-    lines, more = [], {option: [] for option in _OPTIONS}
+    lines = []
+    more: dict[str, list[str]] = {option: [] for option in _OPTIONS}
     for j, name in enumerate(table.names):
         if j in roles.data:
             what, option, value = _account(table, j, how, free=not roles.chosen)
@@ -217,7 +218,7 @@ def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
             said = {roles.ids: "names of the objects", roles.classes: "known classes"}
             what = "categories" if j in roles.categories else said.get(j, "left out")
             lines.append((name, what))
-    if not any(more.values()):
+    if not any(more.values()) or not len(table):
         return
     if roles.ids is not None or len(more["--id-column"]) > 1:
         more["--drop"] += more["--id-column"][roles.ids is None :]
@@ -241,9 +242,9 @@ def _account(table: Table, j: int, how: Reading, *, free: bool) -> tuple[str, st
     read = table.numbers_of(j)
     values = read.values
     if values is not None:
-        n_values, n = len(np.unique(values)), len(values)
-        called = table.named and last_word(table.names[j]) in NUMBERING
-        if free and called and n_values < n and names_objects(n_values, n) and _whole(table, j):
+        called = free and table.named and last_word(table.names[j]) in NUMBERING
+        n_values, n = len(np.unique(values)) if called else 0, len(values)
+        if called and n_values < n and names_objects(n_values, n) and _whole(table, j):
             return (
                 f"whole numbers, {n_values:,} different ones for {n:,} objects: names with repeats, and no measurement",
                 "--drop",
@@ -267,7 +268,7 @@ def _account(table: Table, j: int, how: Reading, *, free: bool) -> tuple[str, st
         return written, "", ""
     texts = [text for text in table.texts([j])[0] if not how.is_empty(text)]
     if read.found:
-        way = " (--decimal)" if "point" in read.found else ""
+        way = " (--decimal)" if {"point", "comma"} & set(read.found) else ""
         return (
             f"text such as {texts[0]!r}, which may be {' or '.join(read.found)}{way}",
             "--drop",
@@ -277,7 +278,7 @@ def _account(table: Table, j: int, how: Reading, *, free: bool) -> tuple[str, st
         return "empty", "--drop", name
     kinds = dict.fromkeys(texts)
     strange = [text for text in kinds if not is_number(text)]
-    if len(strange) <= 3 and len(strange) < len(kinds) / 2:
+    if len(strange) <= min(3, len(kinds) / 2):
         all_texts = table.texts([j])[0]
         if not strange:
             return f"numbers in several notations, such as {texts[0]!r}", "--drop", name

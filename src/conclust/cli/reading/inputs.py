@@ -24,7 +24,6 @@ from conclust.cli.reading.tables import (
     refuse_columns,
     table_of,
 )
-from conclust.doubts import doubts
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.orientation import clusterings_as_rows
 from conclust.exceptions import InputError, OrientationWarning, warn
@@ -136,7 +135,7 @@ def points_of(table: Table, how: Reading) -> Points:
         )
     roles = roles_of(table, how, labels=False)
     read = {j: table.numbers_of(j) for j in roles.data}
-    X = np.column_stack([one.values for one in read.values()])
+    X = np.column_stack([table.values(j) for j in roles.data])
     categories = None
     if roles.categories:
         categories = np.empty((len(X), len(roles.categories)), dtype=object)
@@ -157,7 +156,6 @@ def points_of(table: Table, how: Reading) -> Points:
         _classes_of(table, roles.classes),
         (*table.notes, *roles.notes),
         {table.names[j]: one.notation for j, one in read.items() if one.notation != "point"},
-        tuple(doubts(X, names, ids)),
     )
 
 
@@ -361,7 +359,7 @@ def read_weights(
                 if texts:
                     cell = table.texts(texts[:1])[0][0]
                     raise InputError(f"{path}: {cell[:60]!r} is not a number, as weights are.")
-                weights = np.column_stack([table.numbers_of(j).values for j in columns])
+                weights = np.column_stack([table.values(j) for j in columns])
         else:
             weights = read_array(source, Reading(), ("weights",))
     if weights.dtype.kind not in "biuf" or weights.size != n_partitions or 1 < weights.ndim != 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the options of the shell are declared without NumPy
@@ -64,6 +64,7 @@ def _number(decimal: str) -> str:
 
 
 _WRITTEN = {decimal: _number(decimal) for decimal in _NUMBERS}
+_PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _ANY_NUMBER = re.compile("|".join(_WRITTEN.values()) + "|[+-]?(?:inf|infinity)", re.IGNORECASE)
 
 
@@ -72,8 +73,10 @@ def is_missing(text: str) -> bool:
     return text.strip() in EMPTY
 
 
-def is_number(text: str) -> bool:
-    """Return whether a cell is a number in any notation."""
+def is_number(text: str, *, plain: bool = False) -> bool:
+    """Return whether a cell is a number, in any notation or (`plain`, as labels are) with digits and a point."""
+    if plain:
+        return _PLAIN.fullmatch(text.strip()) is not None
     return _ANY_NUMBER.fullmatch(text.strip().strip(_UNITS).strip()) is not None
 
 
@@ -96,68 +99,58 @@ def readings(cells: Any) -> dict[str, Floats]:
     dict of str to ndarray
         By notation: "point" and "comma", with the unit, such as "comma %"; "YYYY-MM-DD" and the like, in days since 1970.
     """
-    import numpy as np
-    import pyarrow
+    from pyarrow import ArrowInvalid, compute
 
     if not len(cells):
         return {}
-    found = {}
-    try:
-        values = cells.cast("int64").to_numpy().astype(np.float64)
-        return dict.fromkeys(_NUMBERS, values)
-    except pyarrow.ArrowInvalid:
+
+    head = cells[:20].to_pylist()
+
+    def fits(pattern: str) -> bool:  # the first cells of most columns show that they do not
+        if not all(re.fullmatch(pattern, cell) for cell in head):
+            return False
+        matches = compute.match_substring_regex(cells, f"^(?:{pattern})$")
+        return bool(compute.all(matches).as_py())
+
+    found: dict[str, Floats] = {}
+    try:  # far quicker than what follows
+        found["point"] = cells.cast("float64").to_numpy()
+        if fits("[^.]*"):
+            found["comma"] = found["point"]
+        elif fits(_WRITTEN["comma"]):
+            found["comma"] = _numbers(cells, "comma")
+        return found
+    except ArrowInvalid:
         pass
-    for notation, values in _candidates(cells, cells[0].as_py()):
-        try:
-            found[notation] = np.asarray(values(), dtype=np.float64)
-        except pyarrow.ArrowInvalid:  # such as the 31st of February
-            continue
+    unit = next((sign for sign in _UNITS if head[0].startswith(sign) or head[0].endswith(sign)), "")
+    sign, gap = re.escape(unit), f"[{_BLANK}]*" * bool(unit)
+    for decimal, pattern in _WRITTEN.items():
+        if fits(f"{sign}{gap}(?:{pattern})|(?:{pattern}){gap}{sign}"):
+            found[f"{decimal} {unit}".strip()] = _numbers(cells, decimal)
+    for name, (pattern, iso) in _DATES.items():
+        if fits(pattern + _TIME):
+            with suppress(ArrowInvalid):  # such as the 31st of February
+                found[name] = _days(cells, pattern, iso)
     return found
 
 
-def _candidates(cells: Any, first: str) -> Iterator[tuple[str, Any]]:
-    """Yield the notations whose signs all of the cells have, with a function that returns their values."""
-    from pyarrow import ArrowInvalid, compute, float64, timestamp
+def _numbers(cells: Any, decimal: str) -> Floats:
+    from pyarrow import compute
 
-    def fits(texts: Any, pattern: str) -> bool:
-        whole = f"^(?:{pattern})$"
-        return all(
-            compute.all(compute.match_substring_regex(part, whole)).as_py()
-            for part in (texts[:100], texts)
-        )
+    sign, thousands = _NUMBERS[decimal]
+    plain = compute.replace_substring_regex(cells, f"[{thousands}{_UNITS}{_BLANK}]", "")
+    values: Floats = compute.replace_substring_regex(plain, sign, ".").cast("float64").to_numpy()
+    return values
 
-    try:  # far quicker than what follows
-        plain = cells.cast("float64")
-        yield "point", plain.to_numpy
-    except ArrowInvalid:
-        plain = None
-    unit = next((sign for sign in _UNITS if first.startswith(sign) or first.endswith(sign)), "")
-    bare = cells
-    if unit:
-        at = rf"^{re.escape(unit)}\s*|\s*{re.escape(unit)}$"
-        if not compute.all(compute.match_substring(cells, unit)).as_py():
-            return
-        bare = compute.replace_substring_regex(cells, f"[{_BLANK}]*{re.escape(unit)}|{at}", "")
-        bare = compute.utf8_trim_whitespace(bare)
-    for decimal, pattern in _WRITTEN.items():
-        if not (plain is not None and decimal == "point") and fits(bare, pattern):
-            sign, thousands = _NUMBERS[decimal]
 
-            def numbers(sign: str = sign, thousands: str = thousands) -> Any:
-                plain = compute.replace_substring_regex(bare, f"[{thousands}]", "")
-                return compute.replace_substring_regex(plain, sign, ".").cast(float64())
+def _days(cells: Any, pattern: str, iso: str) -> Floats:
+    from pyarrow import compute
 
-            yield f"{decimal} {unit}".strip(), numbers
-    for name, (pattern, iso) in _DATES.items():
-        if fits(cells, pattern + _TIME):
-
-            def days(pattern: str = pattern, iso: str = iso) -> Any:
-                written = compute.replace_substring_regex(cells, pattern + _TIME, iso + r" \4")
-                written = compute.replace_substring_regex(written, r"-0(\d\d)", r"-\1")
-                seconds = compute.utf8_trim_whitespace(written).cast(timestamp("us"))
-                return seconds.cast("int64").to_numpy() / 86_400e6
-
-            yield name, days
+    written = compute.replace_substring_regex(cells, pattern + _TIME, iso + r" \4")
+    written = compute.replace_substring_regex(written, r"-0(\d\d)", r"-\1")
+    moments = compute.utf8_trim_whitespace(written).cast("timestamp[us]")
+    days: Floats = moments.cast("int64").to_numpy() / 86_400e6
+    return days
 
 
 def described(notation: str) -> str:

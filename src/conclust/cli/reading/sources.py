@@ -98,11 +98,11 @@ class Source:
                 raise
             what = f"is damaged or cut off: it does not unpack ({error})"
             raise FileFormatError(f"{self} {what}.") from error
-        return b"".join(content)
+        return content[0] if len(content) == 1 else b"".join(content)
 
     def _parts(self, file: BinaryIO) -> Iterator[bytes]:
         if not self.packing:
-            yield from iter(lambda: file.read(1 << 24), b"")
+            yield from iter(lambda: file.read(1 << 30), b"")
         elif (decompressor := _PACKINGS[self.packing][2]) is not None:
             yield from _streams(file, decompressor)
         else:

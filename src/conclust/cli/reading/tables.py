@@ -188,6 +188,11 @@ class Table:
                 found[notation][full] = values
         return Numbers(found, words)
 
+    def values(self, j: int) -> Floats:
+        """Return a settled column of numbers."""
+        read = self.numbers_of(j)
+        return read.found[read.notation]
+
     def settle(self, columns: Sequence[int]) -> None:
         """Choose the notation of columns where several fit: the given one, or that of the other columns."""
         reads = {j: self.numbers_of(j) for j in columns}
@@ -206,8 +211,8 @@ class Table:
                 fit = [given]
             if fit[:1] == ["point"] and not self._has(j, ","):
                 fit = fit[:1]
-            first = read.found[fit[0]] if fit else None
-            same = all(np.array_equal(first, read.found[one], equal_nan=True) for one in fit)
+            pairs = [(read.found[fit[0]], read.found[one]) for one in fit]
+            same = all(np.array_equal(one, other, equal_nan=True) for one, other in pairs)
             whole = same and set(read.found) == {"point", "comma"}
             read.notation = ("point" if whole and len(fit) > 1 else fit[0]) if fit and same else ""
 
@@ -255,24 +260,24 @@ class Table:
         if self.text is not None:
             from pyarrow import ArrowInvalid
 
-            try:
-                return self._whole(j, column.cast("int64"), noise)
-            except ArrowInvalid:
-                column = self.cells(j)
-            try:
-                return self._whole(j, column.cast("float64"), noise)
-            except ArrowInvalid:
-                pass
+            for cells in ([] if self.how.na else [lambda: column]) + [lambda: self.cells(j)]:
+                try:
+                    return self._whole(j, cells(), noise)
+                except ArrowInvalid:  # names
+                    continue
+            column = self.cells(j)
         labels = arrow_labels(column)
         labels = labels.objects() if isinstance(labels, CodedColumn) else labels
         return _with_noise(labels) if noise else labels
 
-    def _whole(self, j: int, column: Any, noise: bool) -> NDArray[Any]:
-        """Return the labels of a column of numbers, which must be whole; a ValueError of pyarrow if one is too large."""
-        numbers = column.to_numpy()
+    def _whole(self, j: int, cells: Any, noise: bool) -> NDArray[Any]:
+        """Return the labels of a column of numbers, which must be whole."""
+        numbers = cells.cast("float64").to_numpy()  # which does not take hexadecimal ones
         missing = np.isnan(numbers)
-        bad = ~missing & ((np.rint(numbers) != numbers) | (numbers < -2))
-        bad |= (np.abs(numbers) >= 2.0**53) & (numbers.dtype.kind == "f")
+        bad = ~missing & ((np.rint(numbers) != numbers) | (numbers < -2) | (numbers >= 2.0**63))
+        if (np.abs(numbers) >= 2.0**53).any() and not bad.any():
+            exact = cells.cast("int64").fill_null(-1)
+            numbers = exact.to_numpy()
         if bad.any():
             row = int(np.argmax(bad))
             text = self.texts([j])[0][row]

@@ -12,6 +12,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, NoReturn
 
@@ -73,7 +74,7 @@ class TextFile:
         if (nul := content.find(b"\0")) >= 0:
             line = content.count(b"\n", 0, nul) + 1
             self._refuse(f"holds a NUL character in line {line}: it is not a text file")
-        if not content.strip():
+        if re.search(rb"\S", content) is None:
             self._refuse("is empty")
         sample = list(islice(_lines(content), _SNIFFED_LINES))
         self._separator = delimiter or _sniffed(sample)
@@ -87,7 +88,7 @@ class TextFile:
         first = [column[0].as_py() for column in cells]
         below = list(zip(*(column[1:_HEAD].to_pylist() for column in cells), strict=True))
         self.has_header = self._is_header(first, below) if header is None else header
-        self.names = tuple(str(column + 1) for column in range(len(first)))
+        self.names: tuple[str, ...] = tuple(str(column + 1) for column in range(len(first)))
         if self.has_header:
             self.names = self._checked_names(first)
             cells = [column[1:] for column in cells]
@@ -95,8 +96,8 @@ class TextFile:
                 self._refuse("has a header and no rows below it")
             self._refuse_header_below(first, cells)
         self.columns = cells
-        self.notes = ("its first line read as the header" if self.has_header else "no header",)
-        self.notes += ("columns separated by blanks",) * blank
+        header_read = "its first line read as the header" if self.has_header else "no header"
+        self.notes = (header_read, *["columns separated by blanks"] * blank)
 
     def line(self, row: int) -> int:
         """Return the line at which a row ends, from 1."""
@@ -118,7 +119,12 @@ class TextFile:
         # Most letters of a table are below U+0100, of which UTF-16 writes one byte as 0.
         for half, other, name in ((1, 0, "utf-16-le"), (0, 1, "utf-16-be")):
             zeros = beginning[half::2].count(0)
-            if mark is given is None and 0 not in beginning[other::2] and zeros * 2 >= 5 > 1:
+            if (
+                mark is None
+                and given is None
+                and 0 not in beginning[other::2]
+                and zeros * 2 >= 5 > 1
+            ):
                 self._refuse(
                     f"appears to be in UTF-16 without a byte order mark. Give --encoding {name}, or save it as UTF-8"
                 )
@@ -223,8 +229,9 @@ class TextFile:
 
     def _is_header(self, first: list[str], below: Sequence[tuple[str, ...]]) -> bool:
         """Decide by the first rows; raise an error if they are ambiguous."""
+        number = partial(is_number, plain=self._labels)
         names = [name.strip() for name in first]
-        numbers = [is_number(name) for name in names]
+        numbers = [number(name) for name in names]
         if not below:
             return not any(numbers)
         columns = list(zip(*below, strict=True))
@@ -233,27 +240,30 @@ class TextFile:
             return True
         if counting and len(names) > 2:
             self._refuse_ambiguous("counts 0, 1, 2, ... as column names do")
-        if all(number or not name for number, name in zip(numbers, names, strict=True)):
+        if all(one or not name for one, name in zip(numbers, names, strict=True)):
             # A row of numbers is data, unless a nameless index column precedes it.
             return not self._labels and len(names) > 1 and not names[0] and all(numbers[1:])
-        text = [column for column, number in enumerate(numbers) if not number and names[column]]
-        if any(all(is_number(c) or is_missing(c) for c in columns[j]) for j in text):
+        text = [column for column, one in enumerate(numbers) if not one and names[column]]
+        if any(all(number(c) or is_missing(c) for c in columns[j]) for j in text):
             return True  # a name above numbers
         word = last_word(names[0]) in NAMING and not re.search(r"[0-9]", names[0])
         if len(text) == len(set(names)) > 1 and tuple(first) in below:
             # The header of each of several files: refused where it comes again.
             others = [row for row in below if row != tuple(first)]
-            if any(others and all(is_number(row[j]) for row in others) for j in text):
+            if any(others and all(number(row[j]) for row in others) for j in text):
                 return True
             if word and 2 < len(others) <= 2 * len({row[0] for row in others}):
                 return True  # above names of objects, which hardly repeat, unlike labels
         if not self._labels:
             # Years and numbers of genes are names, too, beside a column that names the objects.
-            years = all(re.fullmatch(r"[0-9]+", name, re.ASCII) for name in names[1:])
-            if text == [0] and word and years and not is_number(columns[0][0]):
+            if text == [0] and word and len(names) > 1 and not number(columns[0][0]):
                 return True
             return len(text) == len(names) or (not names[0] and len(text) == len(names) - 1)
-        again = [names[j] in {cell.strip() for cell in columns[j]} for j in text]
+        seen = [{cell.strip() for cell in column} for column in columns]
+        labels = [name in seen[j] for j, name in enumerate(names) if j not in text]
+        if labels and all(labels) and not word:
+            return False  # the first object, by its name and its labels
+        again = [names[j] in seen[j] for j in text]
         if any(again) and not all(again):
             self._refuse_ambiguous("may name the columns or be the labels of the first object")
         return not any(again)
@@ -320,7 +330,7 @@ def _sniffed(sample: list[str]) -> str:
     lines = [line for line in sample if line.strip()]
     if len(sample) == _SNIFFED_LINES:
         lines = lines[:-1] or lines  # may be within a quoted field
-    fitting: dict[str, float] = {}
+    fitting: dict[str, tuple[bool, float]] = {}
     for separator in SEPARATORS.values():
         split, sign = lines, separator
         if separator == SEPARATORS["blank"]:
@@ -331,11 +341,13 @@ def _sniffed(sample: list[str]) -> str:
         if len(widths) != 1 or widths == {1}:
             continue
         # R's write.table leaves out the name of the first column, which is of names.
-        named = len({row[0] for row in rows[1:]}) == len(rows) - 1 > 2
+        enough = len(rows) > 3 or '"' in lines[0]
+        named = enough and len({row[0] for row in rows[1:]}) == len(rows) - 1
         if widths != {len(header[0])} and (widths != {len(header[0]) + 1} or not named):
             continue
-        cells = [cell for row in rows for cell in row]
-        fitting[separator] = sum(map(is_number, cells)) / len(cells)
+        cells = [cell for row in rows[1:] or rows for cell in row]
+        share = sum(map(is_number, cells)) / len(cells)
+        fitting[separator] = widths == {len(header[0])}, share
     if fitting:
         return max(fitting, key=lambda sign: fitting[sign])
     signs = [sign for name, sign in SEPARATORS.items() if name not in ("pipe", "blank")]
