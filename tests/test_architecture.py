@@ -58,7 +58,6 @@ FLOORS = {
     "selection": (4, 0),
     "confidence": (4, 0),
     "points": (4, 0),
-    "doubts": (4, 0),
     "pipeline": (4, 1),
     "topics": (4, 1),
     "trials": (4, 2),

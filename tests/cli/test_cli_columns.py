@@ -395,16 +395,10 @@ def test_gaps_in_arrays_are_filled(tmp_path):
 # ---- forms of files
 
 
-def zstd(content):
-    pyarrow = pytest.importorskip("pyarrow", reason="the extra 'cli'")
-    return pyarrow.compress(content, "zstd", asbytes=True)
-
-
 PACKINGS = [
     (".gz", gzip.compress),
     (".bz2", bz2.compress),
     (".xz", lzma.compress),
-    (".zst", zstd),
 ]
 
 

@@ -251,7 +251,12 @@ def test_degenerate_partitions_have_defined_scores():
 
 def test_two_partitions_of_single_objects_have_no_measure_of_pairs():
     single = [0, 1, 2, 3]
-    for name in ("adjusted_rand_index", "pairwise_precision", "pairwise_f1", "fowlkes_mallows_index"):
+    for name in (
+        "adjusted_rand_index",
+        "pairwise_precision",
+        "pairwise_f1",
+        "fowlkes_mallows_index",
+    ):
         with pytest.warns(EvidenceWarning, match="alone in both partitions"):
             assert np.isnan(getattr(metrics, name)(single, [9, 8, 7, 6]))
     assert metrics.rand_index(single, single) == 1

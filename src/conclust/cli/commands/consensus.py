@@ -36,13 +36,13 @@ from conclust.confidence.chance import usual_chance
 from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.auto.number import are_supported
 from conclust.consensus.base import spread
-from conclust.doubts import doubts
 from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import InputError, SelectionWarning
 from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.storing import refusal_to_save
 from conclust.pipeline import ConsensusClustering
+from conclust.points.doubts import doubts
 from conclust.results.placing import Placing
 from conclust.results.record import (
     EnsembleFacts,

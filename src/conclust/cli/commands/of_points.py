@@ -16,7 +16,7 @@ from conclust.cli.reading.inputs import Points, read_points
 from conclust.cli.record import Clock
 from conclust.cli.requested import reading
 from conclust.confidence import ClusterGaps, cluster_categories, cluster_features, cluster_gaps
-from conclust.doubts import doubts
+from conclust.points.doubts import doubts
 from conclust.results.features import MOST_GAPS, Features, write_features
 
 

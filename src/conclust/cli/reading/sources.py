@@ -30,17 +30,19 @@ def _xz() -> Any:
     return import_module("lzma").LZMADecompressor()
 
 
-_PACKINGS: dict[str, tuple[str, tuple[bytes, ...], Callable[[], Any] | None]] = {
+_PACKINGS: dict[str, tuple[str, tuple[bytes, ...], Callable[[], Any]]] = {
     "gzip": (".gz", (b"\x1f\x8b",), _gzip),
     "bzip2": (".bz2", tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)), _bzip2),
     "xz": (".xz", (b"\xfd7zXZ",), _xz),
-    "zstd": (".zst", (b"\x28\xb5\x2f\xfd",), None),  # unpacked by pyarrow
 }
 """Compressions of text: ending, first bytes, and what unpacks one stream."""
+# Its streams need no checksum, so that damage may pass.
+_OF_ZSTD = "Unpack it in a pipe, 'zstd -dc FILE | conclust COMMAND -'"
 NO_TEXT = {
     b"\xff\xfe\x00\x00": "is in UTF-32. Save it as CSV in UTF-8",
     b"PK\x03\x04": "is a ZIP file or a spreadsheet. Save its table as CSV in UTF-8",
     b"PAR1\x15": "is a Parquet file. Give it a name that ends in .parquet",
+    b"\x28\xb5\x2f\xfd": f"is compressed by zstd. {_OF_ZSTD}",
     b"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
     **{
         beginning: f"is compressed by {name}. Give it a name that ends in {ending}"
@@ -57,6 +59,7 @@ _PICKLE = "Pickles are never read. Save the array by numpy.save, a data frame as
 _ELSEWHERE = {
     **dict.fromkeys((".xls", ".xlsx", ".ods"), _SHEET),
     **dict.fromkeys((".pkl", ".pickle", ".joblib"), _PICKLE),
+    ".zst": _OF_ZSTD,
     ".h5ad": "In Python conclust.sc.tl.consensus(adata, keys) combines columns of labels. For the shell write "
     "these as CSV by adata.obs[[...]].to_csv(...), or the data to be clustered by adata.to_df().to_csv(...)",
 }
@@ -103,11 +106,8 @@ class Source:
     def _parts(self, file: BinaryIO) -> Iterator[bytes]:
         if not self.packing:
             yield from iter(lambda: file.read(1 << 30), b"")
-        elif (decompressor := _PACKINGS[self.packing][2]) is not None:
-            yield from _streams(file, decompressor)
         else:
-            with import_module("pyarrow").CompressedInputStream(file, self.packing) as unpacked:
-                yield from iter(lambda: unpacked.read(1 << 20), b"")
+            yield from _streams(file, _PACKINGS[self.packing][2])
 
 
 def _streams(file: BinaryIO, decompressor: Callable[[], Any]) -> Iterator[bytes]:
@@ -127,7 +127,7 @@ def _streams(file: BinaryIO, decompressor: Callable[[], Any]) -> Iterator[bytes]
 
 
 def _is_damage(error: Exception) -> bool:
-    """Return whether packed bytes caused an error; bz2 and pyarrow raise a bare OSError, unlike the disk."""
+    """Return whether packed bytes caused an error; bz2 raises a bare OSError, unlike the disk."""
     if isinstance(error, OSError):
         return error.errno is None
     lzma = sys.modules.get("lzma")

@@ -172,7 +172,9 @@ class Table:
                 else np.asarray(column.to_numpy(), dtype=np.float64)
             )
             return Numbers({"point": values}, [], "point")
-        found = {} if self.how.na else readings(column)
+        found = {}
+        if not (self.how.na or column.null_count):
+            found = readings(column.cast("string"))
         words: list[str] = []
         if not found:
             cells = self.cells(j)

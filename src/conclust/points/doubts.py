@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from conclust._types import Floats
 from conclust._validation import count
+from conclust.generation import EnsembleGenerator
+from conclust.generation.labelling.rows import is_in_blocks
+from conclust.generation.points import read_points
 
 _BEYOND = 100.0  # how far a cell is beyond its column, in distances of the next one from the median
 _FEW = 8  # number of values below which a sum of the others is no surprise
@@ -59,6 +63,15 @@ def doubts(
     if ids is not None:
         said += _repeated_names(ids)
     return said + _repeated_rows(np.asarray(X, dtype=np.float64), ids)
+
+
+def doubts_of_fit(generator: Any, X: Any) -> list[str]:
+    """Return the doubts about the points of a fitted generator; none where these are not in memory as numbers."""
+    on_disk = isinstance(X, np.memmap) or (is_in_blocks(X) and not isinstance(X, np.ndarray))
+    if not isinstance(generator, EnsembleGenerator) or on_disk:
+        return []
+    names = getattr(generator, "feature_names_in_", None)
+    return doubts(read_points(generator, X, reset=False), names)
 
 
 def _object(row: int, ids: Sequence[str] | None) -> str:
