@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from conclust._validation import count
+from conclust.cli.console import plain
 from conclust.cli.reading.notation import NAMING, NUMBERING, is_number, last_word
 from conclust.cli.reading.tables import Reading, Table
 from conclust.exceptions import InputError
@@ -227,12 +228,15 @@ def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
     rest = f"\n  and {len(lines) - len(shown):,} more columns" * (len(lines) > len(shown))
     width = min(30, max(len(repr(name)) for name, _ in shown))
     listing = "".join(f"\n  {name!r:<{width}}  {what}" for name, what in shown)
-    way = f"This command gives each a meaning: \n\n  {_command(table, how, more)}\n\n"
+    way = (
+        f"This command gives each a meaning:\n\n  {plain(_command(table, how, more))}\n\nText is names of the objects (--id-column), known classes "
+        "(--label-column) or categories (--categories), or is left out (--drop); --impute fills empty cells, --na names them."
+    )
     if not how.command:  # predict, which has no such options
-        way = "Write them as in the file of the result, or make the result by 'conclust cluster --impute median': empty cells are then filled here as well. "
+        way = "Write them as in the file of the result, or make the result by 'conclust cluster --impute median': empty cells are then filled here as well."
     raise InputError(
         f"{table.name}: points are numbers in every cell, and some columns are not.{listing}{rest}\n"
-        f"{way}Text is names of the objects (--id-column), known classes (--label-column) or categories (--categories), or is left out (--drop); --impute fills empty cells, --na names them."
+        f"{way}"
     )
 
 

@@ -20,6 +20,8 @@ EMPTY_NUMBER = ("-", "--", "?", "k.A.", "k. A.", "n.a.", "n. a.", "n.d.", "#NV",
 """Cells that are empty besides numbers or dates only, where they are no answers."""
 _UNITS = "%€$£"
 _BLANK = " \u00a0\u202f"  # also those that do not break a line
+SPACES = " \t\n\r\x0b\x0c" + _BLANK
+"""Characters around a cell that are no part of it: not all that str.strip() takes, such as a file separator."""
 _NUMBERS = {"point": (r"\.", ",'\u2019" + _BLANK), "comma": (",", ".'\u2019" + _BLANK)}
 """Decimal signs, each with the signs that may stand between thousands."""
 _DATES = {

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from conclust._files.formats import WHOLE
 from conclust._files.parquetfile import index_columns
 from conclust._types import Floats
-from conclust.cli.reading.notation import EMPTY, EMPTY_NUMBER, described, readings
+from conclust.cli.reading.notation import EMPTY, EMPTY_NUMBER, SPACES, described, readings
 from conclust.cli.reading.sources import Source
 from conclust.cli.reading.textfile import TextFile
 from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
@@ -136,7 +136,7 @@ class Table:
         """Return a column of text without blanks around the cells, null where they are empty."""
         from pyarrow import array, compute
 
-        cells = compute.utf8_trim_whitespace(self.columns[j].cast("string"))
+        cells = compute.utf8_trim(self.columns[j].cast("string"), SPACES)
         empty = compute.is_in(cells, value_set=array([*EMPTY, *self.how.na]))
         return compute.if_else(empty, None, cells)
 
