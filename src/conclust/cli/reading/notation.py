@@ -78,8 +78,8 @@ def is_missing(text: str) -> bool:
 def is_number(text: str, *, plain: bool = False) -> bool:
     """Return whether a cell is a number, in any notation or (`plain`, as labels are) with digits and a point."""
     if plain:
-        return _PLAIN.fullmatch(text.strip()) is not None
-    return _ANY_NUMBER.fullmatch(text.strip().strip(_UNITS).strip()) is not None
+        return _PLAIN.fullmatch(text.strip(SPACES)) is not None
+    return _ANY_NUMBER.fullmatch(text.strip(SPACES + _UNITS)) is not None
 
 
 def last_word(name: str) -> str:
