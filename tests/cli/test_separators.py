@@ -95,14 +95,6 @@ def test_draws_are_read_with_every_separator(tmp_path, separator, header):
 
 
 @EVERY
-def test_compare_methods_reads_every_separator(tmp_path, separator, header):
-    path = written(tmp_path / "labels.txt", labels(), separator, header)
-    run("compare-methods", path, "-k", 3, "--methods", "voting", "--out", tmp_path / "o")
-    with (tmp_path / "o" / "labels.csv").open(encoding="utf-8") as file:
-        assert [int(row["Voting"]) for row in csv.DictReader(file)] == TRUTH.tolist()
-
-
-@EVERY
 def test_compare_reads_every_separator(tmp_path, separator, header, capsys):
     """As SNAP and LFR publish communities: a node and its community in each line."""
     nodes = np.arange(N)
@@ -138,18 +130,6 @@ def test_points_are_read_with_every_separator(tmp_path, separator, header, comma
     assert found(tmp_path / "p") == [0, 1, 2]
 
 
-@EVERY
-def test_join_reads_every_separator(tmp_path, separator, header):
-    tables = []
-    for place in range(2):
-        rows = [[f"p{i}", str(TRUTH[i]), str(TRUTH[i])] for i in range(place, N)]
-        rows = [["id", "ra", "rb"]] * header + rows
-        tables.append(tmp_path / f"place{place}.txt")
-        tables[-1].write_text("\n".join(map(separator.join, rows)))
-    run("join", *tables, "--out", tmp_path / "joined.csv")
-    assert len((tmp_path / "joined.csv").read_text().splitlines()) == N + 1
-
-
 def test_r_leaves_out_the_name_of_the_names_of_rows(tmp_path):
     """write.table of R: blanks, quotation marks, one name less than columns."""
     rows = [f'"row {i}" {i % 3} {i % 2}' for i in range(N)]
@@ -167,7 +147,7 @@ def test_clumpp_files_are_columns(tmp_path):
     assert read.ids[0] == "1:"
 
 
-@pytest.mark.parametrize("command", ["combine", "compare", "compare-methods"])
+@pytest.mark.parametrize("command", ["combine", "compare"])
 def test_lines_that_are_not_divided_are_no_labels(tmp_path, command, capsys):
     """A clustering in which every line is one label is refused, unless its separator is given."""
     path = tmp_path / "lines.txt"
