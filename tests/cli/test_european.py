@@ -98,6 +98,24 @@ def test_names_of_columns_are_quoted_for_the_shell(tmp_path, monkeypatch, capsys
     ]
 
 
+@pytest.mark.parametrize("more", [[], ["--columns", "a,b,c"]])
+def test_a_slip_and_a_column_that_cannot_be_read_are_settled_by_the_command(
+    tmp_path, monkeypatch, capsys, more
+):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [f"{x},{y},07/0{i % 9 + 1}/2024" for i, (x, y) in enumerate(rng.normal(size=(40, 2)))]
+    rows[7] = "oops,1,01/01/2024"
+    (tmp_path / "a.csv").write_text("\n".join(["a,b,c", *rows]))
+    words = ["cluster", "a.csv", "--partitions", "4", "-k", "2", "--out", "o", *more]
+    assert main(words) == 1
+    refusal = capsys.readouterr().err
+    assert "'oops' in line 9, column 1 ('a') is not a number" in refusal
+    (command,) = [line for line in refusal.splitlines() if line.startswith("  conclust ")]
+    assert main(shlex.split(command)[1:]) == 0
+    assert json.loads((tmp_path / "o/result.json").read_text())["input"]["columns"] == ["a", "b"]
+
+
 @pytest.mark.parametrize(
     ("cells", "values"),
     [
@@ -120,7 +138,9 @@ def test_notations_are_found_by_the_whole_column(tmp_path, cells, values):
 
 
 def test_other_columns_and_options_decide_what_a_column_leaves_open(tmp_path):
-    with pytest.raises(InputError, match="'1,234', which may be point or comma"):
+    with pytest.raises(
+        InputError, match=r"'1,234', in which the comma may be .*\n.*\n.*\n\n.*--decimal comma"
+    ):
         column(tmp_path, "1,234", "5,678")
     assert column(tmp_path, "1,234", "5,678", decimal="comma") == [1.234, 5.678]
     assert column(tmp_path, "1,234", "5,678", decimal="point") == [1234, 5678]

@@ -23,13 +23,8 @@ _INDEX = "__index_level_"  # columns of an index without a name
 _FEW = 10  # number of objects below which all labels of a column may differ by chance
 _NEARLY = 0.9  # minimum share of different values of labels that are names
 _LISTED = 40  # maximum number of columns in a refusal
-_OPTIONS = (
-    "--id-column",
-    "--categories",
-    "--drop",
-    "--na",
-    "--impute",
-)  # those that a refusal adds
+# Those that a refusal adds.
+_OPTIONS = ("--id-column", "--categories", "--drop", "--na", "--impute", "--decimal", "--columns")
 
 
 @dataclass
@@ -224,6 +219,12 @@ def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
     if roles.ids is not None or len(more["--id-column"]) > 1:
         more["--drop"] += more["--id-column"][roles.ids is None :]
         more["--id-column"] = more["--id-column"][: roles.ids is None]
+    if more["--na"] and not how.gaps:
+        more["--impute"] = ["median"]
+    if roles.chosen and more["--drop"]:
+        data = [_quoted(table.names[j]) for j in roles.data]
+        more["--columns"] = [name for name in data if name not in more["--drop"]]
+        more["--drop"] = []
     shown = lines[:_LISTED]
     rest = f"\n  and {len(lines) - len(shown):,} more columns" * (len(lines) > len(shown))
     width = min(30, max(len(repr(name)) for name, _ in shown))
@@ -242,7 +243,7 @@ def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
 
 def _account(table: Table, j: int, how: Reading, *, free: bool) -> tuple[str, str, str]:
     """Return what a column is, and the option and its value that settles it; empty if nothing is open."""
-    name = f'"{table.names[j]}"' if "," in table.names[j] else table.names[j]
+    name = _quoted(table.names[j])
     read = table.numbers_of(j)
     values = read.values
     if values is not None:
@@ -272,7 +273,13 @@ def _account(table: Table, j: int, how: Reading, *, free: bool) -> tuple[str, st
         return written, "", ""
     texts = [text for text in table.texts([j])[0] if not how.is_empty(text)]
     if read.found:
-        way = " (--decimal)" if {"point", "comma"} & set(read.found) else ""
+        signs = {"point", "comma"} & set(read.found)
+        if len(signs) == 2 and how.decimal is None:
+            what = (
+                f"numbers such as {texts[0]!r}, in which the comma may be the decimal sign or not"
+            )
+            return what, "--decimal", "comma"
+        way = " (--decimal)" * bool(signs)
         return (
             f"text such as {texts[0]!r}, which may be {' or '.join(read.found)}{way}",
             "--drop",
@@ -306,6 +313,11 @@ def _account(table: Table, j: int, how: Reading, *, free: bool) -> tuple[str, st
     return f"text, {count(len(kinds), 'value')} {example}", "--categories", name
 
 
+def _quoted(name: str) -> str:
+    """Return a name as options that list names take it."""
+    return f'"{name}"' if "," in name else name
+
+
 def _command(table: Table, how: Reading, more: dict[str, list[str]]) -> str:
     """Return the command with further values of its options, as it can be pasted."""
     words, kept = [*how.command, *[table.name] * (len(how.command) == 1)], []
@@ -313,7 +325,9 @@ def _command(table: Table, how: Reading, more: dict[str, list[str]]) -> str:
         word = words.pop(0)
         option, _, value = word.partition("=")
         if more.get(option):
-            more[option].insert(0, value or words.pop(0))
+            value = value or words.pop(0)
+            if option != "--columns":
+                more[option].insert(0, value)
         else:
             kept.append(word)
     for option, values in more.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from conclust._files.formats import WHOLE
 from conclust._files.parquetfile import index_columns
 from conclust._types import Floats
-from conclust.cli.reading.notation import EMPTY, EMPTY_NUMBER, SPACES, described, readings
+from conclust.cli.reading.notation import (
+    EMPTY,
+    EMPTY_NUMBER,
+    SPACES,
+    described,
+    is_number,
+    readings,
+)
 from conclust.cli.reading.sources import Source
 from conclust.cli.reading.textfile import TextFile
 from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
@@ -145,8 +152,10 @@ class Table:
         return not isinstance(self.columns[j], np.ndarray) and is_arrow_text(self.columns[j].type)
 
     def is_text(self, j: int) -> bool:
-        """Return whether a column is text that is not numbers."""
-        return self.is_words(j) and not self.numbers_of(j).found
+        """Return whether a column is text, without a number in its first cells."""
+        if not self.is_words(j) or self.numbers_of(j).found:
+            return False
+        return not any(is_number(cell or "") for cell in self.columns[j][:1000].to_pylist())
 
     def numbers_of(self, j: int) -> Numbers:
         """Return a column as numbers in every notation that fits all of its cells."""
@@ -239,7 +248,7 @@ class Table:
         for column in (self.columns[j] for j in columns):
             cells = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
             texts = ["" if cell is None else str(cell) for cell in cells]
-            read.append([text.strip() for text in texts] if self.text else texts)
+            read.append([text.strip(SPACES) for text in texts] if self.text else texts)
         return read
 
     def labels(self, columns: Sequence[int], *, noise: bool) -> NDArray[Any]:
@@ -262,11 +271,10 @@ class Table:
         if self.text is not None:
             from pyarrow import ArrowInvalid
 
-            for cells in ([] if self.how.na else [lambda: column]) + [lambda: self.cells(j)]:
-                try:
-                    return self._whole(j, cells(), noise)
-                except ArrowInvalid:  # names
-                    continue
+            for trimmed in (False, True):
+                if trimmed or not self.how.na:
+                    with suppress(ArrowInvalid):  # names
+                        return self._whole(j, self.cells(j) if trimmed else column, noise)
             column = self.cells(j)
         labels = arrow_labels(column)
         labels = labels.objects() if isinstance(labels, CodedColumn) else labels
