@@ -30,7 +30,7 @@ from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled_points
 from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi
-from conclust.points import Refinement, decide_by_points, refined_by_points
+from conclust.points import Refinement, decide_by_points, doubts_of_fit, refined_by_points
 from conclust.points.further import cells_of, names_of, with_further
 
 __all__ = ["ConsensusClustering"]
@@ -54,8 +54,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         :func:`conclust.methods` lists ("hbgf", "EAC"). None: :class:`conclust.AutoConsensus`, which also finds the
         number of clusters.
     generator : transformer, default=None
-        Generator of the label matrix from the points. None: :class:`conclust.EnsembleGenerator` with its
-        defaults: 40 partitions of three kinds.
+        Generator of the label matrix. None: :class:`conclust.EnsembleGenerator`, 40 partitions of three kinds.
     n_clusters : int or "auto", default=None
         Number of clusters, or their maximum number for a consensus that treats it as a bound. It overrides the number
         of an estimator given as `consensus`. "auto": the number from 2 to 10 that resampling of the points supports,
@@ -85,8 +84,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     labels_ : ndarray of shape (n_samples,)
         The consensus partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        Probabilities, if the consensus is soft. There is one column for each cluster that is not empty; the clusters
-        of ``labels_`` come first.
+        Probabilities, if the consensus is soft, with a column for each cluster; those of ``labels_`` come first.
     n_clusters_ : int
         Clusters found.
     reason_ : str
@@ -100,6 +98,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
     selection_ : Selection
         The criteria of each number of clusters (:class:`conclust.selection.Selection`), if ``n_clusters="auto"``.
+    doubts_ : list of str
+        Sentences about totals among the rows, cells a hundred times beyond their column, and repeated rows.
     n_features_in_ : int
         Features seen in ``fit``.
 
@@ -137,9 +137,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import load_iris, make_blobs
     >>> from conclust import PCC, ConsensusClustering, EnsembleGenerator
-    >>> from sklearn.datasets import make_blobs
     >>> X, _ = make_blobs(600, centers=6, n_features=10, random_state=0)
     >>> ConsensusClustering(random_state=0).fit(X).n_clusters_
     6
@@ -240,6 +239,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 read_constraints(must_link, cannot_link, num_samples(X))
             with step("generate", generator):
                 ensemble = Ensemble(generator.fit_transform(X))
+            self.doubts_ = doubts_of_fit(generator, X)
             self._n_made, self._further_names = ensemble.n_partitions, names_of(partitions)
             check_row_names({"X": X, "partitions": partitions})
             self.ensemble_ = with_further(ensemble, partitions, self.n_features_in_)

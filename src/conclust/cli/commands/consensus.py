@@ -43,6 +43,7 @@ from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.storing import refusal_to_save
 from conclust.pipeline import ConsensusClustering
+from conclust.points.doubts import doubts
 from conclust.results.placing import Placing
 from conclust.results.record import (
     EnsembleFacts,
@@ -182,6 +183,7 @@ def _clustered(
         scale=made.scale_,
         scale_reason=scaling(made.scale_reason_, points.names),
         na=arguments.na,
+        notations=points.notations or None,
         impute=arguments.impute,
         category_weight=None if weights is None else float(weights[-1]),
         refined=pipeline.refinement_ is not None,
@@ -193,7 +195,9 @@ def _clustered(
         model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
     held = _Clustered(points, filled, pipeline)
     source = source_of(arguments.points, points, filled)
-    return _Work(model, ensemble, table, points.classes, source, settings, warned, held)
+    return _Work(
+        model, ensemble, table, points.classes, source, settings, [*points.doubts, *warned], held
+    )
 
 
 def source_of(path: Path, points: Points, filled: Filled) -> Source:
@@ -270,6 +274,9 @@ def run_combine(arguments: argparse.Namespace) -> None:
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
         talk.step(read_line(first, kinds, labels.notes))
+        repeats = doubts(np.empty((ensemble.n_samples, 0)), ids=labels.ids)
+        for repeat in repeats:
+            talk.step(repeat)
         clock.lap("read")
         model = choice.estimator(
             seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
@@ -290,7 +297,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             na=arguments.na,
         )
         table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
-        work = _Work(model, ensemble, table, labels.classes, source, settings, warned)
+        work = _Work(model, ensemble, table, labels.classes, source, settings, [*repeats, *warned])
         summary = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(summary, summary.splitlines()[0])
 
