@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, NoReturn, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-import conclust
 from conclust._arrays.containers import check_row_names
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, step
@@ -30,7 +29,7 @@ from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import check_nested, where_consensus_has
-from conclust.consensus.registry import advice_on, method_named
+from conclust.consensus.registry import advice_on, make, method_named
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
@@ -362,7 +361,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             method = method_named(part)
             if method is None:
                 self._refuse_consensus(advice_on(part))
-            consensus = getattr(conclust, method.estimator)()
+            consensus = make(method.estimator)
         elif hasattr(part, "fit") and hasattr(part, "get_params") and not isinstance(part, type):
             consensus = clone(part)
         else:
