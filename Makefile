@@ -39,7 +39,7 @@ STRICT ?= ON
 # What takes long is not in `make test`: what starts processes, and what looks at much.
 PROCESSES := $(addprefix tests/,cli/test_cli_borders.py cli/test_cli_predict.py cli/test_customers_page.py cli/test_cli_streams.py cli/test_demo.py \
 	consensus/test_scale.py ensemble/test_processes.py generation/test_generation_cache.py \
-	selection/test_selection_interrupts.py test_experiments.py test_first_use.py test_interrupts.py test_memory.py test_mutants.py test_network_experiments.py test_paper_experiments.py \
+	selection/test_selection_interrupts.py test_experiments.py test_first_use.py test_interrupts.py test_memory.py test_network_experiments.py test_paper_experiments.py \
 	test_reproducibility.py test_results.py)
 LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic/test_solvers_agree.py \
 	confidence/test_posterior.py consensus/refinement/test_eccms.py consensus/test_pipeline.py test_docs.py \
@@ -151,8 +151,8 @@ conda: check-tools
 # Tests that read sources, or that start processes, in which nothing is counted, are left out, and of what is a law of
 # all methods one form of each class is tried: 90 % is required of what remains.
 UNCOUNTED := $(addprefix tests/,consensus/test_scale.py ensemble/test_processes.py \
-	selection/test_selection_interrupts.py test_architecture.py test_benchmarks.py test_coverage.py test_docstrings.py \
-	test_experiments.py test_first_use.py test_interrupts.py test_kernels.py test_mutants.py test_network_experiments.py test_paper_experiments.py \
+	selection/test_selection_interrupts.py test_architecture.py test_benchmarks.py test_docstrings.py \
+	test_experiments.py test_first_use.py test_interrupts.py test_kernels.py test_network_experiments.py test_paper_experiments.py \
 	test_readme.py test_release.py test_reproducibility.py test_security.py test_site.py test_stubs.py test_words.py)
 # Of the tests that take long, those that alone run some of the code.
 COUNTED := $(addprefix tests/,confidence/test_posterior.py consensus/refinement/test_eccms.py consensus/test_pipeline.py \
