@@ -20,6 +20,7 @@
 #   make mutants   mutation testing of the Python sources of three floors (MUTANT_ARGS='--only similarity')
 #   make coverage  branches of the Python code and lines of the C++ code that the tests run
 #   make sanitize  the kernel tests under the address and undefined-behaviour sanitizers
+#   make sanitize-threads  the same under the thread sanitizer (Clang)
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -49,7 +50,7 @@ LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic
 	selection/test_selection_null.py topics/test_topics.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py test_fuzz_calls.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster anndata lint stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster anndata lint stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize sanitize-threads setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 # Without the tools of the tests.
@@ -163,7 +164,11 @@ coverage: check-tools
 
 # Its own environment: the instrumented kernels must never be mistaken for the real ones.
 sanitize: check-tools
-	sh tools/sanitize.sh "$(PYTHON)"
+	sh tools/sanitize.sh "$(PYTHON)" address,undefined
+
+# Clang and its OpenMP: see the script.
+sanitize-threads: check-tools
+	sh tools/sanitize.sh "$(PYTHON)" thread
 
 # By hand: some ten seconds a mutant.
 mutants: setup
