@@ -232,9 +232,16 @@ def names_of(home: str, within: tuple[str, ...]) -> list[str]:
     if home == "conclust":
         return sorted(name for name, module in conclust._HOMES.items() if module in within)
     module = import_module(f"conclust.{home}")
+    # Records that functions of a package return are documented, and are not among its names.
+    returned = [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and value.__module__.startswith(f"{module.__name__}.")
+    ]
+    names = sorted({*module.__all__, *returned}, key=lambda name: (name[0].islower(), name.lower()))
     return [
         f"{home}.{name}"
-        for name in sorted(module.__all__, key=lambda name: (name[0].islower(), name.lower()))
+        for name in names
         if callable(getattr(module, name)) and name not in conclust._HOMES
     ]
 
