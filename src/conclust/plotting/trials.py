@@ -118,7 +118,7 @@ def comparison(trials: Comparison, *, score: str | None = None, ax: Axes | None 
     Returns
     -------
     Axes
-        The axes with the picture. :func:`comparison_of` returns its data as arrays.
+        The axes with the picture.
 
     Raises
     ------
