@@ -43,7 +43,7 @@ PROCESSES := $(addprefix tests/,cli/test_cli_borders.py cli/test_cli_predict.py 
 	selection/test_selection_interrupts.py test_experiments.py test_first_use.py test_interrupts.py test_memory.py test_network_experiments.py test_paper_experiments.py \
 	test_reproducibility.py test_results.py)
 LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic/test_solvers_agree.py \
-	confidence/test_posterior.py consensus/refinement/test_eccms.py consensus/test_pipeline.py test_docs.py \
+	confidence/test_posterior.py consensus/literature/test_eccms.py consensus/test_pipeline.py test_docs.py \
 	ensemble/test_gram.py evidence/test_spanning_tree.py generation/test_generation.py \
 	plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \
 	report/test_size.py selection/test_selection.py selection/test_selection_large.py \
@@ -156,7 +156,7 @@ UNCOUNTED := $(addprefix tests/,consensus/test_scale.py ensemble/test_processes.
 	test_experiments.py test_first_use.py test_interrupts.py test_kernels.py test_network_experiments.py test_paper_experiments.py \
 	test_readme.py test_release.py test_reproducibility.py test_security.py test_site.py test_stubs.py test_words.py)
 # Of the tests that take long, those that alone run some of the code.
-COUNTED := $(addprefix tests/,confidence/test_posterior.py consensus/refinement/test_eccms.py consensus/test_pipeline.py \
+COUNTED := $(addprefix tests/,confidence/test_posterior.py consensus/literature/test_eccms.py consensus/test_pipeline.py \
 	evidence/test_spanning_tree.py plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \
 	topics/test_topics.py)
 coverage: check-tools

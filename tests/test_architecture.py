@@ -140,6 +140,13 @@ def test_imports_go_down_only():
             )
 
 
+def test_no_code_imports_the_methods_of_the_literature():
+    folder = "conclust.consensus.literature"
+    others = [module for module in MODULES if not module.startswith(folder)]
+    assert len(others) < len(MODULES)
+    assert not [m for m in others if any(target.startswith(folder) for target in imported(m))]
+
+
 def test_the_top_module_imports_lazily():
     found = set(imported("conclust.__init__"))
     assert not [name for name in found if not name.startswith("importlib")]

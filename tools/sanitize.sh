@@ -40,7 +40,7 @@ OMP_NUM_THREADS=2 \
     "$venv/bin/python" -m pytest -p no:cacheprovider --numprocesses=2 "$@" \
     tests/evidence/test_coassociation.py tests/ensemble/test_clusterwise.py \
     tests/ensemble/test_contingency_gram.py tests/evidence/test_pairs.py tests/evidence/test_nearest.py \
-    tests/consensus/trajectories/test_trajectories.py \
+    tests/consensus/literature/test_trajectories.py \
     tests/evidence/test_spanning_tree.py tests/consensus/linkage/test_linkage.py \
     tests/consensus/linkage/test_linkage_pairs.py tests/consensus/linkage/test_dendrogram.py \
     tests/consensus/linkage/test_clusterwise.py \

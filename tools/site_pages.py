@@ -87,13 +87,13 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 "Graphs",
                 "Objects, clusters or both are vertices, and the graph is cut.",
                 "conclust",
-                ("conclust.consensus.graph", "conclust.consensus.trajectories"),
+                ("conclust.consensus.graph",),
             ),
             (
-                "Similar clusters",
-                "Evidence is passed on between similar clusters.",
+                "Methods of the literature",
+                "Named by benchmark papers, in the form of their papers.",
                 "conclust",
-                ("conclust.consensus.links", "conclust.consensus.refinement"),
+                ("conclust.consensus.literature",),
             ),
             (
                 "Label vectors",
