@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-import conclust
 from conclust._arrays.containers import check_row_names
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, step
@@ -22,7 +21,7 @@ from conclust.consensus.auto import AutoConsensus, clusters_of
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import check_nested, where_consensus_has
-from conclust.consensus.registry import advice_on, method_named
+from conclust.consensus.registry import advice_on, make, method_named
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
@@ -374,7 +373,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             method = method_named(part)
             if method is None:
                 self._refuse_consensus(advice_on(part))
-            consensus = getattr(conclust, method.estimator)()
+            consensus = make(method.estimator)
         elif hasattr(part, "fit") and hasattr(part, "get_params") and not isinstance(part, type):
             consensus = clone(part)
         else:

@@ -28,7 +28,7 @@ from conclust.exceptions import InputError
 from conclust.membership import soft_centroids
 from conclust.neighbours import neighbour_graph
 from conclust.placing import shared_clusterings
-from conclust.plotting import embedding_of
+from conclust.plotting.maps import embedding_of
 
 
 def column(*values):

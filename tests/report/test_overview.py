@@ -155,7 +155,7 @@ def test_clusters_have_the_given_names(customers):
         if block["kind"] == "pictures"
         for picture in block["pictures"]
     }
-    assert {"heatmap", "embedding", "graph", "bars", "silhouette"} <= pictures.keys()
+    assert {"heatmap", "embedding", "bars", "silhouette"} <= pictures.keys()
     assert [picture.get("error") for picture in pictures.values()] == [None] * len(pictures)
     assert "pensioners: " in pictures["silhouette"]["alt"]
     assert "<b>" not in page(content).partition('<script type="application/json"')[0]

@@ -326,9 +326,9 @@ def _add_select(commands: Any) -> None:
     )
     group.add_argument(
         "--null",
-        choices=("rotation", "gaussian", "unimodal", "flat", "skewed", "none"),
+        choices=("rotation", "gaussian", "unimodal", "none"),
         default="rotation",
-        help="references without clusters: rotations of the points; M3C's Gaussians; unimodal clouds; boxes; exponential clouds; "
+        help="references without clusters: rotations of the points; M3C's Gaussians; unimodal clouds; "
         "none: no p-value [%(default)s]",
     )
     group.add_argument(

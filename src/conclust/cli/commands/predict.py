@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import conclust
 from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.cli.commands.consensus import folder_of, send
@@ -33,6 +32,7 @@ from conclust.cli.summary import confidence_line, last_lines, score, sizes_line,
 from conclust.confidence import ChanceConfidence
 from conclust.confidence.items import company_of_new
 from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.registry import class_of, make
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of
 from conclust.exceptions import FileFormatError, InputError, OutputExistsError, UnseenLabelWarning
@@ -342,7 +342,7 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
     new = objects.labels
     method = result.record.method
     assert method is not None  # of cluster and combine
-    kind = getattr(conclust, method.estimator)
+    kind = class_of(method.estimator)
     if not hasattr(kind, "predict"):
         labels = labels_by_shares(result.ensemble, result.labels, new)
         way = f"by the clusterings they share with each cluster, because {method.estimator} cannot place new objects"
@@ -360,8 +360,9 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
             "parameters. Create the result again."
         )
     running = {"n_jobs": jobs(arguments), "verbose": int(talk.verbosity > 1)}
-    has = kind().get_params()
-    model = kind(**{**parameters, **{k: v for k, v in running.items() if k in has}})
+    model = make(
+        method.estimator, running, **{k: v for k, v in parameters.items() if k not in running}
+    )
     if isinstance(model, AutoConsensus) and objects.votes is not None:
         model.fit_votes(result.ensemble, objects.votes)
     else:

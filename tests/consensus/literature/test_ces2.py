@@ -11,7 +11,7 @@ from tests.naive.linkage import random_labels
 
 from conclust import CEs2, Ensemble
 from conclust.confidence import sample_stability
-from conclust.consensus.linkage.ces2 import _Pairs, inconsistency
+from conclust.consensus.literature.ces2 import _Pairs, inconsistency
 from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
 
 
@@ -83,7 +83,7 @@ def test_the_tree_of_some_rows_equals_that_of_scipy(missing):
 def test_blocks_of_pairs_change_nothing(monkeypatch):
     labels, _ = planted(n=90, m=8, k=3, flip=0.3, missing=0.1)
     expected = CEs2(3).fit(labels)
-    for module in ("consensus.linkage.ces2", "evidence.stability"):
+    for module in ("consensus.literature.ces2", "evidence.stability"):
         monkeypatch.setattr(f"conclust.{module}._BLOCK_ENTRIES", 200)
     found = CEs2(3).fit(labels)
     np.testing.assert_array_equal(found.labels_, expected.labels_)

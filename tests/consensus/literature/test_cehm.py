@@ -9,7 +9,7 @@ from tests.naive import hyperedges as naive
 from tests.naive.linkage import random_labels
 
 from conclust import CEHM, Ensemble
-from conclust.consensus.voting.hyperedges import medoids
+from conclust.consensus.literature.cehm import medoids
 from conclust.exceptions import ParameterError
 from conclust.similarity import cluster_certainty, cluster_jaccard
 

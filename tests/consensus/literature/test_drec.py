@@ -7,7 +7,7 @@ from tests.naive.linkage import random_labels
 from tests.naive.refinement import dense_representation
 
 from conclust import DREC, Ensemble
-from conclust.consensus.refinement.drec import _features, representation_affinity
+from conclust.consensus.literature.drec import _features, representation_affinity
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.metrics import adjusted_rand_index
 

@@ -37,7 +37,7 @@ from conclust._arrays.symmetric import symmetrise, transpose
 from conclust._kernels import MaskedSylvester, SparseLines
 from conclust._progress import rounds, tracked
 from conclust._types import Floats, Ints
-from conclust.consensus.refinement.confident import ConfidentGraph
+from conclust.consensus.literature.confident import ConfidentGraph
 from conclust.exceptions import warn
 
 # A residual of this share of the penalty is an error of at most the same size in C; residuals below

@@ -12,9 +12,9 @@ from tests.naive.linkage import between, evidence, random_labels, replay
 from tests.naive.refinement import residual, self_enhanced
 
 from conclust import ECCMS, LWEA, Ensemble
-from conclust.consensus.refinement import smoothing
-from conclust.consensus.refinement.confident import confident_graph
-from conclust.consensus.refinement.smoothing import smoothed
+from conclust.consensus.literature import smoothing
+from conclust.consensus.literature.confident import confident_graph
+from conclust.consensus.literature.smoothing import smoothed
 from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
 from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import cluster_dissimilarities, starting_clusters

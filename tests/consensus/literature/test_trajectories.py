@@ -18,7 +18,7 @@ from tests.naive.graph import singular_triplets
 
 from conclust import EAC, HBGF, PTA, PTGP, Ensemble
 from conclust._kernels import walk_step
-from conclust.consensus.trajectories.walks import _bipartite, _parts, walks_of
+from conclust.consensus.literature.walks import _bipartite, _parts, walks_of
 from conclust.exceptions import DenseLimitError, EvidenceWarning, UnsupportedEnsembleError
 from conclust.spectra.transfer_cut import bipartite_spectrum, spectrum_of_products
 

@@ -14,9 +14,9 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_dense, count
 from conclust.consensus.base import ConsensusClusterer, Method, spread
+from conclust.consensus.literature.confident import confident_graph
+from conclust.consensus.literature.smoothing import smoothed
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.refinement.confident import confident_graph
-from conclust.consensus.refinement.smoothing import smoothed
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import EvidenceWarning, warn
 from conclust.similarity import cluster_certainty

@@ -14,8 +14,8 @@ from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import transfer_cut as cut_objects
+from conclust.consensus.literature.walks import Walks, informative, too_few, walks_of
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.trajectories.walks import Walks, informative, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import Edges, edges_of
 from conclust.spectra.transfer_cut import (

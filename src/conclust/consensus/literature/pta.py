@@ -11,8 +11,8 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_dense
 from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.literature.walks import informative, too_few, walks_of
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.trajectories.walks import informative, too_few, walks_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.trees.agglomeration import dense_tree, expand, merges_of, starting_clusters
 from conclust.trees.clusterwise import warn_of_pairs

@@ -12,7 +12,7 @@ from tests.naive.graph import associations, singular_triplets
 from tests.naive.linkage import random_labels
 
 from conclust import EAC, ECPCS, HBGF, LCE, Ensemble
-from conclust.consensus.links.ecpcs import _normalized_cut
+from conclust.consensus.literature.ecpcs import _normalized_cut
 from conclust.exceptions import DenseLimitError, EnsembleWarning, EvidenceWarning, ParameterError
 from conclust.metrics import adjusted_rand_index
 from conclust.similarity import connected_triples, trajectory_similarity

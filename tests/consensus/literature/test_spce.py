@@ -6,7 +6,7 @@ from tests.cases import E1, E2, E3, planted
 from tests.naive.refinement import self_paced
 
 from conclust import EAC, SPCE, Ensemble
-from conclust.consensus.refinement.spce import _LEAST_SHARE, _Pairs, learned_graph
+from conclust.consensus.literature.spce import _LEAST_SHARE, _Pairs, learned_graph
 from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.metrics import adjusted_rand_index
 

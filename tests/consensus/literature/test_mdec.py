@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, E2, planted, random_labels
 
 from conclust import HBGF, LWEA, LWGP, MDEC, USENC, Ensemble
-from conclust.consensus.graph.mdec import evidence_cut
+from conclust.consensus.literature.mdec import evidence_cut
 from conclust.exceptions import EnsembleWarning, EvidenceWarning, ParameterError
 from conclust.similarity import cluster_certainty
 
