@@ -20,6 +20,7 @@
 #   make mutants   mutation testing of the Python sources of three floors (MUTANT_ARGS='--only similarity')
 #   make coverage  branches of the Python code and lines of the C++ code that the tests run
 #   make sanitize  the kernel tests under the address and undefined-behaviour sanitizers
+#   make sanitize-threads  the same under the thread sanitizer (Clang)
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -39,17 +40,17 @@ STRICT ?= ON
 # What takes long is not in `make test`: what starts processes, and what looks at much.
 PROCESSES := $(addprefix tests/,cli/test_cli_borders.py cli/test_cli_predict.py cli/test_customers_page.py cli/test_cli_streams.py cli/test_demo.py \
 	consensus/test_scale.py ensemble/test_processes.py generation/test_generation_cache.py \
-	selection/test_selection_interrupts.py test_experiments.py test_first_use.py test_interrupts.py test_memory.py test_mutants.py test_network_experiments.py test_paper_experiments.py \
+	selection/test_selection_interrupts.py test_experiments.py test_first_use.py test_interrupts.py test_memory.py test_network_experiments.py test_paper_experiments.py \
 	test_reproducibility.py test_results.py)
 LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic/test_solvers_agree.py \
-	confidence/test_posterior.py consensus/refinement/test_eccms.py consensus/test_pipeline.py test_docs.py \
+	confidence/test_posterior.py consensus/literature/test_eccms.py consensus/test_pipeline.py test_docs.py \
 	ensemble/test_gram.py evidence/test_spanning_tree.py generation/test_generation.py \
 	plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \
 	report/test_size.py selection/test_selection.py selection/test_selection_large.py \
 	selection/test_selection_null.py topics/test_topics.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py test_fuzz_calls.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster anndata lint stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster anndata lint stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize sanitize-threads setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 # Without the tools of the tests.
@@ -151,11 +152,11 @@ conda: check-tools
 # Tests that read sources, or that start processes, in which nothing is counted, are left out, and of what is a law of
 # all methods one form of each class is tried: 90 % is required of what remains.
 UNCOUNTED := $(addprefix tests/,consensus/test_scale.py ensemble/test_processes.py \
-	selection/test_selection_interrupts.py test_architecture.py test_benchmarks.py test_coverage.py test_docstrings.py \
-	test_experiments.py test_first_use.py test_interrupts.py test_kernels.py test_mutants.py test_network_experiments.py test_paper_experiments.py \
+	selection/test_selection_interrupts.py test_architecture.py test_benchmarks.py test_docstrings.py \
+	test_experiments.py test_first_use.py test_interrupts.py test_kernels.py test_network_experiments.py test_paper_experiments.py \
 	test_readme.py test_release.py test_reproducibility.py test_security.py test_site.py test_stubs.py test_words.py)
 # Of the tests that take long, those that alone run some of the code.
-COUNTED := $(addprefix tests/,confidence/test_posterior.py consensus/refinement/test_eccms.py consensus/test_pipeline.py \
+COUNTED := $(addprefix tests/,confidence/test_posterior.py consensus/literature/test_eccms.py consensus/test_pipeline.py \
 	evidence/test_spanning_tree.py plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \
 	topics/test_topics.py)
 coverage: check-tools
@@ -163,7 +164,11 @@ coverage: check-tools
 
 # Its own environment: the instrumented kernels must never be mistaken for the real ones.
 sanitize: check-tools
-	sh tools/sanitize.sh "$(PYTHON)"
+	sh tools/sanitize.sh "$(PYTHON)" address,undefined
+
+# Clang and its OpenMP: see the script.
+sanitize-threads: check-tools
+	sh tools/sanitize.sh "$(PYTHON)" thread
 
 # By hand: some ten seconds a mutant.
 mutants: setup

@@ -184,6 +184,9 @@ PARTICULAR: dict[tuple[str, str], str] = {
         )
         for form in ("LCE", "LCE wtq")
     },
+    ("ITK", "copies_of_a_soft_partition_give_its_most_probable_clusters"): (
+        "the paper's k-means on distributions, made for soft members: means need not be the corners"
+    ),
     ("BayesEstimate nid", "noise_is_evidence_of_separation"): (
         "relative to the entropies, objects that are noise more often are better left alone"
     ),

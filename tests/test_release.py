@@ -220,26 +220,6 @@ def test_the_hosted_site_uses_the_same_commands():
     assert "build/docs" in commands[-1]
 
 
-@pytest.mark.parametrize("name", ["bug_report", "feature_request"])
-def test_issue_forms_request_the_needed_information(name):
-    form = yaml.safe_load((ROOT / f".github/ISSUE_TEMPLATE/{name}.yml").read_text("utf-8"))
-    assert form.keys() >= {"name", "description", "body"}
-    fields = {field["id"]: field for field in form["body"]}
-    assert all(field["attributes"]["label"] for field in fields.values())
-    required = {
-        key for key, field in fields.items() if field.get("validations", {}).get("required")
-    }
-    assert required == {
-        "bug_report": {"what", "code", "version"},
-        "feature_request": {"need"},
-    }.get(name)
-
-
-def test_the_first_version_is_summarised():
-    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert len(text[text.index("\n## 0.1.0") + 1 :].splitlines()) <= 60
-
-
 @pytest.fixture
 def released(tmp_path):
     (tmp_path / "pyproject.toml").write_bytes(PYPROJECT)

@@ -119,15 +119,12 @@ def warn(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def called_by(packages: tuple[str, ...]) -> bool:
-    """Return whether the caller, a module of one of these packages, was called by another module of them."""
+def fitted_by(estimator: object, packages: tuple[str, ...]) -> bool:
+    """Return whether the code that fits an estimator, from whose methods this is called, is in one of these packages."""
     frame = sys._getframe(1)
-    caller = frame.f_globals.get("__name__", "")
-    while (name := frame.f_globals.get("__name__", "")) == caller or name.startswith("sklearn."):
-        if frame.f_back is None:
-            return False
+    while frame.f_back is not None and frame.f_locals.get("self") is estimator:
         frame = frame.f_back
-    return bool(name.startswith(packages))
+    return bool(frame.f_globals.get("__name__", "").startswith(packages))
 
 
 def _inside(module: str) -> bool:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-import conclust
 from conclust._arrays.containers import check_row_names
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, step
@@ -22,7 +21,7 @@ from conclust.consensus.auto import AutoConsensus, clusters_of
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import check_nested, where_consensus_has
-from conclust.consensus.registry import advice_on, method_named
+from conclust.consensus.registry import advice_on, make, method_named
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
@@ -31,7 +30,7 @@ from conclust.generation.labelling.labelling import scaled_points
 from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi
 from conclust.number import decide_by_points
-from conclust.points import Refinement, decide_given, refined_by_points
+from conclust.points import Refinement, decide_given, doubts_of_fit, refined_by_points
 from conclust.points.further import cells_of, names_of, with_further
 
 __all__ = ["ConsensusClustering"]
@@ -55,8 +54,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         :func:`conclust.methods` lists ("hbgf", "EAC"). None: :class:`conclust.AutoConsensus`, which also finds the
         number of clusters.
     generator : transformer, default=None
-        Generator of the label matrix from the points. None: :class:`conclust.EnsembleGenerator` with its
-        defaults: 40 partitions of three kinds.
+        Generator of the label matrix. None: :class:`conclust.EnsembleGenerator`, 40 partitions of three kinds.
     n_clusters : int or "auto", default=None
         Number of clusters, or their maximum number for a consensus that treats it as a bound. It overrides the number
         of an estimator given as `consensus`. "auto": the number from 2 to 10 that resampling of the points supports,
@@ -86,8 +84,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     labels_ : ndarray of shape (n_samples,)
         The consensus partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        Probabilities, if the consensus is soft. There is one column for each cluster that is not empty; the clusters
-        of ``labels_`` come first.
+        Probabilities, if the consensus is soft, with a column for each cluster; those of ``labels_`` come first.
     n_clusters_ : int
         Clusters found.
     reason_ : str
@@ -104,6 +101,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         ones. If the number is given, these are groups with fewer than a tenth of the objects that a cluster has on average.
     selection_ : Selection
         The criteria of each number of clusters (:class:`conclust.selection.Selection`), if ``n_clusters="auto"``.
+    doubts_ : list of str
+        Sentences about totals among the rows, cells a hundred times beyond their column, and repeated rows.
     n_features_in_ : int
         Features seen in ``fit``.
 
@@ -141,9 +140,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import load_iris, make_blobs
     >>> from conclust import PCC, ConsensusClustering, EnsembleGenerator
-    >>> from sklearn.datasets import make_blobs
     >>> X, _ = make_blobs(600, centers=6, n_features=10, random_state=0)
     >>> ConsensusClustering(random_state=0).fit(X).n_clusters_
     6
@@ -244,6 +242,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 read_constraints(must_link, cannot_link, num_samples(X))
             with step("generate", generator):
                 ensemble = Ensemble(generator.fit_transform(X))
+            self.doubts_ = doubts_of_fit(generator, X)
             self._n_made, self._further_names = ensemble.n_partitions, names_of(partitions)
             check_row_names({"X": X, "partitions": partitions})
             self.ensemble_ = with_further(ensemble, partitions, self.n_features_in_)
@@ -377,7 +376,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             method = method_named(part)
             if method is None:
                 self._refuse_consensus(advice_on(part))
-            consensus = getattr(conclust, method.estimator)()
+            consensus = make(method.estimator)
         elif hasattr(part, "fit") and hasattr(part, "get_params") and not isinstance(part, type):
             consensus = clone(part)
         else:

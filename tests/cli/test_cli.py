@@ -369,7 +369,7 @@ def test_version_is_printed(capsys):
 
 FAILURES = {
     "no such file": (None, "absent.csv: No such file or directory."),
-    "text in points": ("a,b\n1,2\n3,x\n", "line 3, column 2 ('b'): 'x' is not a number"),
+    "text in points": ("a,b\n1,2\n3,x\n", "'x' in line 3, column 2 ('b') is not a number"),
     "ragged": ("a,b\n1,2\n3\n", "is ragged"),
     "one object": ("a,b\n1,2\n", "holds 1 object; a clustering needs at least two."),
 }
@@ -383,10 +383,10 @@ def test_bad_input_exits_with_1_and_one_sentence(tmp_path, out, name, capsys):
         path = tmp_path / "points.csv"
         path.write_text(content)
     assert main(["cluster", str(path), "--out", str(out), "--jobs", "1"]) == 1
-    error_output = capsys.readouterr().err.strip().splitlines()
-    assert error_output[-1].startswith("conclust cluster: ")
-    assert sentence in error_output[-1]
-    assert "Traceback" not in "".join(error_output)
+    error_output = capsys.readouterr().err
+    assert error_output.startswith("conclust cluster: ")
+    assert sentence in error_output
+    assert "Traceback" not in error_output
     assert not out.exists()
 
 

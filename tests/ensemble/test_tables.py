@@ -1,5 +1,7 @@
 """Ensembles from tables: joined by identifiers, and in long form, against loops over dicts."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -240,3 +242,27 @@ def test_empty_text_is_missing_in_every_form_of_table():
     joined = Ensemble.join({"one": {"id": [0, 1, 2, 3], **columns}}, on="id")
     assert joined.labels.tolist() == wanted
     assert adjusted_rand_index(["x", "", "y"], [0, 0, 1]) == adjusted_rand_index(["x", "y"], [0, 1])
+
+
+@pytest.mark.parametrize("answers", [["no", "yes"], [0, 1]])
+def test_answers_of_a_crowd_take_one_byte_per_cell(answers):
+    n, m = 3_000, 700
+    rng = np.random.default_rng(0)
+    items = np.repeat(np.arange(n), 3)
+    workers = (np.arange(3 * n) + rng.integers(0, m // 3, 3 * n) * 3) % m
+    table = {
+        "item": items,
+        "worker": workers,
+        "answer": np.array(answers)[rng.integers(0, 2, 3 * n)],
+    }
+    tracemalloc.start()
+    ensemble = Ensemble.from_long(table, "item", "worker", "answer")
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert ensemble.shape == (n, m)
+    assert held < 1.3 * n * m
+    assert peak < 4 * n * m
+    codes = ensemble.labels[items, workers]
+    assert [ensemble.names[u][k] for u, k in zip(workers, codes, strict=True)] == table[
+        "answer"
+    ].tolist()

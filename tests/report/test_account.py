@@ -618,3 +618,11 @@ def test_a_test_is_named_that_the_estimator_has(blobs):
         members = labels[:, None] if result is labels else None
         found = account(result, X=blobs, ensemble=members)
         assert f"({does} does it)" in found["decision"]["sentence"]
+
+
+def test_a_model_of_points_lacks_a_test_and_not_a_reference():
+    X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [8.0]], 30, axis=0)
+    model = ConsensusClustering(generator=EnsembleGenerator("kmeans", 10), random_state=0).fit(X)
+    sentence = account(model)["decision"]["sentence"]
+    assert "labels alone give no reference" not in sentence
+    assert 'n_clusters="auto"' in sentence

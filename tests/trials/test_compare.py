@@ -14,6 +14,7 @@ import conclust as cc
 from conclust import metrics
 from conclust.confidence import confidences
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError
+from conclust.plotting.trials import comparison_of
 from conclust.trials.entries import USUAL
 
 
@@ -276,7 +277,7 @@ def test_invalid_arguments_are_refused():
 def test_the_plot_shows_the_ranking():
     z, labels = members(9)
     actual = cc.compare(labels, ["PTA", "EAC", "PCC", Short()], n_clusters=4, truth=z)
-    ranking = cc.plotting.comparison_of(actual, score="nmi")
+    ranking = comparison_of(actual, score="nmi")
     assert ranking.without == ["Short"]
     assert list(ranking.values) == sorted(ranking.values, reverse=True)
     ax = cc.plotting.comparison(actual, score="nmi")

@@ -41,10 +41,10 @@ class Choice(NamedTuple):
 
     def estimator(self, *, seed: int | None = None, jobs: int, verbose: int) -> Any:
         """Return the unfitted estimator."""
-        kind = getattr(conclust, self.method.estimator)
+        from conclust.consensus.registry import make
+
         running = {"random_state": seed, "n_jobs": jobs, "verbose": verbose}
-        has = inspect.signature(kind).parameters
-        return kind(**{k: v for k, v in running.items() if k in has}, **self.parameters)
+        return make(self.method.estimator, running, **self.parameters)
 
 
 def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import csv
 import json
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from conclust._files.formats import INPUTS, OUTPUTS, WEIGHTS, either
 from conclust.cli.choice import AUTO, DEFAULT_METHOD
-from conclust.cli.reading.encodings import encoding_named
+from conclust.cli.reading.notation import EMPTY, EMPTY_NUMBER, SEPARATORS
 
 __all__ = [
     "INPUTS",
@@ -158,9 +159,9 @@ def add_reading(
     )
     group.add_argument(
         "--delimiter",
-        choices=("auto", "comma", "semicolon", "tab"),
+        choices=("auto", *SEPARATORS),
         default="auto",
-        help="separator of the columns of a CSV file [%(default)s]",
+        help="separator of the columns of a text file; blank: one or more [%(default)s]",
     )
     group.add_argument(
         "--encoding",
@@ -174,7 +175,7 @@ def add_reading(
         action=Once,
         metavar="A,B",
         help="further spellings of an empty cell in CSV files, such as --na=99,refused or --na=-9 "
-        "[only empty, NA, N/A, NaN, None, null, NULL, #N/A, #NULL! and .]",
+        f"[empty cells and {' '.join(EMPTY[1:])}; among numbers also {' '.join(EMPTY_NUMBER)}]",
     )
     group.add_argument(
         "--key",
@@ -190,9 +191,8 @@ def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> No
     group.add_argument(
         "--decimal",
         type=_decimal,
-        default="point",
         metavar="SIGN",
-        help="decimal separator in CSV files: point or comma [%(default)s]",
+        help="decimal sign in CSV files: point or comma [found for each column]",
     )
     if imputing:
         becomes = (
@@ -472,3 +472,20 @@ def _decimal(text: str) -> str:
     if mark is None:
         raise argparse.ArgumentTypeError(f"must be point or comma, got {text!r}")
     return mark
+
+
+_SIGNS = "09aZ.,;\t\r\n\"'-"  # characters that every text encoding has
+
+
+def encoding_named(name: str) -> str:
+    """Return the usual name of an encoding in which tables can be read."""
+    try:
+        usual = codecs.lookup(name).name
+        readable = _SIGNS.encode(usual).decode(usual) == _SIGNS
+    except (LookupError, UnicodeError, ValueError):
+        readable = False
+    if not readable:
+        raise argparse.ArgumentTypeError(
+            f"must be an encoding of text that Python knows, such as cp1252, latin-1 or utf-16-le, got {name!r}"
+        )
+    return usual

@@ -228,10 +228,18 @@ def _add_combine(commands: Any) -> None:
         "object (--na adds further codes). -2: it observed the object and put it apart from all others (noise).",
     )
     parser.add_argument(
-        "labels", type=path_of, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
+        "labels", type=path_of, nargs="?", metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
     )
     group = parser.add_argument_group("ensemble")
     add_members(group)
+    group.add_argument(
+        "--memberships",
+        type=path_of,
+        nargs="+",
+        metavar="FILE",
+        help="instead of labels: files of memberships, one clustering each, as ADMIXTURE and STRUCTURE write them (.Q, "
+        ".meanQ): one object per line, numbers only",
+    )
     group.add_argument(
         "--rows",
         choices=("objects", "draws", "answers"),
@@ -318,9 +326,9 @@ def _add_select(commands: Any) -> None:
     )
     group.add_argument(
         "--null",
-        choices=("rotation", "gaussian", "unimodal", "flat", "skewed", "none"),
+        choices=("rotation", "gaussian", "unimodal", "none"),
         default="rotation",
-        help="references without clusters: rotations of the points; M3C's Gaussians; unimodal clouds; boxes; exponential clouds; "
+        help="references without clusters: rotations of the points; M3C's Gaussians; unimodal clouds; "
         "none: no p-value [%(default)s]",
     )
     group.add_argument(
@@ -376,7 +384,7 @@ def _add_report(commands: Any) -> None:
         help="maximum number of objects listed, the most uncertain ones [%(default)s]",
     )
     group.add_argument("--no-pictures", action="store_true", help="omit pictures")
-    add_cluster_names(group, "those given to 'conclust cluster', or numbers from 1")
+    add_cluster_names(group, "those given to 'conclust cluster', or labels from 0")
     add_talking(parser)
     parser.set_defaults(run=_run_module("report"))
 
@@ -499,6 +507,14 @@ def _check_weight(arguments: argparse.Namespace) -> None:
 
 
 def _run_combine(arguments: argparse.Namespace) -> None:
+    if (arguments.labels is None) == (arguments.memberships is None):
+        arguments.usage_error("Give a file of labels, or --memberships with files of memberships.")
+    if arguments.memberships is not None and (
+        arguments.rows != "objects" or arguments.blocks or arguments.checkpoint is not None
+    ):
+        arguments.usage_error(
+            "--memberships: files of memberships have objects as rows, and are read at once."
+        )
     if arguments.rows != "draws":
         for option, value in (("--burn", arguments.burn), ("--thin", arguments.thin)):
             if value is not None:

@@ -161,7 +161,7 @@ def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.
         warnings.simplefilter("ignore", UserWarning)  # no method is suited to random partitions
         ensemble = Ensemble(permuted, weights=weights)
         if isinstance(again, type(model)) and isinstance(again, ConsensusClusterer):
-            again.fit_like(ensemble, model)
+            again._fit_like(ensemble, model)
         else:
             again.fit(ensemble)
     return _mean(again, ensemble)

@@ -47,7 +47,7 @@ from conclust.exceptions import (
     InputError,
     UnseenLabelWarning,
     UnsupportedEnsembleError,
-    called_by,
+    fitted_by,
     warn,
 )
 
@@ -129,7 +129,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         The ensemble contains the observed objects; `observed` is their mask among the given ones.
         """
 
-    def fit_like(self, X: Any, model: Any) -> Self:
+    def _fit_like(self, X: Any, model: Any) -> Self:
         """Fit, with the decisions, other than the number of clusters, that a fitted model of the class took."""
         return self.fit(X)
 
@@ -208,7 +208,6 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             began = time.monotonic()
             forget_results(self)
             yield
-            self._warn_of_fewer()
             seconds = time.monotonic() - began
             say(f"{count(self.n_clusters_, 'cluster')} after {seconds:.1f} s")
 
@@ -225,6 +224,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         observed = ensemble.observed
         part = ensemble if observed.all() else ensemble.observed_only()
         self._check(part)
+        if self.method.soft_members == "labels":
+            part = part.most_probable()
         self._names, self._code_type = part.names, part.codes.dtype
         self._constraints = None if links is None else self._constraints_of(links, observed)
         return Task(ensemble, part, observed)
@@ -245,6 +246,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             first = f" (the first is object {np.argmin(observed)})"
             self._warn_of_unobserved(int(np.count_nonzero(~observed)), first)
         self._warn_of_sets(task.ensemble)
+        self._warn_of_fewer()
 
     def _check(self, ensemble: Ensemble) -> None:
         """Refuse an ensemble that the method cannot take, and parameters that do not fit it."""
@@ -271,7 +273,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             requested, Integral
         ):
             return
-        if self.n_clusters_ < requested and not called_by(_SEARCHES):
+        if self.n_clusters_ < requested and not fitted_by(self, _SEARCHES):
             warn(
                 f"{type(self).__name__} found {count(self.n_clusters_, 'cluster')} where n_clusters={requested} was "
                 "requested: the partitions do not distinguish more by its criterion. EAC and LWEA cut a tree into exactly "
@@ -316,6 +318,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             )
         check_option(self.missing, "missing", type(self).__name__, Missing)
         fit_blocks(self, X)
+        self._warn_of_fewer()
 
     def _reads_all(self, n_samples: int) -> bool:
         """Return whether labels in blocks are few enough to be read at once and solved in memory."""
@@ -545,6 +548,12 @@ def _checked_labels(labels: Any, ensemble: Ensemble, name: str) -> NDArray[Any]:
         raise ValueError(
             f"{name}._fit must return an int for each of the {ensemble.n_samples} observed objects. Got "
             f"{_form(labels, result)} instead."
+        )
+    if result.dtype.kind == "i" and result.min() < 0:
+        i = int(result.argmin())
+        raise ValueError(
+            f"{name}._fit must return an int for each of the {ensemble.n_samples} observed objects, from 0 on. Got {result[i]} for "
+            f"object {i} instead: an object that belongs to no other one is a cluster of its own."
         )
     return result
 

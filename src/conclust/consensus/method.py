@@ -66,8 +66,9 @@ class Method:
         Whether objects that some partitions did not observe are accepted with the default parameters.
     weights : bool, default=True
         Whether the weights of the partitions count.
-    soft_members : bool
-        Whether partitions that are memberships are accepted.
+    soft_members : bool or "labels"
+        Whether partitions that are memberships are accepted. "labels": as their most probable clusters, for methods
+        that compare objects.
     cost : str
         Time in n objects, N partitions, T clusters of all partitions, K clusters of the consensus.
     citation : str
@@ -86,7 +87,7 @@ class Method:
     membership: bool
     missing: bool = True
     weights: bool = True
-    soft_members: bool
+    soft_members: bool | Literal["labels"]
     cost: str
     citation: str
     missing_with: str = ""

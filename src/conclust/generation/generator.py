@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -38,6 +38,7 @@ from conclust.generation.kinds.registry import (
     settings_for,
 )
 from conclust.generation.labelling.labelling import Labelling, over_chunks, scaled
+from conclust.generation.labelling.models import Searches
 from conclust.generation.labelling.rotation import Rotation
 from conclust.generation.labelling.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
 from conclust.generation.labelling.sampled import Shares, in_order_of_appearance, label_all
@@ -184,10 +185,10 @@ class EnsembleGenerator(StoredGenerator):
     these, ``transform`` returns the labels of exactly the points given to ``fit``, and raises an error for other
     points.
 
-    Labels of members that have a name ("kmeans", "mixed", ...) are uint8 if every member takes all objects (up to 254
-    clusters), int8 with -1 for objects that were not drawn (up to 127 clusters): ensembles use both types without a
-    copy. All other labels are int32, with -2 for noise. The clusters of each partition are numbered by first
-    appearance.
+    Labels are signed, so that -1 (missing) can be written into them. Those of members that have a name ("kmeans", "mixed",
+    ...) are int8 up to 127 clusters, which ensembles use without a copy, and int16 or int32 beyond, with -1 for objects
+    that were not drawn. All other labels are int32, with -2 for noise. The clusters of each partition are numbered by
+    first appearance.
 
     Members of the kinds that have a name are designed: numbers of clusters, neighbours, resolutions, core distances and
     minimum sizes do not depend on `random_state`, and the first members of each kind, of any number, are spread evenly.
@@ -542,7 +543,7 @@ class EnsembleGenerator(StoredGenerator):
         self._run(plan, points, keep, cache)
         self.members_ = [members[u] for u in range(plan.n_partitions)]
         if plan.measured:
-            self._dtype = type_for(self.members_, n)
+            self._dtype = type_for(self.members_)
             matrix = None if matrix is None else matrix.astype(self._dtype)
         self._seen = dict(sorted(samples.items()))
         self._seen_digest = points_digest(raw) if samples else None
@@ -574,7 +575,7 @@ class EnsembleGenerator(StoredGenerator):
 
         shares = Shares(rows, self.scaler_, self.n_jobs)
         self._run(plan, shares, keep, cache)
-        self._dtype = type_for(members.values(), rows.n) if plan.measured else plan.label_type
+        self._dtype = type_for(members.values()) if plan.measured else plan.label_type
         self._seen, self._seen_digest = {}, None
 
         def label(some_members: Sequence[Member], block: Floats) -> NDArray[Any]:
@@ -603,13 +604,18 @@ class EnsembleGenerator(StoredGenerator):
         keep: Callable[[Task, Sequence[Labelled]], None],
         cache: MemberCache | None,
     ) -> None:
+        searches = Searches()  # members from a cache, or from other processes, share them again
+
+        def keep_shared(task: Task, results: Sequence[Labelled]) -> None:
+            keep(task, [replace(one, model=searches.shared(one.model)) for one in results])
+
         with warnings.catch_warnings():
             if is_named(self.method):  # warned once, at the end, instead of once per member
                 warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
             report = run_tasks(
                 plan.tasks,
                 points,
-                keep,
+                keep_shared,
                 cache=cache,
                 n_jobs=self.n_jobs,
                 prefer=plan.prefer,

@@ -345,7 +345,7 @@ def _plan_pairs(
     named = all(isinstance(algorithm, str) for algorithm, _ in pairs)
     measured = named and any(_chooses(run.recipe) for run in runs)
     most = max(max(run.numbers) for run in runs)
-    kept_type = label_type(sizes, [most]) if named and not measured else np.dtype(np.int32)
+    kept_type = label_type([most]) if named and not measured else np.dtype(np.int32)
     return Plan(tuple(tasks), total, kept_type, None, measured)
 
 
@@ -419,7 +419,7 @@ def _plan_in_turn(
         return Plan(tuple(tasks), total, np.dtype(np.int32), "threads", measured=True)
     if named:
         most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
-        return Plan(tuple(tasks), total, label_type(sizes, [most]), "threads")
+        return Plan(tuple(tasks), total, label_type([most]), "threads")
     # The number of clusters of users' clusterers, and whether they find noise, is not known in advance.
     return Plan(tuple(tasks), total, np.dtype(np.int32), None)
 

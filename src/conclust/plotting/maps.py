@@ -96,7 +96,7 @@ def embedding_of(
 
     Examples
     --------
-    >>> from conclust.plotting import embedding_of
+    >>> from conclust.plotting.maps import embedding_of
     >>> found = embedding_of([[0.0, 1.0, 5.0], [0.0, 1.0, -5.0], [0.0, 0.0, 0.0]], [0, 1, 0])
     >>> abs(found.places[:, 0]).round(2)
     array([5., 5., 0.])
@@ -235,7 +235,7 @@ def embedding(
     Returns
     -------
     Axes
-        The axes with the picture. :func:`embedding_of` returns its data as arrays.
+        The axes with the picture.
 
     Raises
     ------

@@ -74,7 +74,7 @@ def read_result(
     names, feature_names : sequence, default=None
         Names of objects and features.
     cluster_names : sequence of str, default=None
-        Names of the clusters. None: those in the folder, or their numbers from 1.
+        Names of the clusters. None: those in the folder, or their labels, from 0.
 
     Returns
     -------

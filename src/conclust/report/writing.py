@@ -62,7 +62,7 @@ def account(
     feature_names : sequence of length n_features, default=None
         None: the columns of a frame `X`, or their numbers.
     cluster_names : sequence of str, default=None
-        Names of the clusters, in the order of their labels. None: the names in the folder, or their numbers from 1.
+        Names of the clusters, in the order of their labels. None: the names in the folder, or their labels, from 0.
     max_objects : int, default=2000
         Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True
@@ -166,7 +166,7 @@ def write(
     feature_names : sequence of length n_features, default=None
         None: the columns of a frame `X`, or their numbers.
     cluster_names : sequence of str, default=None
-        Names of the clusters, in the order of their labels. None: the names in the folder, or their numbers from 1.
+        Names of the clusters, in the order of their labels. None: the names in the folder, or their labels, from 0.
     max_objects : int, default=2000
         Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True

@@ -97,7 +97,7 @@ def test_a_given_number_of_classes_is_found(seed):
     assert model.n_clusters_ == 3
     assert cc.metrics.adjusted_rand_index(classes, model.labels_) > 0.9
     tree = cc.AutoConsensus(3)
-    tree.fit_like(labels, SimpleNamespace(evidence_="certain"))
+    tree._fit_like(labels, SimpleNamespace(evidence_="certain"))
     assert tree.evidence_ == "certain"
     gain = cc.metrics.adjusted_rand_index(classes, model.labels_)
     assert gain >= cc.metrics.adjusted_rand_index(classes, tree.labels_)

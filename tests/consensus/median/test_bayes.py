@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from tests.cases import planted
 from tests.naive import losses as naive
 from tests.naive.partitions import all_partitions
 
 from conclust import BayesEstimate, Ensemble, MedianPartition
 from conclust.consensus.median import bayes_search
-from conclust.exceptions import ConclustError, ParameterError, UnsupportedEnsembleError
+from conclust.exceptions import (
+    ConclustError,
+    OrientationWarning,
+    ParameterError,
+    UnsupportedEnsembleError,
+)
 from conclust.measures.losses import LOSSES, PartitionRows, expected_losses
 from conclust.metrics import expected_loss
 
@@ -192,3 +200,26 @@ def test_a_search_used_again_ends_as_a_new_one(loss):
                 alone.converged,
             )
         assert len(used.idle) == 1
+
+
+def posterior(rng, n, m, k, *, renamed):
+    """Draws (objects, draws) that scatter around a partition, with one set of names or with names of their own."""
+    truth = rng.integers(0, k, n)
+    draws = np.where(rng.random((n, m)) < 0.1, rng.integers(0, k, (n, m)), truth[:, None])
+    if renamed:
+        draws = np.column_stack([rng.permutation(k)[draw] for draw in draws.T])
+    return draws
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+@pytest.mark.parametrize(("n", "m", "k"), [(100, 250, 4), (150, 60, 3), (80, 80, 8)])
+def test_draws_in_rows_are_warned_of_and_draws_in_columns_are_not(n, m, k, renamed):
+    draws = posterior(np.random.default_rng(n), n, m, k, renamed=renamed)
+    quick = BayesEstimate(random_state=0, n_init=1, n_rebuilds=0, max_iter=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        with pytest.warns(OrientationWarning, match="from_draws"):
+            quick.fit(draws.T)
+        warnings.simplefilter("error", OrientationWarning)
+        quick.fit(draws)
+        quick.fit(Ensemble.from_draws(draws.T))

@@ -226,7 +226,7 @@ class AutoConsensus(PlacingClusterer):
         self._end(growth.task, self._settle(growth.task.part, membership))
         return self
 
-    def fit_like(self, X: Any, model: Any) -> Self:
+    def _fit_like(self, X: Any, model: Any) -> Self:
         """Fit, with latent classes if a fitted model has them, and else with a tree."""
         with self.session():
             growth = self.grow(X)

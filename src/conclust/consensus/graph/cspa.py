@@ -21,7 +21,7 @@ from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import SparseEvidence, coassociation, evidence, frequencies, nearest_pairs
-from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.spectra.gram import IndicatorProducts
 from conclust.spectra.transfer_cut import embedding_by_products, graph_embedding
 from conclust.trees.agglomeration import starting_clusters
@@ -65,7 +65,7 @@ class CSPA(ConsensusClusterer):
     max_dense : int, default=5000
         Number of distinct rows of labels up to which a matrix of all pairs is made (8 bytes per entry). Above it the
         graph contains the nearest pairs: each row with the 20 rows with which it shares clusters most often, at
-        most 40 if tied. Soft members are then refused.
+        most 40 if tied.
     n_init : int, default=10
         Number of starts of the partitioner; the lowest cut is kept. "internal" refines equal starts once, gives the five
         lowest cuts more room, and refines the best again while that lowers it.
@@ -89,11 +89,6 @@ class CSPA(ConsensusClusterer):
     n_features_in_ : int
         Number of partitions.
 
-    Raises
-    ------
-    DenseLimitError
-        If the ensemble has soft members, and more objects than `max_dense`.
-
     Warns
     -----
     EvidenceWarning
@@ -107,8 +102,7 @@ class CSPA(ConsensusClusterer):
     -----
     With all pairs, objects with the same labels are one vertex, weighted by their number: they are never
     separated, so a part may have to be heavier than `balance` allows.
-    Weights of the partitions enter c and N; soft members give c_ij the sum of the products of
-    memberships (sCSPA [2]_); an object that is noise everywhere is an isolated vertex, put where
+    Weights of the partitions enter c and N; soft members count by their most probable clusters; an object that is noise everywhere is an isolated vertex, put where
     there is room. O(n^2 N) time and O(n^2) memory for n distinct rows, up to `max_dense`. Above, the time is that of
     finding the nearest rows, and memory grows with n. On 10,000 rows of ten planted clusters with half of 20 labels
     at random, the nearest pairs give an adjusted Rand index of .996.
@@ -116,15 +110,12 @@ class CSPA(ConsensusClusterer):
     Counts of complete labels without weights are whole numbers: up to `max_dense` they are cut as such, in a byte or
     two an entry, and the embedding multiplies by the indicator of the partitions instead of the matrix.
 
-    Soft members whose memberships are all 0 or 1 may be cut differently from the same labels: equal rows are kept
-    together only for labels. A partition of noise only separates no rows.
+    A partition of noise only separates no rows.
 
     References
     ----------
     .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
        multiple partitions", JMLR 3, 2002.
-    .. [2] K. Punera and J. Ghosh, "Soft cluster ensembles", in Advances in Fuzzy Clustering and its
-       Applications, 2007.
 
     Examples
     --------
@@ -141,7 +132,7 @@ class CSPA(ConsensusClusterer):
         title="Cluster-based similarity partitioning algorithm",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 N; above max_dense the search for the nearest rows; p N for p sampled pairs",
         citation="Strehl and Ghosh 2002, JMLR 3",
     )
@@ -202,7 +193,7 @@ class CSPA(ConsensusClusterer):
     def _count_type(self, same: DistinctRows) -> type[np.unsignedinteger[Any]] | None:
         """Return the type of the weights if they are whole numbers of at most two bytes, else None."""
         ensemble, most = same.ensemble, int(same.counts.max())
-        whole = not (ensemble.is_soft or ensemble.has_missing) and ensemble.weights is None
+        whole = not ensemble.has_missing and ensemble.weights is None
         largest = ensemble.n_partitions * most**2
         fits = largest <= np.iinfo(np.uint16).max
         fits &= ensemble.n_partitions * most * same.n_objects < _LARGEST_SUM
@@ -262,13 +253,6 @@ class CSPA(ConsensusClusterer):
 
     def _nearest(self, same: DistinctRows, total: float) -> sp.csr_array:
         """Return the graph of each row and its nearest ones, weighted by their objects."""
-        n = len(same)
-        if same.ensemble.is_soft:
-            raise DenseLimitError(
-                f"CSPA needs a matrix of all pairs of the {n} objects ({8 * n * n / 1e9:.1f} GB) where members are "
-                f"soft, more than max_dense={self.max_dense} allows. Use pairs= (for instance pairs=50: the graph of "
-                "sampled pairs), HBGF or MCLA, which need no such matrix, or a larger max_dense."
-            )
         stage("nearest pairs")
         nearest = nearest_pairs(
             same.ensemble, _NEAREST, max_partners=_WITH_TIES, n_jobs=self.n_jobs

@@ -165,7 +165,7 @@ class EAC(ConsensusClusterer):
         title="Evidence accumulation clustering",
         n_clusters="optional",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 N; single linkage in n memory",
         citation="Fred and Jain 2005, IEEE TPAMI 27",
     )

@@ -176,6 +176,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
     method = Method(
         title="Bayesian cluster ensembles (variational or Gibbs)",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         soft_members=False,
         cost="n N K per iteration or sweep",

@@ -150,6 +150,7 @@ class MixtureModel(Iterated, PlacingClusterer):
     method = Method(
         title="Mixture of multinomials (EM)",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         soft_members=False,
         cost="n N K per iteration",
