@@ -7,7 +7,6 @@
 #   make test-browser  the report in headless Chromium (Debian's chromium)
 #   make cluster   labels and points in Zarr and Dask, on the workers of a Dask cluster
 #   make anndata   columns of AnnData and MuData, through files and beside scanpy
-#   make torch     the two steps of k-means on arrays of PyTorch
 #   make lint      style, types; the build itself takes warnings of the C++ sources for errors
 #   make stubs     types and stubs beside the library that runs (mypy's stubtest)
 #   make bench     the benchmarks, each beside its baseline
@@ -50,7 +49,7 @@ LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic
 	selection/test_selection_null.py topics/test_topics.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py test_fuzz_calls.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster anndata lint stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 # Without the tools of the tests.
@@ -89,18 +88,6 @@ $(VENV)-anndata/.installed: constraints/anndata.txt | $(VENV)/.built
 	$(VENV)-anndata/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
 	    --requirement constraints/anndata.txt
 	$(VENV)-anndata/bin/python tools/on_top_of.py $(BIN)/python
-	touch $@
-
-# The CPU build, where pip finds it; the package index has the one for CUDA.
-torch: $(VENV)-torch/.installed
-	$(VENV)-torch/bin/python -c "import torch"
-	$(VENV)-torch/bin/python -m pytest $(PYTEST_ARGS) tests/generation/test_array_api.py
-
-$(VENV)-torch/.installed: constraints/torch.txt | $(VENV)/.built
-	$(PYTHON) -m venv --clear $(VENV)-torch
-	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
-	    --requirement constraints/torch.txt
-	$(VENV)-torch/bin/python tools/on_top_of.py $(BIN)/python
 	touch $@
 
 lint: setup
@@ -225,4 +212,4 @@ $(VENV)/.built: $(VENV)/.runs constraints/dev.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-anndata $(VENV)-peers $(VENV)-torch .venv-conda .venv-coverage .venv-oldest .venv-sanitize .venv-wheel build dist demo-report
+	rm -rf $(VENV) $(VENV)-anndata $(VENV)-peers .venv-conda .venv-coverage .venv-oldest .venv-sanitize .venv-wheel build dist demo-report

@@ -192,18 +192,6 @@ PARTICULAR: dict[tuple[str, str], str] = {
         "partitions_of_weight_0_have_no_effect",
     ): "under label noise the criterion is flat",
     **{
-        (
-            form,
-            "the_scale_of_the_weights_does_not_matter",
-        ): "a weight is an exponent of the likelihood, not a share"
-        for form in (
-            "MixtureModel",
-            "BayesianEnsemble",
-            "BayesianEnsemble Gibbs",
-            "NonparametricBayesianEnsemble",
-        )
-    },
-    **{
         (form, "noise_everywhere_equals_singletons_everywhere"): reason
         for forms, reason in {
             (

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import conclust as cc
 from conclust.exceptions import ConclustError, InputError, ParameterError
@@ -276,3 +277,25 @@ def test_a_report_of_an_invalid_selection_is_refused():
     model = cc.PCC(3, n_init=1, random_state=0).fit(LABELS)
     with pytest.raises(InputError, match=r"'selection' must be a Selection, .* Got generator"):
         cc.report.account(model, ensemble=LABELS, selection=(i for i in range(3)))
+
+
+def _twice_named():
+    arrow = pytest.importorskip("pyarrow")
+    return arrow.table([arrow.array([0, 0, 1])] * 2, names=["a", "a"])
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: cc.EAC(2).fit(_twice_named()), "different names. Got 'a' more than once"),
+        (lambda: cc.EAC(2).fit(sp.csr_array(np.eye(3))), "Use labels.toarray"),
+        (lambda: cc.FCAConsensus(threshold=10**400).fit(LABELS), "'threshold' parameter"),
+        (lambda: cc.plotting.embedding_of([[10**400, 1], [1, 2]], [0, 1]), "must hold numbers"),
+        (lambda: cc.plotting.signature_heatmap(sp.csr_array(np.eye(3)), [0, 0, 1]), "toarray"),
+        (lambda: cc.report.write(cc.EAC(2).fit(LABELS), None), "must be the path of a file"),
+        (lambda: cc.datasets.gaussian_mixture(covariances=5e-324), "'covariances' parameter"),
+    ],
+)
+def test_far_fetched_input_is_refused_in_a_sentence(call, sentence):
+    with pytest.raises(ConclustError, match=sentence):
+        call()

@@ -14,7 +14,7 @@ if [ ! -f "$venv/.dependencies" ]; then
 fi
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
     --force-reinstall --config-settings=build-dir=build/sanitize \
-    --config-settings=cmake.define.CONCLUST_SANITIZE=ON .
+    --config-settings=cmake.define.CONCLUST_SANITIZE=address,undefined .
 
 # The interpreter is not instrumented, so the run-time library must be loaded before it; its own
 # allocations at exit are no leaks of ours.

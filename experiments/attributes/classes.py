@@ -266,8 +266,7 @@ def _categories(column: list[str | None]) -> list[str | None]:
 def decided(like: SimpleNamespace, n_clusters: int | None, ensemble: Ensemble) -> AutoConsensus:
     """Fit with a given decision about latent classes."""
     model = AutoConsensus(n_clusters, n_jobs=1)
-    with model.deciding_like(like):
-        return model.fit(ensemble)
+    return model.fit_like(ensemble, like)
 
 
 def row_of(labelled: Labelled, kmodes: Callable[[Ensemble, int], NDArray[Any]] | None) -> Row:

@@ -25,6 +25,7 @@ __all__ = [
     "ParameterError",
     "ScaleWarning",
     "SelectionWarning",
+    "SparseInputError",
     "UnseenLabelWarning",
     "UnsupportedEnsembleError",
     "WorkersLostError",
@@ -40,6 +41,10 @@ class ConclustError(Exception):
 
 class InputError(ConclustError, ValueError):
     """The labels, points or weights given are malformed."""
+
+
+class SparseInputError(InputError, TypeError):
+    """A sparse matrix is given where stored zeros and absent entries would mean different things."""
 
 
 class ParameterError(ConclustError, ValueError):
@@ -112,6 +117,17 @@ def warn(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and _inside(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def called_by(packages: tuple[str, ...]) -> bool:
+    """Return whether the caller, a module of one of these packages, was called by another module of them."""
+    frame = sys._getframe(1)
+    caller = frame.f_globals.get("__name__", "")
+    while (name := frame.f_globals.get("__name__", "")) == caller or name.startswith("sklearn."):
+        if frame.f_back is None:
+            return False
+        frame = frame.f_back
+    return bool(name.startswith(packages))
 
 
 def _inside(module: str) -> bool:

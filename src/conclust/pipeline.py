@@ -7,26 +7,18 @@ from typing import Any, ClassVar, Literal, NoReturn, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
 import conclust
 from conclust._arrays.containers import check_row_names
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
-from conclust._sklearn import (
-    BaseEstimator,
-    ClusterMixin,
-    TransformerMixin,
-    check_is_fitted,
-    clone,
-    forget_results,
-    names_checked,
-    num_samples,
-    record_features,
-)
+from conclust._sklearn import forget_results, names_checked, num_samples, record_features
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
-from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.auto import AutoConsensus, clusters_of
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import check_nested, where_consensus_has
@@ -35,9 +27,10 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
+from conclust.generation.labelling.labelling import scaled_points
 from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi
-from conclust.points import ChooserByPoints, RefinerByPoints
+from conclust.points import Refinement, decide_by_points, refined_by_points
 from conclust.points.further import cells_of, names_of, with_further
 
 __all__ = ["ConsensusClustering"]
@@ -107,7 +100,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
     specks_ : tuple of int
         With the default consensus and a given number: the objects of groups with fewer than a tenth of the objects that a
-        cluster has on average. Such groups are not counted as clusters, and their objects are in the nearest ones.
+        cluster has on average. Such groups are not counted as clusters, and their objects are in others.
     selection_ : Selection
         The criteria of each number of clusters (:class:`conclust.selection.Selection`), if ``n_clusters="auto"``.
     n_features_in_ : int
@@ -269,27 +262,48 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                         verbose=self.verbose,
                     )
                 consensus.set_params(n_clusters=self.selection_.n_clusters)
+            of_points = isinstance(consensus, AutoConsensus) and self._in_points
+            refined = None
             with step("combine", self.ensemble_):
-                refiner = RefinerByPoints(self.generator_, X, self.ensemble_, seeds[4])
-                self.consensus_ = self._combined(X, consensus, seeds[4], links, refiner)
+                if of_points:
+                    refined = self._combine_by_points(X, consensus, seeds[4], links)
+                else:
+                    self.consensus_ = self._fitted(consensus, links)
             with step("refine"):
-                self._refine(refiner, constrained=bool(links))
+                wanted = of_points if self.refine == _AUTO else self.refine
+                if not links and wanted and self._in_points:
+                    labels = np.asarray(self.consensus_.labels_)
+                    refined = refined_by_points(generator, X, self.ensemble_, labels, seeds[4])
+                self._take_refined(refined, constrained=bool(links))
         return self
 
-    def _combined(
-        self, X: Any, consensus: Any, seed: int, links: dict[str, Any], refiner: RefinerByPoints
-    ) -> Any:
-        """Return the consensus fitted to the ensemble; the points choose the number of clusters if it is not given."""
-        if not (isinstance(consensus, AutoConsensus) and self._in_points):
-            return self._fitted(consensus, links)
-        chooser = ChooserByPoints(self.generator_, X, consensus, seed, self.min_clusters)
-        before_links = refiner if self.refine == _AUTO else None
-        with consensus.number_chosen_by(chooser), consensus.refined_by(before_links):
-            fitted = self._fitted(consensus, links)
-        if chooser.decision is not None:
-            self.border_depths_ = np.array(chooser.decision.depths)
-        self.specks_ = chooser.specks
-        return fitted
+    def _combine_by_points(
+        self, X: Any, consensus: AutoConsensus, seed: int, links: dict[str, Any]
+    ) -> tuple[Refinement, Ints] | None:
+        """Fit the default consensus, whose number of clusters the points decide; with constraints return the refined clusters."""
+        pairs = (links.get("must_link"), links.get("cannot_link")) if links else None
+        with consensus.session():
+            growth = consensus.grow(self.ensemble_, pairs)
+            trees = growth.trees
+            decision = decide_by_points(
+                scaled_points(self.generator_, X, growth.objects),
+                trees,
+                seed,
+                consensus.n_clusters,
+                min_clusters=self.min_clusters,
+                n_jobs=consensus.n_jobs,
+            )
+            refined = None
+            constrained = trees.constraints is not None and self.ensemble_.observed.all()
+            if constrained and self.refine == _AUTO:
+                labels = clusters_of(trees, decision)
+                refined = refined_by_points(self.generator_, X, self.ensemble_, labels, seed)
+            consensus.place(growth, decision, None if refined is None else refined[1])
+        self.consensus_ = consensus
+        if decision.depths is not None:
+            self.border_depths_ = np.array(decision.depths)
+        self.specks_ = tuple(growth.objects[list(decision.specks)].tolist())
+        return refined
 
     @property
     def _in_points(self) -> bool:
@@ -297,19 +311,17 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         alone = self.ensemble_.n_partitions == self._n_made
         return alone and isinstance(self.generator_, EnsembleGenerator)
 
-    def _refine(self, refiner: RefinerByPoints, *, constrained: bool) -> None:
-        """Refine the clusters by their centres, if the points agree; with constraints they are refined already."""
-        self.refinement_ = refiner.refinement
-        if constrained and self.refinement_ is not None:
-            self._labels, self._membership = self.consensus_.labels_, self.consensus_.membership_
-        ours = isinstance(self.consensus_, AutoConsensus) if self.refine == _AUTO else self.refine
-        if constrained or not ours or not self._in_points:
+    def _take_refined(self, refined: tuple[Refinement, Ints] | None, *, constrained: bool) -> None:
+        """Set the attributes of the refined clusters; with constraints the consensus has changed them already."""
+        self.refinement_ = None
+        if refined is None:
             return
-        labels = refiner(np.asarray(self.consensus_.labels_))
-        if labels is None or refiner.refinement is None:
+        self.refinement_, labels = refined
+        if constrained:
+            self._labels, self._membership = self.consensus_.labels_, self.consensus_.membership_
             return
         _, first = np.unique(labels, return_index=True)
-        self.refinement_ = refiner.refinement.renumbered(np.argsort(first))
+        self.refinement_ = self.refinement_.renumbered(np.argsort(first))
         self._labels = canonical_labels(labels)
         self._membership = self.refinement_.membership(self._labels, self.ensemble_.indicator)
 

@@ -352,22 +352,12 @@ def test_wrong_command_lines_exit_with_2(capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "command", ["demo", "cluster", "combine", "predict", "compare", "methods", "completion", "help"]
-)
-def test_help_and_its_option_print_the_same(command, capsys):
+@pytest.mark.parametrize("command", ["demo", "cluster", "combine", "predict", "compare", "methods"])
+def test_help_is_printed(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
     assert ended.value.code == 0
-    printed = capsys.readouterr().out
-    assert f"usage: conclust {command}" in printed
-    assert main(["help", command]) == 0
-    assert capsys.readouterr().out == printed
-
-
-def test_help_without_a_command_prints_the_usage(capsys):
-    assert main(["help"]) == 0
-    assert "'conclust COMMAND --help' lists the options" in capsys.readouterr().out
+    assert f"usage: conclust {command}" in capsys.readouterr().out
 
 
 def test_version_is_printed(capsys):

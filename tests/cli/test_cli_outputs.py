@@ -323,7 +323,6 @@ def test_objects_in_no_cluster_have_no_confidence(tmp_path, method):
     ("command", "name"),
     [
         *(("combine", "labels" + ending) for ending in (".tsv", ".parquet", ".npy", ".csv.zst")),
-        ("compare-methods", "table.csv"),
     ],
 )
 def test_a_new_folder_is_not_called_like_a_file(tmp_path, command, name, capsys):
@@ -337,15 +336,3 @@ def test_a_new_folder_is_not_called_like_a_file(tmp_path, command, name, capsys)
     assert not out.exists()
     out.mkdir()  # a folder that is there may have any name
     assert main([command, str(runs), "-k", "2", "--out", str(out), "-q"]) == 0
-
-
-def test_the_table_of_methods_is_printed_if_no_folder_has_it(tmp_path, capsys):
-    runs = tmp_path / "runs.csv"
-    runs.write_text("a,b\n" + "".join(f"{i % 2},{i % 2}\n" for i in range(12)))
-    words = ["compare-methods", str(runs), "-k", "2", "--methods", "eac,hbgf", "-q"]
-    assert main(words) == 0
-    printed = capsys.readouterr()
-    assert [line.split()[0] for line in printed.out.splitlines()] == ["method", "EAC", "HBGF"]
-    assert printed.err == ""
-    assert main([*words, "--out", str(tmp_path / "out")]) == 0
-    assert capsys.readouterr().out == ""

@@ -137,7 +137,6 @@ def test_votes_of_a_fit_place_its_objects(uneven):
     model = ConsensusClustering(n_clusters=6, random_state=0).fit(X)
     consensus = model.consensus_
     again = AutoConsensus()
-    with again.by_votes(consensus.votes):
-        again.fit(model.ensemble_)
+    again.fit_votes(model.ensemble_, consensus.votes)
     assert np.array_equal(again.labels_, consensus.labels_)
     np.testing.assert_allclose(again.membership_, consensus.membership_, atol=1e-12)

@@ -18,9 +18,7 @@ __all__ = [
     "LEVEL",
     "Kinds",
     "add_borders",
-    "add_comparison",
     "add_consensus",
-    "add_joining",
     "add_members",
     "add_points",
     "add_reading",
@@ -121,65 +119,6 @@ def add_consensus(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a parameter of the method (see 'conclust methods NAME'); can be repeated",
     )
-
-
-def add_comparison(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the methods compared, and the output."""
-    group = parser.add_argument_group("comparison")
-    group.add_argument(
-        "--methods",
-        type=names,
-        action=Once,
-        metavar="A,B",
-        help="the methods, by the names that 'conclust methods' lists; all: every one [thirteen, at least one of "
-        "each family]",
-    )
-    group.add_argument(
-        "-k",
-        "--clusters",
-        type=whole(1),
-        metavar="K",
-        help="number of clusters, or the maximum, as each method takes it [each finds it, or gets what auto "
-        "finds]",
-    )
-    add_members(group)
-    add_reading(parser)
-    group = parser.add_argument_group("output")
-    group.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    group.add_argument(
-        "--out", type=path_of, metavar="DIR", help="folder for methods.csv and labels.csv [none]"
-    )
-    group.add_argument("--force", action="store_true", help="replace existing results")
-    group.add_argument("--raw", action="store_true", help="write object names unchanged")
-
-
-def add_joining(parser: argparse.ArgumentParser) -> None:
-    """Add the options for joining tables."""
-    parser.add_argument("files", nargs="+", type=path_of, metavar="FILE", help=INPUTS)
-    group = parser.add_argument_group("identifiers")
-    group.add_argument(
-        "--hash-ids",
-        action="store_true",
-        help="write keyed hashes (HMAC-SHA256, 32 digits) of the identifiers; privacy is not guaranteed",
-    )
-    group.add_argument(
-        "--salt",
-        type=path_of,
-        metavar="FILE",
-        help="the key of --hash-ids: a file of 16 bytes or more",
-    )
-    add_reading(parser, classes=False)
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--out",
-        type=path_of,
-        default=Path("joined.csv"),
-        metavar="FILE",
-        help="CSV file [%(default)s]",
-    )
-    group.add_argument("--force", action="store_true", help="replace an existing file")
-    group.add_argument("--raw", action="store_true", help="write object names unchanged")
-    add_talking(parser)
 
 
 def add_reading(

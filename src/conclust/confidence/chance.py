@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._sklearn import clone
 from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence.objects import confidences
@@ -152,17 +151,19 @@ def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.
     """Return the mean confidence of the model's method in labels that are shuffled by columns."""
     permuted = shuffled(labels, rng)
     again = clone(model)
-    alike = again.deciding_like(model) if isinstance(model, ConsensusClusterer) else nullcontext()
     if "n_clusters" not in again.get_params(deep=False):
         # It would find one cluster, or one per object, whose confidences are not comparable.
-        again, alike = AddRemAdd(), nullcontext()
+        again = AddRemAdd()
     again.set_params(n_clusters=min(int(model.n_clusters_), len(labels)))
     if "random_state" in again.get_params(deep=False):
         again.set_params(random_state=int(rng.integers(2**31)))
-    with warnings.catch_warnings(), alike:
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # no method is suited to random partitions
         ensemble = Ensemble(permuted, weights=weights)
-        again.fit(ensemble)
+        if isinstance(again, type(model)) and isinstance(again, ConsensusClusterer):
+            again.fit_like(ensemble, model)
+        else:
+            again.fit(ensemble)
     return _mean(again, ensemble)
 
 

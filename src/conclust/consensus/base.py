@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Iterator
+from contextlib import contextmanager
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
-from conclust._sklearn import (
-    BaseEstimator,
-    ClusterMixin,
-    check_is_fitted,
-    check_order,
-    forget_results,
-    record_features,
-    validate_data,
-)
+from conclust._sklearn import check_order, forget_results, record_features
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import (
     check_column_names,
@@ -46,10 +42,12 @@ from conclust.ensemble.labels import (
     read_new_labels,
 )
 from conclust.exceptions import (
+    EnsembleWarning,
     EvidenceWarning,
     InputError,
     UnseenLabelWarning,
     UnsupportedEnsembleError,
+    called_by,
     warn,
 )
 
@@ -59,13 +57,24 @@ __all__ = [
     "NumberNeeded",
     "PlacingClusterer",
     "SoftConsensusClusterer",
+    "Task",
     "spread",
     "warn_of_separate_sets",
 ]
 
 
+# Packages that fit estimators with numbers of clusters which nobody requested.
+_SEARCHES = tuple(f"conclust.{name}" for name in ("consensus", "selection", "confidence", "trials"))
 _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
+
+
+class Task(NamedTuple):
+    """An ensemble that was read: all objects, those that a partition observed, and their mask."""
+
+    ensemble: Ensemble
+    part: Ensemble
+    observed: Bools
 
 
 class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -120,9 +129,9 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         The ensemble contains the observed objects; `observed` is their mask among the given ones.
         """
 
-    def deciding_like(self, model: Any) -> AbstractContextManager[None]:
-        """Let ``fit`` take the decisions, other than the number of clusters, that a fitted model of the class took."""
-        return nullcontext()
+    def fit_like(self, X: Any, model: Any) -> Self:
+        """Fit, with the decisions, other than the number of clusters, that a fitted model of the class took."""
+        return self.fit(X)
 
     def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         """Warn if the ensemble does not suit the method; `labels` are those of the observed objects."""
@@ -179,10 +188,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             Objects that no partition observed; sets of objects that no partition connects.
         """
         refuse_arguments(unknown, f"{type(self).__name__}.fit", _WEIGHTS)
-        check_parameters(self)
-        with fitting(self):
-            began = time.monotonic()
-            forget_results(self)
+        with self.session():
             links = None if must_link is None and cannot_link is None else (must_link, cannot_link)
             if is_blocked(X):
                 if links is not None:
@@ -192,35 +198,53 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
                 self._fit_stored(X)
             else:
                 self._fit_in_memory(X, links)
+        return self
+
+    @contextmanager
+    def session(self) -> Iterator[None]:
+        """Check the parameters and forget an earlier fit; report the progress of this one, and undo it if it fails."""
+        check_parameters(self)
+        with fitting(self):
+            began = time.monotonic()
+            forget_results(self)
+            yield
+            self._warn_of_fewer()
             seconds = time.monotonic() - began
             say(f"{count(self.n_clusters_, 'cluster')} after {seconds:.1f} s")
-        return self
 
     def _fit_in_memory(self, X: Any, links: tuple[Any, Any] | None = None) -> None:
         """Compute the consensus of labels in memory."""
+        task = self._begin(X, links)
+        self._end(task, self._fit(task.part, task.observed))
+
+    def _begin(self, X: Any, links: tuple[Any, Any] | None = None) -> Task:
+        """Read the labels and check them."""
         say("reading the labels")
         ensemble = self._read(X)
         say(f"{ensemble.n_samples} objects in {ensemble.n_partitions} partitions")
         observed = ensemble.observed
-        part_observed = ensemble if observed.all() else ensemble.observed_only()
-        self._check(part_observed)
-        self._names, self._code_type = part_observed.names, part_observed.codes.dtype
+        part = ensemble if observed.all() else ensemble.observed_only()
+        self._check(part)
+        self._names, self._code_type = part.names, part.codes.dtype
         self._constraints = None if links is None else self._constraints_of(links, observed)
-        labels = canonical_labels(
-            _checked_labels(self._fit(part_observed, observed), part_observed, type(self).__name__)
-        )
+        return Task(ensemble, part, observed)
+
+    def _end(self, task: Task, labels: NDArray[Any]) -> None:
+        """Check the labels of the observed objects, and set the attributes of all objects."""
+        observed = task.observed
+        labels = canonical_labels(_checked_labels(labels, task.part, type(self).__name__))
         if self._constraints is not None and self._constraints.broken(labels):
             raise RuntimeError(
                 f"{type(self).__name__} broke a constraint: this is an error in conclust."
             )
-        self._review(part_observed, labels)
+        self._review(task.part, labels)
         self.n_clusters_ = int(labels.max()) + 1
         self.labels_ = spread(labels, observed, -1)
         self._finish(observed)
         if not observed.all():
             first = f" (the first is object {np.argmin(observed)})"
             self._warn_of_unobserved(int(np.count_nonzero(~observed)), first)
-        self._warn_of_sets(ensemble)
+        self._warn_of_sets(task.ensemble)
 
     def _check(self, ensemble: Ensemble) -> None:
         """Refuse an ensemble that the method cannot take, and parameters that do not fit it."""
@@ -239,6 +263,21 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             f"{their} label is -1 and {their} membership, if any, uniform.",
             EvidenceWarning,
         )
+
+    def _warn_of_fewer(self) -> None:
+        """Warn if there are fewer clusters than the user requested, unless a search of conclust requested them."""
+        requested = getattr(self, "n_clusters", None)
+        if self._number_needed() not in ("exact", "optional") or not isinstance(
+            requested, Integral
+        ):
+            return
+        if self.n_clusters_ < requested and not called_by(_SEARCHES):
+            warn(
+                f"{type(self).__name__} found {count(self.n_clusters_, 'cluster')} where n_clusters={requested} was "
+                "requested: the partitions do not distinguish more by its criterion. EAC and LWEA cut a tree into exactly "
+                "that number.",
+                EnsembleWarning,
+            )
 
     def _warn_of_sets(self, ensemble: Ensemble) -> None:
         """Warn about objects that no partition connects."""
@@ -396,9 +435,11 @@ class SoftConsensusClusterer(ConsensusClusterer):
         return None if ensemble.weights is None else ensemble.weights > 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
-        membership = _checked_membership(
-            self._fit_membership(ensemble, observed), ensemble, type(self).__name__
-        )
+        return self._settle(ensemble, self._fit_membership(ensemble, observed))
+
+    def _settle(self, ensemble: Ensemble, membership: Floats) -> NDArray[Any]:
+        """Keep the memberships of the observed objects in clusters that are not empty; return the labels."""
+        membership = _checked_membership(membership, ensemble, type(self).__name__)
         self._counted = self._counting(ensemble)
         if ensemble.has_missing and self._counted is not None:
             unobserved = _unobserved(ensemble.codes, self._counted)

@@ -58,6 +58,8 @@ class Method:
         Name of the method in the literature.
     n_clusters : {"exact", "upper bound", "optional", "emerges"}
         Whether the number of clusters must be known: exactly, as a bound, or not.
+    fewer : bool, default=False
+        Whether fewer than `n_clusters` clusters may be found, with a warning, where enough rows of labels differ.
     membership : bool
         Whether the result is probabilities over clusters, or labels only.
     missing : bool, default=True
@@ -89,6 +91,7 @@ class Method:
     citation: str
     missing_with: str = ""
     blocks: bool = False
+    fewer: bool = False
     estimator: str = ""
 
     def __post_init__(self) -> None:

@@ -31,7 +31,7 @@ from conclust.ensemble.columns import (
     stay_exact,
     unmasked,
 )
-from conclust.exceptions import InputError
+from conclust.exceptions import InputError, SparseInputError
 
 Missing: TypeAlias = Literal["unobserved", "noise"]
 """What the label -1 means: not observed, or observed and apart from all others (noise)."""
@@ -308,7 +308,7 @@ def _translate(matrix: Ints, values: list[list[Any]], names: Names) -> Ints:
 def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[Any]] | None]:
     """Return a 2-D array of numbers; columns of names are replaced by numbers, with their names."""
     if hasattr(labels, "toarray") and hasattr(labels, "nnz"):
-        raise TypeError(
+        raise SparseInputError(
             "Sparse data was passed for labels, but a dense label matrix is required: a stored 0 and "
             "an absent entry cannot be distinguished as labels. Use labels.toarray() if 0 is a cluster."
         )

@@ -10,12 +10,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._arrays.points import along_line
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, watched
 from conclust._random import RandomStateLike
-from conclust._sklearn import ConvergenceWarning, check_is_fitted, record_features, validate_data
+from conclust._sklearn import record_features
 from conclust._types import Floats
 from conclust._validation import check_column_names
 from conclust.exceptions import InputError
@@ -204,8 +206,7 @@ class EnsembleGenerator(StoredGenerator):
     With ``fit_on``, the time to fit the members does not grow with the number of objects. Only the product of the
     points with the centres of all members grows; it is computed in registers and never stored. ``fit_transform``
     keeps the labels in memory, one byte each. If they do not fit, use ``fit`` and :meth:`transform_blocks`, which
-    hold neither all points nor all labels. `conclust.generation.labelling.array_api` has the two steps for arrays on
-    a graphics card.
+    hold neither all points nor all labels.
 
     A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory of about 300
     bytes per object. If the graph has several connected components, weak ties connect each to the nearest one. With

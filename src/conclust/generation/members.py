@@ -9,9 +9,9 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from conclust._random import spawn_generators
-from conclust._sklearn import clone
 from conclust._types import Floats, Ints
 from conclust.ensemble import MISSING, NOISE
 from conclust.exceptions import InputError

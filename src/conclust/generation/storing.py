@@ -13,14 +13,10 @@ from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._files.storage import Expected, PathLike, read_npz, write_npz
-from conclust._sklearn import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    check_is_fitted,
-)
 from conclust._types import Ints
 from conclust.exceptions import FileFormatError, InputError
 from conclust.generation.labelling.models import MODELS, Model

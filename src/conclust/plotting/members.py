@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import number_array
-from conclust._sklearn import check_is_fitted
 from conclust._types import Floats, Ints
 from conclust._validation import count, shown
 from conclust.ensemble import Ensemble, as_ensemble

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.containers import plain_array
 from conclust._arrays.points import column_names
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, shown
@@ -93,7 +94,7 @@ def signature_heatmap(
         raise InputError(
             f"{owner} needs a row of features for each object. Got {shown(X)} instead."
         )
-    n_samples = len(np.asarray(X))
+    n_samples = len(plain_array(X, "'X'", of="numbers"))
     if labels is None or isinstance(labels, dict):
         raise InputError(f"{owner} needs one label for each object. Got {shown(labels)} instead.")
     (strip,) = read_strips(labels, n_samples, owner, beside={"X": X})

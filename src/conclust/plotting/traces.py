@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
-from conclust._sklearn import check_is_fitted
 from conclust._types import Floats
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import number_array, plain_array
-from conclust._sklearn import check_is_fitted
 from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.consensus.linkage import cut, longest_lifetime

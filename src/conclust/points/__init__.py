@@ -1,17 +1,17 @@
 """Contributions of the points to a consensus of their clusterings: the number of clusters, and a final refinement."""
 
-from conclust.points.chooser import ChooserByPoints, RefinerByPoints
+from conclust.points.chooser import decide_by_points, refined_by_points
 from conclust.points.number import BorderDecision, number_by_borders
 from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
 
 __all__ = [
     "BorderDecision",
-    "ChooserByPoints",
     "Refinement",
-    "RefinerByPoints",
+    "decide_by_points",
     "number_by_borders",
     "objects_to_refine",
     "refine_by_centers",
+    "refined_by_points",
 ]
 
 

@@ -1,15 +1,15 @@
-"""Decisions by the points when a consensus is fitted: the number of clusters, the cut into a given number, and refined clusters."""
+"""Decisions by the points about a consensus: the number of clusters, the cut into a given number, and refined clusters."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from conclust._types import Floats, Ints
 from conclust._validation import count
-from conclust.consensus.auto import AutoConsensus, ChosenNumber, GrownTrees, evidence_for
+from conclust.consensus.auto import Decision, Trees, decide, decision_on, evidence_for
 from conclust.consensus.auto.number import most_considered
 from conclust.ensemble import Ensemble
 from conclust.generation.labelling.labelling import scaled_points
@@ -21,8 +21,10 @@ from conclust.points.refinement import Refinement, objects_to_refine, refine_by_
 _FEW_COLUMNS = 30
 
 
-class RefinerByPoints:
-    """Refines the clusters of a consensus by their centres, if the points agree.
+def refined_by_points(
+    generator: Any, X: Any, ensemble: Ensemble, labels: Ints, seed: int
+) -> tuple[Refinement, Ints] | None:
+    """Refine the clusters of a consensus by their centres, if the points agree.
 
     Parameters
     ----------
@@ -32,107 +34,97 @@ class RefinerByPoints:
         The points.
     ensemble : Ensemble
         The members.
+    labels : ndarray of int64 of shape (n_samples,)
+        The clusters, 0 to K - 1.
     seed : int
         Draws the points that centres are computed from.
 
-    Attributes
-    ----------
-    refinement : Refinement or None
-        The centres that the last call found; None if the points did not agree.
+    Returns
+    -------
+    (Refinement, ndarray of int64 of shape (n_samples,)) or None
+        The centres, and the nearest one of each point; None if the points do not agree.
     """
-
-    refinement: Refinement | None = None
-
-    def __init__(self, generator: Any, X: Any, ensemble: Ensemble, seed: int) -> None:
-        self._generator, self._X, self._ensemble, self._seed = generator, X, ensemble, seed
-
-    def __call__(self, labels: Ints) -> Ints | None:
-        """Return the nearest centre of each point for the clusters 0 to K - 1; None if the points do not agree."""
-        objects = objects_to_refine(labels, self._seed)
-        self.refinement = refine_by_centers(
-            scaled_points(self._generator, self._X, objects),
-            labels[objects],
-            int(labels.max()) + 1,
-            lambda refined: evidence_for(self._ensemble, objects, refined),
-            seed=self._seed,
-            n_jobs=self._generator.n_jobs,
-        )
-        return (
-            None if self.refinement is None else self.refinement.nearest(self._generator, self._X)
-        )
+    objects = objects_to_refine(labels, seed)
+    refinement = refine_by_centers(
+        scaled_points(generator, X, objects),
+        labels[objects],
+        int(labels.max()) + 1,
+        lambda refined: evidence_for(ensemble, objects, refined),
+        seed=seed,
+        n_jobs=generator.n_jobs,
+    )
+    return None if refinement is None else (refinement, refinement.nearest(generator, X))
 
 
-class ChooserByPoints:
-    """Chooses the number of clusters of a consensus by the points, or cuts it into the number given.
+def decide_by_points(
+    points: Floats,
+    trees: Trees,
+    seed: int,
+    n_clusters: int | None = None,
+    *,
+    min_clusters: int = 1,
+    n_jobs: int | None = None,
+) -> Decision:
+    """Decide the number of clusters of a consensus by the points, or cut it into the number given.
 
     Parameters
     ----------
-    generator : EnsembleGenerator
-        The fitted generator of the members, for the scale of the points.
-    X : array-like of shape (n_samples, n_features)
-        The points.
-    consensus : AutoConsensus
-        The consensus that is fitted.
+    points : ndarray of shape (n_objects, n_features)
+        The points that the trees join, in the scale of the members.
+    trees : Trees
+        The trees of the members.
     seed : int
         Draws the halvings of the points.
-    min_clusters : int
+    n_clusters : int, default=None
+        The number given.
+    min_clusters : int, default=1
         Smallest number considered.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
 
-    Attributes
-    ----------
-    decision : BorderDecision or None
-        Number chosen, with its reason, if it was chosen.
-    specks : tuple of int
-        Objects in groups that were too small to count as clusters of a given number.
+    Returns
+    -------
+    Decision
+        The number, why, and the clusters if they are not a horizontal cut.
     """
-
-    decision: BorderDecision | None = None
-    specks: tuple[int, ...] = ()
-
-    def __init__(
-        self, generator: Any, X: Any, consensus: AutoConsensus, seed: int, min_clusters: int
-    ) -> None:
-        self._generator, self._X, self._consensus = generator, X, consensus
-        self._seed, self._min_clusters = seed, min_clusters
-
-    def __call__(self, trees: GrownTrees) -> ChosenNumber:
-        """Return the number, the sentence that explains it, and the clusters if they are not a horizontal cut."""
-        consensus, points = self._consensus, scaled_points(self._generator, self._X, trees.objects)
-        K, n_jobs = consensus.n_clusters, consensus.n_jobs
-        if K is not None:
-            found = cut_into(points, trees, K, self._seed, n_jobs=n_jobs)
-            if found is None:
-                return ChosenNumber(K, "", "given")
-            self.specks = tuple(trees.objects[found.specks].tolist())
-            return ChosenNumber(K, _specks_named(self.specks), "given", labels=found.labels)
-        decision = number_by_borders(
+    if not trees.n_objects:
+        return decide(trees, n_clusters)
+    if n_clusters is not None:
+        found = cut_into(points, trees, n_clusters, seed, n_jobs=n_jobs)
+        decision = decision_on(trees, n_clusters, None if found is None else found.labels)
+        if found is None or not len(found.specks):
+            return decision
+        more = f" {count(len(found.specks), 'object')} in groups too small to be clusters went to others (specks_)."
+        return replace(decision, reason=decision.reason + more, specks=tuple(found.specks.tolist()))
+    # Constraints may need more than one cluster.
+    for least in (min_clusters, max(min_clusters, trees.bounds.smallest)):
+        chosen = number_by_borders(
             points,
             trees,
-            self._seed,
-            min_clusters=max(self._min_clusters, trees.smallest),
-            max_clusters=consensus.max_clusters,
+            seed,
+            min_clusters=least,
+            max_clusters=trees.max_clusters,
             n_jobs=n_jobs,
         )
-        self.decision = decision = _with_classes_named(decision, points, trees, consensus)
-        by: Literal["points", "partitions"] = "points" if decision.by_points else "partitions"
-        return ChosenNumber(
-            decision.n_clusters,
-            decision.reason,
-            by,
-            decision.alternatives,
-            decision.labels,
-            self._min_clusters,
-        )
-
-
-def _specks_named(specks: tuple[int, ...]) -> str:
-    if not specks:
-        return ""
-    return f" {count(len(specks), 'object')} in groups too small to be clusters went to the nearest ones (specks_)."
+        if not chosen.n_clusters == 1 < trees.bounds.smallest:
+            break
+    chosen = _with_classes_named(chosen, points, trees, n_jobs)
+    return Decision(
+        chosen.n_clusters,
+        "points" if chosen.by_points else "partitions",
+        chosen.reason,
+        trees.n_clusters_shown,
+        trees.supports,
+        chosen.alternatives,
+        chosen.labels,
+        at_least=min_clusters,
+        at_most=trees.max_clusters,
+        depths=chosen.depths,
+    )
 
 
 def _with_classes_named(
-    decision: BorderDecision, points: Floats, trees: GrownTrees, consensus: AutoConsensus
+    decision: BorderDecision, points: Floats, trees: Trees, n_jobs: int | None
 ) -> BorderDecision:
     """Return the decision; if points of two values per column are one cluster, the reason names their latent classes.
 
@@ -151,8 +143,8 @@ def _with_classes_named(
 
     answers = Ensemble((points > lowest)[:, varies].astype(np.int64))
     *_, tree = trees.matrices.values()
-    most = consensus.max_clusters or most_considered(answers)
-    shown = latent_classes(answers, tree, 1, most, consensus.n_jobs).shown
+    most = trees.max_clusters or most_considered(answers)
+    shown = latent_classes(answers, tree, 1, most, n_jobs).shown
     if shown == 1:
         return decision
     return replace(

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust.consensus.auto import GrownTrees
+from conclust.consensus.auto import Trees
 from conclust.consensus.auto.votes import clusters_with_most_votes, votes_for
 from conclust.neighbours import neighbour_graph
 from conclust.points.mixture import kmeans_labels
@@ -27,7 +27,7 @@ class GivenCut(NamedTuple):
 
 
 def cut_into(
-    points: Floats, trees: GrownTrees, n_clusters: int, seed: int, *, n_jobs: int | None = None
+    points: Floats, trees: Trees, n_clusters: int, seed: int, *, n_jobs: int | None = None
 ) -> GivenCut | None:
     """Return the clusters with the smallest mean share of ties between near neighbours that are cut.
 
@@ -38,7 +38,7 @@ def cut_into(
     ----------
     points : ndarray of shape (n_objects, n_features)
         The points that the trees join, in the scale of the members.
-    trees : GrownTrees
+    trees : Trees
         The consensus, cut at any number of clusters.
     n_clusters : int
         The number of clusters.
@@ -63,7 +63,7 @@ def cut_into(
     return min(possible, key=lambda one: cut_shares(graph, one.placed)[0], default=None)
 
 
-def _of_tree(trees: GrownTrees, tree: Floats, n_clusters: int) -> GivenCut:
+def _of_tree(trees: Trees, tree: Floats, n_clusters: int) -> GivenCut:
     """Return the cut of a tree, every object where most votes are."""
     labels = counted_cut(tree, n_clusters)
     specks = np.flatnonzero(labels < 0)

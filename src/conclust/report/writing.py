@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from conclust._files.storage import atomic_write
 from conclust._threads import one_library_thread
-from conclust._validation import check_bool, check_int
+from conclust._validation import check_bool, check_int, refuse
 from conclust.confidence import BorderTests, ConsensusTree
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
@@ -212,6 +212,8 @@ def write(
     ...     page.read_text()[:15]
     '<!doctype html>'
     """
+    if not isinstance(path, str | os.PathLike):
+        refuse("path", "report.write", "the path of a file", path)
     target = Path(path)
     # Checked before the page is made, which takes longest. A missing folder of results has errors of its own.
     beside = isinstance(result, str | os.PathLike) and Path(result) == target.parent

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 import conclust
-from conclust._sklearn import clone
 from conclust._validation import check_int, refuse
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.registry import advice_on, method_named, methods

@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
-from conclust._sklearn import clone
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse

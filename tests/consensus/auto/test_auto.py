@@ -11,8 +11,8 @@ from tests.cases import planted, superpixels
 from tests.naive import straddling as naive
 
 from conclust import EAC, HBGF, LWEA, AutoConsensus, Ensemble, EnsembleGenerator
-from conclust.consensus.auto.estimator import _taken
 from conclust.consensus.auto.number import Straddling, fine_partitions
+from conclust.consensus.auto.trees import less_straddled
 from conclust.exceptions import EnsembleWarning, EvidenceWarning, ParameterError
 from conclust.similarity import cluster_certainty
 from conclust.weighting import certainty_weights
@@ -128,7 +128,7 @@ def test_a_tree_with_clearly_fewer_straddled_borders_is_chosen():
     [(0.0, 0.03, "all alike"), (0.3, 0.1, "certain"), (0.1, 0.11, "certain"), (0, 0, "certain")],
 )
 def test_the_plain_tree_is_chosen_only_if_clearly_better(alike, certain, taken):
-    assert _taken({"all alike": alike, "certain": certain}) == taken
+    assert less_straddled({"all alike": alike, "certain": certain}) == taken
 
 
 def test_blobs_of_unequal_size_are_found():

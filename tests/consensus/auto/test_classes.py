@@ -97,8 +97,7 @@ def test_a_given_number_of_classes_is_found(seed):
     assert model.n_clusters_ == 3
     assert cc.metrics.adjusted_rand_index(classes, model.labels_) > 0.9
     tree = cc.AutoConsensus(3)
-    with tree.deciding_like(SimpleNamespace(evidence_="certain")):
-        tree.fit(labels)
+    tree.fit_like(labels, SimpleNamespace(evidence_="certain"))
     assert tree.evidence_ == "certain"
     gain = cc.metrics.adjusted_rand_index(classes, model.labels_)
     assert gain >= cc.metrics.adjusted_rand_index(classes, tree.labels_)
@@ -108,7 +107,7 @@ def test_labels_are_the_most_probable_classes():
     """Recomputed by loops from the distributions of the classes."""
     labels, _ = latent(1, n=150, p=6)
     model = cc.AutoConsensus(3).fit(labels)
-    classes = model._classes
+    classes = model._model.classes
     thetas = [theta.T for theta in np.split(classes.theta, classes.offsets[1:-1])]
     numbered = np.column_stack([canonical_labels(column) for column in labels.T])
     P = joint(numbered, classes.mixing, thetas)

@@ -89,8 +89,7 @@ def test_intersections_are_not_more_clusters_than_a_partition_has():
     objects = np.arange(N)
     labels = np.column_stack([objects % 2, objects // 2 % 2, objects // 4 % 2])
     tree = AutoConsensus(random_state=0)
-    with tree.deciding_like(SimpleNamespace(evidence_="certain")):
-        tree.fit(labels)
+    tree.fit_like(labels, SimpleNamespace(evidence_="certain"))
     assert tree.n_clusters_shown_ == 2
     assert tree.n_clusters_ <= 2
     # The halves are independent, so there is one latent class.

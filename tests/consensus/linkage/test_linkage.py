@@ -26,6 +26,7 @@ from conclust.exceptions import (
     DenseLimitError,
     EvidenceWarning,
     ParameterError,
+    UnsupportedEnsembleError,
 )
 from conclust.trees.agglomeration import starting_clusters, unobserved_pairs
 
@@ -51,6 +52,20 @@ def test_four_objects_match_hand_calculation(linkage, heights):
     assert model.n_clusters_ == 2
     assert model.labels_.tolist() == [0, 0, 1, 1]
     assert model.labels_.dtype == np.int64
+
+
+def test_the_longest_lifetime_is_taken_to_the_letter():
+    # Of random labels, which agree in little, more clusters than any partition has.
+    above = 0
+    for seed in range(20):
+        labels = np.random.default_rng([11, seed]).integers(0, 3, (14, 5))
+        model = EAC("lifetime").fit(labels)
+        lives = np.diff(np.append(0.0, model.linkage_matrix_[:, 2]))[::-1]
+        assert model.n_clusters_ == 2 + np.argmax(lives >= lives.max() - 1e-12)
+        above += model.n_clusters_ > 3
+    assert above
+    with pytest.raises(UnsupportedEnsembleError, match="with these parameters"):
+        EAC("lifetime").fit(labels, must_link=[[0, 1]])
 
 
 def test_lifetimes_of_four_objects_match_hand_calculation():

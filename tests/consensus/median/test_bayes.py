@@ -42,6 +42,21 @@ def test_the_loss_matches_its_definition_and_is_below_all_draws_and_cuts(loss, o
     )
 
 
+def test_no_draw_is_better_than_the_estimate():
+    # The proxy loss leads all starts away from draw 1.
+    rng = np.random.default_rng(10001051)
+    rng.choice(7), rng.choice(5), rng.choice(7)
+    k = int(rng.integers(2, 6))
+    labels = np.tile(rng.integers(0, k, 120)[:, None], (1, 3))
+    wrong = rng.random((120, 3)) < rng.choice([0, 0.1, 0.3])
+    labels[wrong] = rng.integers(0, k, wrong.sum())
+    for seed in range(3):
+        model = BayesEstimate(loss="nvi", n_init=1, random_state=seed).fit(labels)
+        assert model.best_draw_ == 1
+        assert model.expected_loss_ <= model.best_draw_loss_ + 1e-12
+        assert BayesEstimate(loss="nvi", max_clusters=1).fit(labels).n_clusters_ == 1
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_best_partition_is_found_with_missing_noise_and_weights(loss):
     candidates = list(all_partitions(6))

@@ -342,8 +342,7 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
     has = kind().get_params()
     model = kind(**{**parameters, **{k: v for k, v in running.items() if k in has}})
     if isinstance(model, AutoConsensus) and objects.votes is not None:
-        with model.by_votes(objects.votes):
-            model.fit(result.ensemble)
+        model.fit_votes(result.ensemble, objects.votes)
     else:
         took = result.record.seconds.get("combine")
         before = f", which took {took:.1f} s" if isinstance(took, float) else ""

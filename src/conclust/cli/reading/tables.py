@@ -398,7 +398,7 @@ def read_array(
         raise InputError(f"{source} does not contain an array of numbers.")
     if {"codes", "cluster_counts"} <= arrays.keys():
         raise InputError(
-            f"{source} is a saved ensemble, which is read by 'conclust combine' and 'compare-methods'. Here give a table of labels."
+            f"{source} is a saved ensemble, which is read by 'conclust combine'. Here give a table of labels."
         )
     if how.key is not None and form.holds == "arrays":
         if how.key not in arrays:

@@ -1,14 +1,21 @@
 """The method without required parameters: the ensemble determines the number of clusters and the tree."""
 
-from conclust.consensus.auto.estimator import AutoConsensus, Refiner
-from conclust.consensus.auto.trees import ChosenNumber, GrownTrees, NumberChooser
+from conclust.consensus.auto.decision import Decision, decide, decision_on
+from conclust.consensus.auto.estimator import AutoConsensus, Growth
+from conclust.consensus.auto.model import clusters_of, place
+from conclust.consensus.auto.trees import GrownTrees, Trees, grow
 from conclust.consensus.auto.votes import evidence_for
 
 __all__ = [
     "AutoConsensus",
-    "ChosenNumber",
+    "Decision",
     "GrownTrees",
-    "NumberChooser",
-    "Refiner",
+    "Growth",
+    "Trees",
+    "clusters_of",
+    "decide",
+    "decision_on",
     "evidence_for",
+    "grow",
+    "place",
 ]

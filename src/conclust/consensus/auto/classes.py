@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from conclust._progress import stage, without_reports
 from conclust._types import Floats
 from conclust._validation import count
+from conclust.consensus.auto.decision import Decision
 from conclust.consensus.auto.number import Support, are_supported, most_considered
-from conclust.consensus.auto.trees import ChosenNumber, GrownTrees
+from conclust.consensus.auto.trees import Trees
 from conclust.consensus.label_vectors.kcc import KCC
-from conclust.consensus.mixture.multinomial import Components, MixtureModel
+from conclust.consensus.mixture.multinomial import MixtureModel
 from conclust.ensemble import Ensemble
 from conclust.trees.dendrogram import cut
 
@@ -80,13 +81,9 @@ class LatentClasses:
 
 
 def decided_by_classes(
-    trees: GrownTrees,
-    number: ChosenNumber,
-    tree: Floats,
-    max_clusters: int | None,
-    n_jobs: int | None,
-) -> tuple[GrownTrees, ChosenNumber, Components | None]:
-    """Return the decisions with latent classes as the clusters, and the classes.
+    trees: Trees, decision: Decision, tree: Floats, n_jobs: int | None
+) -> Decision:
+    """Return the decision with latent classes as the clusters.
 
     A number without support, which all partitions have in common, says little: if the classes show a smaller one, and the
     objects suffice to see classes, that is the number shown. If no number has support, the number of classes is shown if the
@@ -94,45 +91,45 @@ def decided_by_classes(
 
     Parameters
     ----------
-    trees : GrownTrees
+    trees : Trees
         The trees, whose members agree little.
-    number : ChosenNumber
+    decision : Decision
         The number given, or the one that the trees show.
     tree : ndarray of shape (n_objects - 1, 4)
         The tree whose cuts EM begins from.
-    max_clusters : int or None
-        Maximum number considered.
     n_jobs : int or None
         Threads. The result does not depend on it.
     """
-    members = trees.ensemble
-    most = max_clusters or most_considered(members)
-    found = latent_classes(members, tree, number.n_clusters, most, n_jobs)
-    shown = trees.possible(found.shown)
-    unsupported = trees.n_clusters_shown > 1 and not are_supported(trees.supports)
-    confirmed = trees.n_clusters_shown == 1 and _confirmed(found.shown, trees.supports)
-    smaller = unsupported and shown < trees.n_clusters_shown and _suffice(members)
+    members, supports = trees.ensemble, decision.supports
+    most = trees.max_clusters or most_considered(members)
+    found = latent_classes(members, tree, decision.n_clusters, most, n_jobs)
+    shown = trees.bounds.nearest(found.shown)
+    unsupported = decision.shown > 1 and not are_supported(supports)
+    confirmed = decision.shown == 1 and _confirmed(found.shown, supports)
+    smaller = unsupported and shown < decision.shown and _suffice(members)
     if confirmed or smaller:
-        trees = replace(trees, n_clusters_shown=shown, supports=[])
-        if number.by == "given":
-            number = number._replace(reason=found.reason_of(number.n_clusters))
+        decision = replace(decision, shown=shown, supports=[])
+        if decision.by == "given":
+            decision = replace(decision, reason=found.reason_of(decision.n_clusters))
         else:
             reason = found.reason
             if confirmed:
                 reason += f" {count(found.shown, 'cluster')} also have the longest lifetime."
-            number = ChosenNumber(shown, reason, number.by, found.alternatives)
+            decision = replace(
+                decision, n_clusters=shown, reason=reason, alternatives=found.alternatives
+            )
     elif (
-        number.by == "partitions"
-        and 1 < shown != number.n_clusters
-        and (unsupported or number.n_clusters == 1)
+        decision.by == "partitions"
+        and 1 < shown != decision.n_clusters
+        and (unsupported or decision.n_clusters == 1)
     ):
-        reason = f"{number.reason} {found.hint}"
-        others = tuple(K for K in found.numbers if number.n_clusters != K)
-        number = number._replace(reason=reason, alternatives=others)
-    model = found.models.get(number.n_clusters)
-    if model is None or number.n_clusters == 1:
-        return trees, number, None
-    return trees, number._replace(labels=model.labels_), model.components
+        reason = f"{decision.reason} {found.hint}"
+        others = tuple(K for K in found.numbers if decision.n_clusters != K)
+        decision = replace(decision, reason=reason, alternatives=others)
+    model = found.models.get(decision.n_clusters)
+    if model is None or decision.n_clusters == 1:
+        return decision
+    return replace(decision, labels=model.labels_, classes=model.components)
 
 
 def _confirmed(n_classes: int, supports: list[Support]) -> bool:

@@ -2,70 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays.ratios import shares_of_rows
 from conclust._parameters import Parameters, Range
-from conclust._progress import stage
-from conclust._random import RandomStateLike, generator
-from conclust._sklearn import check_is_fitted
+from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.consensus.auto.agreement import agree_little
-from conclust.consensus.auto.number import (
-    NO_BORDER,
-    Straddling,
-    Support,
-    alternatives_of,
-    best_number,
-    fine_partitions,
-    reason_of,
-)
-from conclust.consensus.auto.parts import Parts, exchange, share_rows
-from conclust.consensus.auto.repair import repair
-from conclust.consensus.auto.trees import ChosenNumber, CutOfTree, GrownTrees, NumberChooser
-from conclust.consensus.auto.votes import (
-    certain_clusters,
-    clusters_with_most_votes,
-    part_of,
-    votes_for,
-    with_relative_weights,
-)
-from conclust.consensus.base import Method, PlacingClusterer
-from conclust.consensus.constraints import Constraints
-from conclust.consensus.linkage.lwea import certain_tree
+from conclust.consensus.auto.decision import Decision, decide
+from conclust.consensus.auto.model import Model, Placed, place
+from conclust.consensus.auto.number import Support
+from conclust.consensus.auto.trees import Trees, grow
+from conclust.consensus.auto.votes import with_relative_weights
+from conclust.consensus.base import Method, PlacingClusterer, Task
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.suitability import warn_of_few_objects
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, indicator_of
-from conclust.exceptions import InputError
-from conclust.trees.agglomeration import dense_tree, starting_clusters
-from conclust.trees.clusterwise import warn_of_pairs
-from conclust.trees.dendrogram import cut
-
-if TYPE_CHECKING:
-    from conclust.consensus.mixture.multinomial import Components
-
-_ROWS_AT_ONCE = 1 << 14
-_ALIKE, _CERTAIN, _CLASSES = "all alike", "certain", "latent classes"
-# Difference in straddling, relative to chance, that counts as clear.
-_CLEARLY = 0.02
-Refiner: TypeAlias = Callable[[Ints], Ints | None]
-# All objects enter the trees if they have few distinct rows of labels, up to this multiple of max_samples.
-_EQUAL_ROWS = 10
-
-
-class _Within(NamedTuple):
-    """Clusters of the objects of the trees before the constraints, and the constraints on these objects."""
-
-    labels: Ints
-    constraints: Constraints
 
 
 @dataclass(eq=False, repr=False)
@@ -210,13 +166,7 @@ class AutoConsensus(PlacingClusterer):
     number_by_: str = field(init=False)
     alternatives_: tuple[int, ...] = field(init=False)
     _reason: str = field(init=False)
-    _votes: Floats = field(init=False)
-    _given_votes: Floats | None = field(init=False, default=None)
-    _parts: Parts | None = field(init=False, default=None)
-    _before: tuple[Floats, Ints] | None = field(init=False, default=None)
-    _classes: Components | None = field(init=False, default=None)
-    _with_classes: bool | None = field(init=False, default=None)
-    _offsets: Ints = field(init=False)
+    _model: Model = field(init=False)
 
     method = Method(
         title="Trees of evidence, number and evidence chosen",
@@ -238,84 +188,68 @@ class AutoConsensus(PlacingClusterer):
     verbose: int = 0
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
-        ensemble = with_relative_weights(ensemble)
-        self._offsets, self._classes = ensemble.offsets, None
-        self._parts, self._before = None, None
-        if self._given_votes is not None:
-            self._votes = self._given_votes
-            return self._place(ensemble.codes)
-        objects = self._objects(ensemble)
-        self.tree_objects_ = np.flatnonzero(observed)[objects]
-        if not len(objects):  # all objects are noise: no two share a cluster
-            self.n_clusters_cut_, self._reason = 1, reason_of(None, 1, [])
-            self.number_by_, self.alternatives_ = "partitions", ()
-            self.linkage_matrix_ = np.empty((0, 4))
-            self._settle(_ALIKE, 0.0, 1, [], np.ones((int(self._offsets[-1]), 1)))
-            return np.ones((ensemble.n_samples, 1))
-        if len(objects) == self.max_samples < ensemble.n_samples:
-            warn_of_few_objects(ensemble, objects, self.n_clusters)
-        trees = self._grow(ensemble, objects)
-        trees, number = self._by_classes(trees, self._number_of(trees))
-        if number.labels is None:
-            chosen = trees.cut_at(number.n_clusters)
-        else:
-            chosen = trees.cut_along(number.labels)
-        self.linkage_matrix_ = trees.matrices[chosen.evidence]
-        before, touched = None, np.empty(0, dtype=np.bool_)
-        if self._constraints is not None:
-            touched = self._constraints.touched
-            before = self._before_constraints(ensemble, chosen, observed)
-            within = _Within(before[objects], self._constraints.of(objects))
-            self._before = self.linkage_matrix_, canonical_labels(within.labels)
-            if within.constraints.broken(within.labels):
-                chosen, number = self._repaired(trees, chosen, number, within)
-            else:
-                chosen = trees.cut_along(canonical_labels(within.labels))
-        self.n_clusters_cut_, self.number_by_ = number.n_clusters, number.by
-        self._reason, self.alternatives_ = number.reason, number.alternatives
-        indicated = trees.n_clusters_shown
-        evidence = chosen.evidence if self._classes is None else _CLASSES
-        self._settle(evidence, chosen.straddling, indicated, trees.supports, chosen.votes)
-        if before is not None:
-            self._parts = Parts.of(
-                trees.ensemble, trees.counting, before[objects], chosen.labels, touched[objects]
-            )
-            return self._constrained_rows(ensemble, before, objects, chosen.labels)
-        if ensemble.is_soft:
-            return shares_of_rows(ensemble.indicator @ self._votes)
-        return self._place(ensemble.codes)
+        trees = self._grow(ensemble)
+        decision = decide(trees, self.n_clusters, self.n_jobs)
+        return self._take(trees, place(trees, decision), observed)
 
-    def _before_constraints(self, ensemble: Ensemble, chosen: CutOfTree, observed: Bools) -> Ints:
-        """Return the clusters of all objects without constraints, refined if all objects are observed."""
-        if self._classes is None:
-            labels = canonical_labels(clusters_with_most_votes(ensemble, chosen.votes))
-        else:
-            classes = self._classes.place(ensemble.codes).argmax(axis=1)
-            labels = canonical_labels(classes)
-            self._classes = self._classes.keep(classes[np.unique(labels, return_index=True)[1]])
-        refine: Refiner | None = getattr(self, "_refiner", None)
-        refined = refine(labels) if refine is not None and observed.all() else None
-        return labels if refined is None else refined
+    def _grow(self, ensemble: Ensemble) -> Trees:
+        return grow(
+            with_relative_weights(ensemble),
+            n_clusters=self.n_clusters,
+            max_clusters=self.max_clusters,
+            max_samples=self.max_samples,
+            constraints=self._constraints,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
 
-    def _constrained_rows(
-        self, ensemble: Ensemble, before: Ints, objects: Ints, labels: Ints
-    ) -> Floats:
-        """Return the membership of all objects; those of the trees keep their clusters, `labels`."""
-        assert self._constraints is not None
-        assert self._parts is not None
-        rows = np.empty((ensemble.n_samples, int(labels.max()) + 1))
-        for begin in range(0, len(rows), _ROWS_AT_ONCE):
-            block = slice(begin, begin + _ROWS_AT_ONCE)
-            if ensemble.is_soft:
-                indicator = ensemble.indicator[block]
-            else:
-                indicator = indicator_of(ensemble.codes[block], self._offsets)
-            rows[block] = self._parts.rows(indicator, before[block])
-        of_trees = rows[objects]
-        exchange(of_trees, labels)
-        rows[objects] = of_trees
-        share_rows(rows, self._constraints)
-        return rows
+    def _take(self, trees: Trees, placed: Placed, observed: Bools) -> Floats:
+        """Set the attributes, and return the memberships of the observed objects."""
+        decision = placed.decision
+        self.tree_objects_ = np.flatnonzero(observed)[trees.objects]
+        self.linkage_matrix_, self.evidence_ = placed.tree, placed.evidence
+        self.straddling_, self._model = placed.straddling, placed.model
+        self.n_clusters_cut_, self.number_by_ = decision.n_clusters, decision.by
+        self.n_clusters_shown_, self.supports_ = decision.shown, decision.supports
+        self._reason, self.alternatives_ = decision.reason, decision.alternatives
+        return placed.membership
+
+    def grow(self, X: Any, links: tuple[Any, Any] | None = None) -> Growth:
+        """Read an ensemble, and grow its trees: the first part of ``fit``; `place` is the last."""
+        task = self._begin(X, links)
+        return Growth(task, self._grow(task.part))
+
+    def place(self, growth: Growth, decision: Decision, before: Ints | None = None) -> Self:
+        """Place all objects in the clusters of a decision, as ``fit`` does; `before` as in :func:`place`."""
+        placed = place(growth.trees, decision, before)
+        membership = self._take(growth.trees, placed, growth.task.observed)
+        self._end(growth.task, self._settle(growth.task.part, membership))
+        return self
+
+    def fit_like(self, X: Any, model: Any) -> Self:
+        """Fit, with latent classes if a fitted model has them, and else with a tree."""
+        with self.session():
+            growth = self.grow(X)
+            like = str(model.evidence_)
+            self.place(growth, decide(growth.trees, self.n_clusters, self.n_jobs, like=like))
+        return self
+
+    def fit_votes(self, X: Any, votes: Floats) -> Self:
+        """Place the objects by the `votes` of an earlier fit to the same partitions; no tree is grown.
+
+        Parameters
+        ----------
+        X : Ensemble
+            The partitions.
+        votes : ndarray of shape (n_columns, n_clusters)
+            The `votes` of that fit.
+        """
+        with self.session():
+            task = self._begin(X)
+            self._model = Model(task.part.offsets, votes)
+            membership = self._model.of_ensemble(task.part)
+            self._end(task, self._settle(task.part, membership))
+        return self
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         needed = 0 if self.n_clusters is None else self.n_clusters
@@ -326,182 +260,17 @@ class AutoConsensus(PlacingClusterer):
     def _takes_constraints(self) -> bool:
         return True
 
-    def _number_of(self, trees: GrownTrees) -> ChosenNumber:
-        """Return the number of clusters: the given one, or the choice of the points or the partitions."""
-        indicated, supports = trees.n_clusters_shown, trees.supports
-        self._check_possible(trees)
-        chooser: NumberChooser | None = getattr(self, "_number_chooser", None)
-        decided = None
-        if chooser is not None:
-            decided = chooser(replace(trees, smallest=1))
-            if decided.n_clusters == 1 < trees.smallest:
-                decided = chooser(trees)
-        if self.n_clusters is not None:
-            sentence = reason_of(self.n_clusters, indicated, supports)
-            if decided is None:
-                return ChosenNumber(self.n_clusters, sentence, "given")
-            return decided._replace(reason=sentence + decided.reason)
-        if decided is not None:
-            return decided
-        if indicated == 1 < trees.smallest:
-            number = trees.possible_number()
-            sentence = reason_of(None, indicated, supports) + _with_constraints(number)
-            return ChosenNumber(number, sentence, "partitions")
-        reason, others = reason_of(None, indicated, supports), alternatives_of(indicated, supports)
-        return ChosenNumber(indicated, reason, "partitions", others)
-
-    def _by_classes(
-        self, trees: GrownTrees, number: ChosenNumber
-    ) -> tuple[GrownTrees, ChosenNumber]:
-        """Decide by latent classes, if the partitions agree little and cross the borders of the tree.
-
-        Points decide by themselves: their neighbours and centres do more for weak members.
-        """
-        if getattr(self, "_number_chooser", None) is not None:
-            return trees, number
-        K, with_classes = number.n_clusters, self._with_classes
-        if with_classes is None:
-            crossed = K == 1 or trees.cut_at(K).straddling > NO_BORDER
-            with_classes = crossed and agree_little(trees.ensemble)
-        if not with_classes or trees.ensemble.is_soft:
-            return trees, number
-        from conclust.consensus.auto.classes import decided_by_classes  # not needed by a first fit
-
-        trees, number, self._classes = decided_by_classes(
-            trees, number, trees.matrices[_CERTAIN], self.max_clusters, self.n_jobs
-        )
-        return trees, number
-
-    def _grow(self, ensemble: Ensemble, objects: Ints) -> GrownTrees:
-        """Grow the trees of some objects, and determine the number of clusters from them."""
-        part = part_of(ensemble, objects)
-        weighted, certainty = certain_clusters(ensemble, objects)
-        counting = weighted.column_weights * certainty
-        alike, pairs = dense_tree(part, "average", max_dense=part.n_samples, n_jobs=self.n_jobs)
-        warn_of_pairs(pairs)
-        matrices = {
-            _ALIKE: alike,
-            _CERTAIN: certain_tree(
-                weighted, certainty, normalized=False, n_jobs=self.n_jobs
-            ).matrix,
-        }
-        return self._grown(part, matrices, counting)
-
-    def _repaired(
-        self, trees: GrownTrees, chosen: CutOfTree, number: ChosenNumber, within: _Within
-    ) -> tuple[CutOfTree, ChosenNumber]:
-        """Return the cut and the number that keep the constraints, and are otherwise those before."""
-        found = repair(
-            self.linkage_matrix_,
-            within.labels,
-            trees.ensemble,
-            trees.counting,
-            within.constraints,
-            self.n_clusters,
-            self.max_clusters,
-        )
-        kept = replace(trees, smallest=found.smallest, largest=found.largest)
-        self._check_possible(kept)
-        K = self.n_clusters
-        if K is None:
-            most = self.max_clusters or found.n_clusters
-            K = kept.possible(max(min(found.n_clusters, most), number.at_least))
-            more = "" if number.n_clusters == K else _with_constraints(K)
-            number = number._replace(n_clusters=K, reason=number.reason + more)
-        self.linkage_matrix_ = found.tree
-        return trees.cut_along(cut(found.tree, K)), number
-
-    def _check_possible(self, trees: GrownTrees) -> None:
-        """Refuse a given number of clusters that does not keep the constraints."""
-        K = self.n_clusters
-        if K is None or trees.possible(K) == min(K, trees.n_objects):
-            return
-        fewer = trees.smallest > K
-        why, bound = (
-            ("'cannot_link' keeps at least", trees.smallest)
-            if fewer
-            else ("'must_link' leaves at most", trees.largest)
-        )
-        raise InputError(
-            f"{why} {bound} clusters in the trees of AutoConsensus. Got n_clusters={K}: give "
-            "another number, or leave out constraints."
-        )
-
-    def _grown(self, part: Ensemble, matrices: dict[str, Floats], counting: Floats) -> GrownTrees:
-        """Return the trees with the number of clusters that they indicate."""
-        stage("number of clusters")
-        straddling = Straddling(part, fine_partitions(part))
-        trees = list(matrices.values())
-        indicated, supports = best_number(part, trees, straddling, self.max_clusters)
-
-        def choose(cuts: dict[str, Ints]) -> CutOfTree:
-            votes = {name: votes_for(part, labels, counting) for name, labels in cuts.items()}
-            placed = {
-                name: clusters_with_most_votes(part, votes_of_name)
-                for name, votes_of_name in votes.items()
-            }
-            across = {name: straddling.of(labels) for name, labels in placed.items()}
-            name = _taken(across)
-            return CutOfTree(name, across[name], votes[name], cuts[name])
-
-        trees_of = GrownTrees(
-            self.tree_objects_, matrices, indicated, supports, choose, part, counting
-        )
-        if self._constraints is None:
-            return trees_of
-        within = self._constraints
-        return replace(trees_of, smallest=within.least_clusters(), largest=within.n_groups)
-
-    @contextmanager
-    def refined_by(self, refine: Refiner | None) -> Iterator[None]:
-        """Let a function refine the clusters in ``fit`` before they are changed to keep constraints.
-
-        Parameters
-        ----------
-        refine : callable or None
-            Takes the clusters of all objects, 0 to K - 1, and returns others, or None to keep them. It is not called if
-            there are no constraints.
-
-        Yields
-        ------
-        None
-        """
-        self._refiner: Refiner | None = refine
-        try:
-            yield
-        finally:
-            self._refiner = None
-
-    @contextmanager
-    def number_chosen_by(self, chooser: NumberChooser) -> Iterator[None]:
-        """Let a function choose the number of clusters in ``fit``, or the cut into a given `n_clusters`.
-
-        Parameters
-        ----------
-        chooser : callable
-            Takes the `GrownTrees`, and returns a `ChosenNumber`.
-
-        Yields
-        ------
-        None
-        """
-        self._number_chooser: NumberChooser | None = chooser
-        try:
-            yield
-        finally:
-            self._number_chooser = None
-
     @property
     def is_constrained(self) -> bool:
         """Whether ``fit`` was given constraints."""
-        return self._parts is not None
+        return self._model.parts is not None
 
     @property
     def before_constraints(self) -> tuple[Floats, Ints]:
         """Tree of the objects of the trees, and their clusters, before they were changed to keep the constraints."""
-        if self._before is None:
+        if self._model.before is None:
             return self.linkage_matrix_, canonical_labels(self.labels_[self.tree_objects_])
-        return self._before
+        return self._model.before
 
     def shares_within(self, codes: NDArray[Any], before: Ints) -> Floats:
         """Return memberships of objects whose clusters are known, but for the changes that keep the constraints.
@@ -511,53 +280,25 @@ class AutoConsensus(PlacingClusterer):
         codes : ndarray of shape (n_samples, n_partitions)
             Their clusters in the partitions, by number.
         before : ndarray of int64 of shape (n_samples,)
-            Their clusters before these changes, by the number that `refined_by` gave them.
+            Their clusters before these changes, by the number that `place` was given.
 
         Returns
         -------
         ndarray of shape (n_samples, n_clusters)
             Rows sum to 1.
         """
-        assert self._parts is not None
-        return self._parts.rows(indicator_of(codes, self._offsets), before)
+        assert self._model.parts is not None
+        return self._model.parts.rows(indicator_of(codes, self._model.offsets), before)
 
     @property
     def votes(self) -> Floats:
         """Contribution of each cluster of a partition to the similarity with each cluster of the consensus.
 
-        The shape is (n_columns, n_clusters). With it `by_votes` places the same objects in the same clusters, and
+        The shape is (n_columns, n_clusters). With it `fit_votes` places the same objects in the same clusters, and
         no tree is grown, unless they are latent classes.
         """
         check_is_fitted(self)
-        return self._votes
-
-    @contextmanager
-    def by_votes(self, votes: Floats) -> Iterator[None]:
-        """Let ``fit`` place the objects by the `votes` of an earlier fit to the same partitions.
-
-        Parameters
-        ----------
-        votes : ndarray of shape (n_columns, n_clusters)
-            The `votes` of that fit.
-
-        Yields
-        ------
-        None
-        """
-        self._given_votes = votes
-        try:
-            yield
-        finally:
-            self._given_votes = None
-
-    @contextmanager
-    def deciding_like(self, model: Any) -> Iterator[None]:
-        """Let ``fit`` use latent classes if a fitted model used them, and else a tree."""
-        self._with_classes = model.evidence_ == _CLASSES
-        try:
-            yield
-        finally:
-            self._with_classes = None
+        return self._model.votes
 
     @property
     def reason_(self) -> str:
@@ -568,71 +309,28 @@ class AutoConsensus(PlacingClusterer):
             return self._reason
         return f"{self._reason} Only {found} cluster{'s have objects' if found > 1 else ' has objects'}."
 
-    def _objects(self, ensemble: Ensemble) -> Ints:
-        """Return the objects of the trees: some of those that are in a cluster of any partition."""
-        per_object = ensemble.indicator if ensemble.is_soft else None
-        if per_object is not None:
-            clustered = np.flatnonzero(np.diff(per_object.indptr) > 0)
-        elif ensemble.has_noise or ensemble.has_missing:
-            clustered = np.flatnonzero((ensemble.labels >= 0).any(axis=1))
-        else:
-            clustered = np.arange(ensemble.n_samples)
-        touched = np.empty(0, dtype=np.int64)
-        if self._constraints is not None:
-            touched = np.flatnonzero(self._constraints.touched)
-            if len(touched) > self.max_samples:
-                raise InputError(
-                    f"Constraints are about {len(touched)} objects, and the trees have max_samples={self.max_samples}. "
-                    "Raise max_samples."
-                )
-            clustered = np.union1d(clustered, touched)
-        if len(clustered) > self.max_samples and not self._few_rows(ensemble):
-            rng = generator(self.random_state, "AutoConsensus")
-            others = np.setdiff1d(clustered, touched) if len(touched) else clustered
-            drawn = rng.permutation(others)[: self.max_samples - len(touched)]
-            clustered = np.sort(np.concatenate([touched, drawn]))
-        return clustered
-
-    def _few_rows(self, ensemble: Ensemble) -> bool:
-        """Return whether there are so few distinct rows of labels that trees of all objects cost no more."""
-        few_objects = ensemble.n_samples <= _EQUAL_ROWS * self.max_samples
-        return few_objects and len(starting_clusters(ensemble)) <= self.max_samples
-
-    def _settle(
-        self, evidence: str, across: float, indicated: int, supports: list[Support], votes: Floats
-    ) -> None:
-        self.evidence_, self.straddling_ = evidence, across
-        self.n_clusters_shown_, self.supports_ = indicated, supports
-        self._votes = votes
-
     def _keep_clusters(self, clusters: Ints) -> None:
-        self._votes = np.ascontiguousarray(self._votes[:, clusters])
-        if self._parts is not None:
-            self._parts = self._parts.keep(clusters)
-        elif self._classes is not None:
-            self._classes = self._classes.keep(clusters)
+        self._model = self._model.keep(clusters)
 
     def _place(self, codes: NDArray[Any]) -> Floats:
-        result = np.empty((len(codes), self._votes.shape[1]))
-        for begin in range(0, len(codes), _ROWS_AT_ONCE):
-            rows = slice(begin, begin + _ROWS_AT_ONCE)
-            indicator = indicator_of(codes[rows], self._offsets)
-            of_classes = None if self._classes is None else self._classes.place(codes[rows])
-            if self._parts is not None:
-                before = None if of_classes is None else of_classes.argmax(axis=1)
-                result[rows] = self._parts.rows(indicator, before)
-                continue
-            shares = shares_of_rows(indicator @ self._votes)
-            if of_classes is not None:
-                exchange(shares, of_classes.argmax(axis=1))
-            result[rows] = shares
-        return result
+        return self._model.rows(codes)
 
 
-def _with_constraints(number: int) -> str:
-    return f" The constraints make that {number}."
+class Growth(NamedTuple):
+    """An ensemble that was read, and its trees.
 
+    Attributes
+    ----------
+    task : Task
+        The ensemble, and its objects that a partition observed.
+    trees : Trees
+        The trees of these.
+    """
 
-def _taken(across: dict[str, float]) -> str:
-    """Choose the tree whose borders are straddled less."""
-    return _ALIKE if across[_ALIKE] < across[_CERTAIN] - _CLEARLY else _CERTAIN
+    task: Task
+    trees: Trees
+
+    @property
+    def objects(self) -> Ints:
+        """Objects of the trees among those of the ensemble, in rising order."""
+        return np.asarray(np.flatnonzero(self.task.observed)[self.trees.objects])

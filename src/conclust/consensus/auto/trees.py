@@ -1,18 +1,37 @@
-"""The trees that AutoConsensus grows, cut at any number of clusters."""
+"""The trees of an ensemble, cut at any number of clusters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
+from conclust._progress import stage
+from conclust._random import RandomStateLike, generator
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.number import Support
+from conclust.consensus.auto.number import Straddling, Support, best_number, fine_partitions
+from conclust.consensus.auto.votes import (
+    certain_clusters,
+    clusters_with_most_votes,
+    part_of,
+    votes_for,
+)
+from conclust.consensus.constraints import Constraints
+from conclust.consensus.linkage.lwea import certain_tree
+from conclust.consensus.suitability import warn_of_few_objects
 from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError
+from conclust.trees.agglomeration import dense_tree, starting_clusters
+from conclust.trees.clusterwise import warn_of_pairs
 from conclust.trees.dendrogram import clusters_at, lifetimes
+
+ALIKE, CERTAIN = "all alike", "certain"
+# Difference in straddling, relative to chance, that counts as clear.
+_CLEARLY = 0.02
+# All objects enter the trees if they have few distinct rows of labels, up to this multiple of max_samples.
+_EQUAL_ROWS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,44 +56,47 @@ class CutOfTree:
     labels: Ints
 
 
+class Bounds(NamedTuple):
+    """Smallest and largest number of clusters that keep the constraints."""
+
+    smallest: int
+    largest: int
+
+    def nearest(self, n_clusters: int) -> int:
+        """Return the nearest number of clusters that keeps the constraints."""
+        return max(self.smallest, min(n_clusters, self.largest))
+
+
 @dataclass(frozen=True, eq=False)
-class GrownTrees:
+class Trees:
     """Trees over some objects of an ensemble.
 
     Attributes
     ----------
+    whole : Ensemble
+        The members, for all objects that a partition observed.
     objects : ndarray of int64 of shape (n_objects,)
-        The objects, in rising order.
-    matrices : dict of str to ndarray of shape (n_objects - 1, 4)
-        A dendrogram for each form of the evidence. The first one gives the lifetimes.
-    n_clusters_shown : int
-        The number of clusters that the ensemble shows.
-    supports : list of Support
-        Supports of the numbers considered.
-    choose : callable
-        Function that chooses the tree that is straddled less, given the labels from each.
+        The objects of the trees, in rising order.
     ensemble : Ensemble
         The members, for these objects.
+    matrices : dict of str to ndarray of shape (n_objects - 1, 4)
+        A dendrogram for each form of the evidence. The first one gives the lifetimes. Without objects, there is none.
     counting : ndarray of shape (n_columns,)
         Weight of co-clustering in each cluster of the ensemble.
-    smallest, largest : int
-        Numbers of clusters that keep the constraints; a largest of None: the number of objects.
+    max_clusters : int or None
+        Maximum number that the ensemble is asked for.
+    constraints : Constraints or None
+        Constraints on all objects.
     """
 
+    whole: Ensemble
     objects: Ints
-    matrices: dict[str, Floats]
-    n_clusters_shown: int
-    supports: list[Support]
-    choose: Callable[[dict[str, Ints]], CutOfTree] = field(repr=False)
     ensemble: Ensemble = field(repr=False)
+    matrices: dict[str, Floats] = field(repr=False)
     counting: Floats = field(repr=False)
-    smallest: int = 1
-    largest: int | None = None
+    max_clusters: int | None = None
+    constraints: Constraints | None = None
     _cuts: dict[int, CutOfTree] = field(default_factory=dict, repr=False, compare=False)
-
-    def possible(self, n_clusters: int) -> int:
-        """Return the nearest number of clusters that keeps the constraints."""
-        return max(self.smallest, min(n_clusters, self.largest or self.n_objects))
 
     @property
     def n_objects(self) -> int:
@@ -86,26 +108,57 @@ class GrownTrees:
         """Largest number of clusters that a tree can be cut into without separating objects with equal labels."""
         return 1 + int(np.count_nonzero(next(iter(self.matrices.values()))[:, 2] > 0))
 
+    @cached_property
+    def bounds(self) -> Bounds:
+        """Numbers of clusters that keep the constraints."""
+        if self.constraints is None:
+            return Bounds(1, self.n_objects)
+        return Bounds(self.constraints.least_clusters(), self.constraints.n_groups)
+
+    @property
+    def n_clusters_shown(self) -> int:
+        """Number of clusters that the ensemble shows."""
+        return self._shown[0]
+
+    @property
+    def supports(self) -> list[Support]:
+        """Supports of the numbers considered."""
+        return self._shown[1]
+
+    @cached_property
+    def _shown(self) -> tuple[int, list[Support]]:
+        if not self.n_objects:
+            return 1, []
+        stage("number of clusters")
+        trees = list(self.matrices.values())
+        return best_number(self.ensemble, trees, self._straddling, self.max_clusters)
+
+    @cached_property
+    def _straddling(self) -> Straddling:
+        return Straddling(self.ensemble, fine_partitions(self.ensemble))
+
     def cut_at(self, n_clusters: int) -> CutOfTree:
         """Cut both trees into a number of clusters, and take the one whose borders are straddled less."""
         K = min(n_clusters, self.n_objects)
         if K not in self._cuts:
-            self._cuts[K] = self.choose(
+            self._cuts[K] = self._chosen(
                 {name: clusters_at(tree, K) for name, tree in self.matrices.items()}
             )
         return self._cuts[K]
 
     def cut_along(self, labels: Ints) -> CutOfTree:
         """Use given clusters of the objects, of shape (n_objects,), instead of a cut."""
-        return self.choose(dict.fromkeys(self.matrices, labels))
+        return self._chosen(dict.fromkeys(self.matrices, labels))
 
-    def possible_number(self) -> int:
-        """Return the number with the largest support among those that keep the constraints."""
-        allowed = [one for one in self.supports if self.possible(one.n_clusters) == one.n_clusters]
-        best = max(allowed, key=lambda one: one.support, default=None)
-        if best is not None and best.support > 0:
-            return best.n_clusters
-        return self.possible(self.n_clusters_shown)
+    def _chosen(self, cuts: dict[str, Ints]) -> CutOfTree:
+        members = self.ensemble
+        votes = {name: votes_for(members, labels, self.counting) for name, labels in cuts.items()}
+        across = {
+            name: self._straddling.of(clusters_with_most_votes(members, votes_of_name))
+            for name, votes_of_name in votes.items()
+        }
+        name = less_straddled(across)
+        return CutOfTree(name, across[name], votes[name], cuts[name])
 
     def cut(self, n_clusters: int) -> Ints:
         """Return the clusters of the objects, of shape (n_objects,), at a number of clusters."""
@@ -120,15 +173,90 @@ class GrownTrees:
         return np.minimum(lifetimes(next(iter(self.matrices.values()))), 1.0)
 
 
-class ChosenNumber(NamedTuple):
-    """A number of clusters, with its reason, source, alternatives, labels if they are not a cut, and the minimum given."""
-
-    n_clusters: int
-    reason: str
-    by: Literal["given", "partitions", "points"]
-    alternatives: tuple[int, ...] = ()
-    labels: Ints | None = None
-    at_least: int = 1
+# The name by which the decision from points knows them.
+GrownTrees = Trees
 
 
-NumberChooser: TypeAlias = Callable[[GrownTrees], ChosenNumber]
+def less_straddled(across: dict[str, float]) -> str:
+    """Return the tree whose borders are straddled less; the certain one if neither is clearly better."""
+    return ALIKE if across[ALIKE] < across[CERTAIN] - _CLEARLY else CERTAIN
+
+
+def grow(
+    ensemble: Ensemble,
+    *,
+    n_clusters: int | None = None,
+    max_clusters: int | None = None,
+    max_samples: int = 3000,
+    constraints: Constraints | None = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+) -> Trees:
+    """Grow the trees of an ensemble, on at most `max_samples` of its objects.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The members, for objects that a partition observed; weights are relative (`with_relative_weights`).
+    n_clusters : int, default=None
+        The number that will be asked for: the warning of few objects depends on it.
+    max_clusters : int, default=None
+        Maximum number that the ensemble is asked for.
+    max_samples : int, default=3000
+        Maximum number of objects in the trees, unless they have few distinct rows of labels.
+    constraints : Constraints, default=None
+        Constraints on the objects; those with constraints are in the trees.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws the objects.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+    """
+    objects = _objects(ensemble, constraints, max_samples, random_state)
+    if not len(objects):  # all objects are noise: no two share a cluster
+        return Trees(ensemble, objects, ensemble, {}, np.ones(len(ensemble.column_partitions)))
+    if len(objects) == max_samples < ensemble.n_samples:
+        warn_of_few_objects(ensemble, objects, n_clusters)
+    part = part_of(ensemble, objects)
+    weighted, certainty = certain_clusters(ensemble, objects)
+    alike, pairs = dense_tree(part, "average", max_dense=part.n_samples, n_jobs=n_jobs)
+    warn_of_pairs(pairs)
+    certain = certain_tree(weighted, certainty, normalized=False, n_jobs=n_jobs).matrix
+    counting = weighted.column_weights * certainty
+    matrices = {ALIKE: alike, CERTAIN: certain}
+    return Trees(ensemble, objects, part, matrices, counting, max_clusters, constraints)
+
+
+def _objects(
+    ensemble: Ensemble,
+    constraints: Constraints | None,
+    max_samples: int,
+    random_state: RandomStateLike,
+) -> Ints:
+    """Return the objects of the trees: some of those that are in a cluster of any partition."""
+    if ensemble.is_soft:
+        clustered = np.flatnonzero(np.diff(ensemble.indicator.indptr) > 0)
+    elif ensemble.has_noise or ensemble.has_missing:
+        clustered = np.flatnonzero((ensemble.labels >= 0).any(axis=1))
+    else:
+        clustered = np.arange(ensemble.n_samples)
+    touched = np.empty(0, dtype=np.int64)
+    if constraints is not None:
+        touched = np.flatnonzero(constraints.touched)
+        if len(touched) > max_samples:
+            raise InputError(
+                f"Constraints are about {len(touched)} objects, and the trees have max_samples={max_samples}. "
+                "Raise max_samples."
+            )
+        clustered = np.union1d(clustered, touched)
+    if len(clustered) <= max_samples or _has_few_rows(ensemble, max_samples):
+        return clustered
+    rng = generator(random_state, "AutoConsensus")
+    others = np.setdiff1d(clustered, touched) if len(touched) else clustered
+    drawn = rng.permutation(others)[: max_samples - len(touched)]
+    return np.sort(np.concatenate([touched, drawn]))
+
+
+def _has_few_rows(ensemble: Ensemble, max_samples: int) -> bool:
+    """Return whether there are so few distinct rows of labels that trees of all objects cost no more."""
+    few_objects = ensemble.n_samples <= _EQUAL_ROWS * max_samples
+    return few_objects and len(starting_clusters(ensemble)) <= max_samples

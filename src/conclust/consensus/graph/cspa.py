@@ -38,9 +38,9 @@ _LARGEST_SUM = 1 << 28
 class CSPA(ConsensusClusterer):
     """Cluster-based similarity partitioning: the graph of co-association, cut into balanced parts.
 
-    Objects are vertices. The weight of an edge is the share of partitions that put two objects in one cluster,
-    among those that observed both, c_ij / N_ij. The graph is cut into `n_clusters` parts of about
-    equal size [1]_.
+    Objects are vertices. The weight of an edge is the share of partitions that put two objects in one cluster, c_ij / r
+    for r partitions: a partition that did not observe both counts as one that separates them. The graph is cut into
+    `n_clusters` parts of about equal size [1]_; of equal cuts the most even parts are taken.
 
     Parameters
     ----------
@@ -54,6 +54,9 @@ class CSPA(ConsensusClusterer):
         Tolerated excess of objects in a part over the mean, as a share of the mean. The model assumes clusters of
         about equal size: if that is wrong, large clusters are split and small ones joined; then raise `balance` or
         use "spectral".
+    normalized : bool, default=False
+        Whether the share is of the partitions that observed both objects, c_ij / N_ij, instead of all. The same for
+        complete labels.
     pairs : int, float or SparseEvidence, default=None
         Pairs of the graph, for more objects than a matrix of all pairs allows. An int: at least that number of
         random partners per object; a float in (0, 1]: that share of all pairs, in whole partners per object; or a
@@ -82,7 +85,7 @@ class CSPA(ConsensusClusterer):
     n_clusters_ : int
         Number of clusters; fewer than K where there are fewer distinct rows of labels.
     objective_ : float
-        The cut: sum of c_ij / N_ij over the pairs of the graph that are in different clusters.
+        The cut: sum of the weights over the pairs of the graph that are in different clusters.
     n_features_in_ : int
         Number of partitions.
 
@@ -148,6 +151,7 @@ class CSPA(ConsensusClusterer):
     _: KW_ONLY
     partitioner: Partitioner = "internal"
     balance: float = 0.05
+    normalized: bool = False
     pairs: int | float | SparseEvidence | None = None
     max_dense: int = 5000
     n_init: int = 10
@@ -168,19 +172,20 @@ class CSPA(ConsensusClusterer):
             apart=True,
         )
         unit, embed = 1.0, None
+        total = float(ensemble.partition_weights.sum())
         if given is None:
             same = starting_clusters(ensemble, mute=True)
             sizes, vertex = same.masses, same.inverse
             dtype = self._count_type(same)
             if len(same) > self.max_dense:
-                W = read_graph(self._nearest(same))
+                W = read_graph(self._nearest(same, total))
             elif dtype is not None:
                 unit = float(ensemble.n_partitions)
                 W, embed = self._counts(same, dtype)
             else:
-                W = read_graph(self._all_pairs(same))
+                W = read_graph(self._all_pairs(same, total))
         else:
-            W = read_graph(given.to_scipy())
+            W = read_graph(self._shares(given, total))
             sizes, vertex = np.ones(ensemble.n_samples), np.arange(ensemble.n_samples)
         parts = cut_graph(
             Graph(W, sizes, embed),
@@ -230,11 +235,20 @@ class CSPA(ConsensusClusterer):
 
         return counts, embed
 
-    def _all_pairs(self, same: DistinctRows) -> Any:
+    def _shares(self, pairs: SparseEvidence, total: float) -> sp.csr_array:
+        """Return the weights of some edges; `total` is the weight of all partitions."""
+        shares = pairs.to_scipy()
+        if not self.normalized:
+            shares.data = pairs.counts / total
+        return shares
+
+    def _all_pairs(self, same: DistinctRows, total: float) -> Any:
         """Return the graph of the distinct rows of labels, weighted by their objects."""
-        p = frequencies(*evidence(same.ensemble, max_dense=None, n_jobs=self.n_jobs))
+        c, N = evidence(same.ensemble, max_dense=None, n_jobs=self.n_jobs)
+        unobserved = N == 0
+        p = frequencies(c, N) if self.normalized else c / total
         np.fill_diagonal(p, 0.0)
-        unobserved = np.isnan(p)
+        np.fill_diagonal(unobserved, False)
         if unobserved.any():
             warn(
                 f"No partition observed both rows of {count(int(np.count_nonzero(unobserved)) // 2, 'pair')} of distinct rows of "
@@ -246,7 +260,7 @@ class CSPA(ConsensusClusterer):
         p *= same.masses
         return sp.csr_array(p) if np.count_nonzero(p) < _SPARSE * p.size else p
 
-    def _nearest(self, same: DistinctRows) -> sp.csr_array:
+    def _nearest(self, same: DistinctRows, total: float) -> sp.csr_array:
         """Return the graph of each row and its nearest ones, weighted by their objects."""
         n = len(same)
         if same.ensemble.is_soft:
@@ -256,8 +270,9 @@ class CSPA(ConsensusClusterer):
                 "sampled pairs), HBGF or MCLA, which need no such matrix, or a larger max_dense."
             )
         stage("nearest pairs")
-        W = nearest_pairs(
+        nearest = nearest_pairs(
             same.ensemble, _NEAREST, max_partners=_WITH_TIES, n_jobs=self.n_jobs
-        ).to_scipy()
+        )
+        W = self._shares(nearest, total)
         weigh = sp.diags_array(same.masses)
         return sp.csr_array(weigh @ W @ weigh)

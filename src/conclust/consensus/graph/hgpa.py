@@ -137,6 +137,8 @@ class HGPA(ConsensusClusterer):
     verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
+        total = float(ensemble.partition_weights.sum())
+        ensemble = ensemble.reweighted(ensemble.relative_weights)
         edges = _hyperedges(ensemble)
         same = edges.same
         parts = partition_hypergraph(
@@ -152,7 +154,7 @@ class HGPA(ConsensusClusterer):
             n_init=self.n_init,
             random_state=self.random_state,
         )
-        self.objective_ = parts.cut
+        self.objective_ = parts.cut * (total / float(ensemble.partition_weights.sum()))
         return parts.labels[same.inverse]
 
 

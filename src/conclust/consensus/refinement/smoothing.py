@@ -31,11 +31,11 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
+from sklearn.exceptions import ConvergenceWarning
 
 from conclust._arrays.symmetric import symmetrise, transpose
 from conclust._kernels import MaskedSylvester, SparseLines
 from conclust._progress import rounds, tracked
-from conclust._sklearn import ConvergenceWarning
 from conclust._types import Floats, Ints
 from conclust.consensus.refinement.confident import ConfidentGraph
 from conclust.exceptions import warn

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from conclust._random import spawn_sequences
-from conclust._sklearn import ConvergenceWarning
 from conclust.consensus.mixture import MixtureModel
 from conclust.consensus.probabilistic import PCC
 from conclust.ensemble import Ensemble

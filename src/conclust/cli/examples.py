@@ -51,35 +51,9 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "conclust compare points.csv result/labels.csv --column class --second-column label",
         ),
     ),
-    "compare-methods": (
-        ("the usual methods", "conclust compare-methods labels.csv -k 5"),
-        (
-            "some methods, scored against the known classes in a column",
-            "conclust compare-methods labels.csv --methods eac,pcc,hbgf -k 5 --label-column class --out compared",
-        ),
-    ),
-    "join": (
-        (
-            "labels of two places by the column id",
-            "conclust join north.csv south.csv --id-column id --out both.csv",
-        ),
-        (
-            "hashes of the identifiers, before a file leaves its place",
-            "conclust join north.csv --id-column id --hash-ids --salt salt.txt --out north.hashed.csv",
-        ),
-    ),
     "methods": (
         ("all of them", "conclust methods"),
         ("all of one", "conclust methods pcc"),
-    ),
-    "completion": (
-        ("bash, in ~/.bashrc", "source <(conclust completion bash)"),
-        ("zsh, in a folder of $fpath", "conclust completion zsh > ~/.zfunc/_conclust"),
-        ("fish", "conclust completion fish > ~/.config/fish/completions/conclust.fish"),
-    ),
-    "help": (
-        ("the options of one command", "conclust help cluster"),
-        ("the manual page", "conclust help --man | man -l -"),
     ),
 }
 

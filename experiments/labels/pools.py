@@ -1,0 +1,308 @@
+"""Pools of partitions with known classes, as people, systems and algorithms make them; at most 600 objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_circles, make_moons
+
+from conclust import Ensemble, EnsembleGenerator
+from conclust.datasets import available, load
+from experiments.leaderboard.pools import POOLS, PREFIX, read
+
+__all__ = ["KINDS", "Pool", "pools_of", "raters", "sorts"]
+
+Labels = NDArray[np.int64]
+
+
+class Pool(NamedTuple):
+    """Partitions with known classes."""
+
+    kind: str
+    name: str
+    ensemble: Ensemble
+    classes: Labels
+
+
+def sorts(
+    rng: np.random.Generator,
+    n_groups: int,
+    n_per_group: int,
+    n_people: int,
+    error: float,
+    split: float = 0.4,
+    merge: float = 0.3,
+) -> tuple[Labels, Labels]:
+    """Return card sorts, and the groups: people lump pairs of groups, split groups, and put cards on a wrong pile."""
+    groups = np.repeat(np.arange(n_groups), n_per_group)
+    labels = np.empty((len(groups), n_people), dtype=np.int64)
+    for column in labels.T:
+        piles, order = groups.copy(), rng.permutation(n_groups)
+        for one, other in zip(order[::2], order[1::2], strict=False):
+            if rng.random() < merge:
+                piles[piles == other] = one
+        for pile in np.unique(piles):
+            if rng.random() < split:
+                cards = rng.permutation(np.flatnonzero(piles == pile))
+                piles[cards[: len(cards) // 2]] = 100 + pile
+        wrong = rng.random(len(piles)) < error
+        piles[wrong] = rng.choice(np.unique(piles), wrong.sum())
+        column[:] = np.unique(piles, return_inverse=True)[1]
+    return labels, groups
+
+
+def raters(
+    rng: np.random.Generator,
+    error: float,
+    n_raters: int,
+    n_objects: int = 600,
+    shares: tuple[float, ...] = (0.35, 0.25, 0.2, 0.15, 0.05),
+) -> tuple[Labels, Labels]:
+    """Return labels with independent errors, and the classes; the first rater splits the first class."""
+    K = len(shares)
+    classes = rng.choice(K, n_objects, p=shares)
+    labels = np.column_stack(
+        [
+            np.where(rng.random(n_objects) < error, rng.choice(K, n_objects, p=shares), classes)
+            for _ in range(n_raters)
+        ]
+    )
+    labels[(labels[:, 0] == 0) & (rng.random(n_objects) < 0.3), 0] = 2 * K - 1
+    return labels, classes
+
+
+def _sorts(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for n_people in (5, 10, 20, 40):
+        for n_per_group, n_groups in ((2, 6), (3, 4), (4, 5), (6, 5), (10, 4)):
+            for error in (0.03, 0.1):
+                name = f"{n_groups} groups of {n_per_group}, {n_people} people, error {error}"
+                yield name, *sorts(rng, n_groups, n_per_group, n_people, error)
+
+
+def _raters(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for n_raters, errors in (
+        (3, (0.02, 0.05, 0.08, 0.1, 0.12, 0.15, 0.2, 0.3)),
+        (5, (0.05, 0.1, 0.15, 0.2, 0.3)),
+        (7, (0.1, 0.2, 0.3, 0.4)),
+        (10, (0.1, 0.2, 0.3, 0.4)),
+    ):
+        for error in errors:
+            yield f"{n_raters} raters, error {error}", *raters(rng, error, n_raters)
+
+
+def _tiny(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for n, K, n_people in ((6, 2, 4), (6, 3, 6), (9, 3, 5), (10, 2, 8), (12, 3, 6), (12, 4, 8)):
+        classes = np.arange(n) * K // n
+        labels = np.repeat(classes[:, np.newaxis], n_people, axis=1)
+        for column in labels.T:  # each errs about one object, or splits a group
+            if rng.random() < 0.5:
+                column[rng.integers(n)] = rng.integers(K)
+            else:
+                group = np.flatnonzero(column == rng.integers(K))
+                column[group[: len(group) // 2]] = K
+        yield f"{n} objects, {K} groups, {n_people} people", labels, classes
+
+
+def _two(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    yield "two raters, error 0.05", *raters(rng, 0.05, 2, 200)
+    classes = np.arange(120) % 4
+    labels = np.column_stack([classes, classes])
+    moved = rng.permutation(120)[:12]
+    labels[moved[:6], 0], labels[moved[6:], 1] = rng.integers(0, 4, 6), rng.integers(0, 4, 6)
+    yield "two partitions of 120, 5 % apart", labels, classes
+
+
+def _outlier(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    labels, classes = raters(rng, 0.03, 5, 300)
+    yield "random partition into 10", np.column_stack([labels, rng.integers(0, 10, 300)]), classes
+    labels, classes = raters(rng, 0.1, 8, 300)
+    yield "random partition into 40", np.column_stack([labels, rng.integers(0, 40, 300)]), classes
+    labels, classes = sorts(rng, 5, 6, 10, 0.03)
+    yield (
+        "one person sorts nothing",
+        np.column_stack([labels, np.zeros(len(labels), dtype=np.int64)]),
+        classes,
+    )
+
+
+def _missing(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for n_raters, error in ((8, 0.05), (10, 0.1), (20, 0.2)):
+        labels, classes = raters(rng, error, n_raters, 300)
+        labels[rng.random(labels.shape) < 0.5] = -1
+        yield f"{n_raters} raters, error {error}, half missing", labels, classes
+
+
+def _noise(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for n, N, numbers in (
+        (100, 10, (3,)),
+        (300, 8, (2, 3, 4, 5)),
+        (500, 20, (6,)),
+        (60, 5, (2, 4)),
+    ):
+        sizes = np.resize(numbers, N)
+        labels = (rng.random((n, N)) * sizes).astype(np.int64)
+        yield f"{n} x {N}, {numbers} labels", labels, np.zeros(n, dtype=np.int64)
+
+
+def _equal(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for n, K, N in ((100, 2, 5), (200, 7, 12), (12, 6, 3)):
+        classes = np.unique(rng.permutation(np.arange(n) % K), return_inverse=True)[1]
+        yield f"{N} copies of {K} clusters", np.repeat(classes[:, np.newaxis], N, axis=1), classes
+
+
+def _soft(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for n, K, N, noise in ((300, 5, 8, 0.0), (500, 8, 8, 0.0), (300, 4, 6, 0.3)):
+        centre = rng.integers(0, K, n)
+        alpha = np.where(np.arange(K) == centre[:, np.newaxis], 3.0, 0.3)
+        q = np.array([rng.dirichlet(row) for row in alpha])
+        members = []
+        for _ in range(N):
+            p = (1 - noise) * q + noise * rng.dirichlet(np.full(K, 0.5), n)
+            members.append(p[:, rng.permutation(K)])
+        name = f"{N} {'noisy ' if noise else ''}copies of {K} soft clusters"
+        yield name, Ensemble.from_memberships(members), q.argmax(axis=1)
+
+
+def _one_number(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    K = int(rng.integers(4, 7))
+    X, classes = make_blobs(300, centers=K, n_features=4, random_state=rng.integers(1 << 31))
+    for number in (K, K + 1, K - 1):
+        members = EnsembleGenerator("kmeans", 20, n_clusters=[number], random_state=seed)
+        yield f"{K} blobs into {number}", members.fit_transform(X), classes
+
+
+def _published(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for name in [name for name in POOLS if PREFIX + name in available()]:
+        pool = read(name)
+        columns = np.sort(rng.permutation(pool.labels.shape[1])[:10])
+        rows = np.sort(rng.permutation(len(pool.labels))[:500])
+        yield name, pool.labels[np.ix_(rows, columns)], pool.classes[rows]
+
+
+def _kmeans(X: NDArray[Any], seed: int) -> NDArray[Any]:
+    return EnsembleGenerator("kmeans", 40, random_state=seed).fit_transform(X)
+
+
+def _blobs(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for K, d in ((3, 2), (5, 5), (8, 10)):
+        X, classes = make_blobs(
+            300, centers=K, n_features=d, cluster_std=0.8, random_state=rng.integers(1 << 31)
+        )
+        yield f"{K} in {d} dimensions", _kmeans(X, seed), classes
+
+
+def _overlapping(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for K, d, spread in ((4, 2, 1.5), (5, 3, 2.0)):
+        X, classes = make_blobs(
+            300, centers=K, n_features=d, cluster_std=spread, random_state=rng.integers(1 << 31)
+        )
+        yield f"{K} in {d} dimensions, spread {spread}", _kmeans(X, seed), classes
+
+
+def _shapes(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    drawn = int(rng.integers(1 << 31))
+    X, classes = make_moons(400, noise=0.06, random_state=drawn)
+    yield "moons", _kmeans(X, seed), classes
+    X, classes = make_circles(400, noise=0.05, factor=0.4, random_state=drawn)
+    yield "circles", _kmeans(X, seed), classes
+
+
+def _real_points() -> Iterator[tuple[str, NDArray[Any], Labels]]:
+    for name, load_set in (("iris", load_iris), ("wine", load_wine), ("digits", load_digits)):
+        X, classes = load_set(return_X_y=True)
+        if name == "wine":
+            X = (X - X.mean(axis=0)) / X.std(axis=0)
+        yield name, X, classes
+
+
+def _real(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for name, X, classes in _real_points():
+        rows = np.sort(rng.permutation(len(X))[:500])
+        yield name, _kmeans(X[rows], seed), classes[rows]
+
+
+def _default_real(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for name, X, classes in _real_points():
+        rows = np.sort(rng.permutation(len(X))[:500])
+        yield name, EnsembleGenerator(random_state=seed).fit_transform(X[rows]), classes[rows]
+
+
+def _default_blobs(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    X, classes = make_blobs(300, centers=5, n_features=4, random_state=rng.integers(1 << 31))
+    yield "5 in 4 dimensions", EnsembleGenerator(random_state=seed).fit_transform(X), classes
+
+
+def _clouds(rng: np.random.Generator) -> Iterator[tuple[str, NDArray[Any]]]:
+    yield "square", rng.uniform(size=(300, 2))
+    yield "normal, 5", rng.normal(size=(400, 5))
+    yield "exponential, 3", rng.exponential(size=(400, 3))
+    yield "normal, 40", rng.normal(size=(300, 40))
+
+
+def _kmeans_clouds(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for name, X in _clouds(rng):
+        yield name, _kmeans(X, seed), np.zeros(len(X), dtype=np.int64)
+
+
+def _default_clouds(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for name, X in list(_clouds(rng))[1:3]:
+        members = EnsembleGenerator(random_state=seed).fit_transform(X)
+        yield name, members, np.zeros(len(X), dtype=np.int64)
+
+
+def _attributes(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for name in [name for name in ("zoo", "house_votes_435") if name in available()]:
+        data = load(name)
+        rows = np.sort(rng.permutation(len(data.y))[: int(0.9 * len(data.y))])
+        X = np.asarray(data.X, dtype=np.float64)[rows]
+        yield name, X, np.unique(np.asarray(data.y)[rows], return_inverse=True)[1]
+
+
+def _latent(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for n, K, p, m, concentration in ((500, 3, 15, 4, 0.7), (300, 4, 30, 3, 1.0)):
+        classes = rng.choice(K, n, p=rng.dirichlet(np.full(K, 5.0)))
+        labels = np.empty((n, p), dtype=np.int64)
+        for column in labels.T:
+            bounds = np.cumsum(rng.dirichlet(np.full(m, concentration), K), axis=1)[classes]
+            column[:] = np.minimum((rng.random(n)[:, np.newaxis] > bounds).sum(axis=1), m - 1)
+        yield f"{n} x {p}, {K} classes", labels, classes
+
+
+_POOLS: dict[
+    str, Callable[[np.random.Generator, int], Iterator[tuple[str, Any, Any]]]
+] = {
+    "card sorts": _sorts,
+    "raters": _raters,
+    "tiny": _tiny,
+    "two members": _two,
+    "one outlier": _outlier,
+    "half missing": _missing,
+    "noise": _noise,
+    "all equal": _equal,
+    "soft": _soft,
+    "all of one number": _one_number,
+    "published pools": _published,
+    "k-means of blobs": _blobs,
+    "k-means of overlapping blobs": _overlapping,
+    "k-means of shapes": _shapes,
+    "k-means of real sets": _real,
+    "default members of real sets": _default_real,
+    "default members of blobs": _default_blobs,
+    "k-means of clouds": _kmeans_clouds,
+    "default members of clouds": _default_clouds,
+    "attributes": _attributes,
+    "latent classes": _latent,
+}  # fmt: skip
+KINDS = tuple(_POOLS)
+
+
+def pools_of(seed: int, kinds: tuple[str, ...] = KINDS) -> Iterator[Pool]:
+    """Yield the pools of a seed; those of a kind do not depend on the other kinds."""
+    for at, kind in enumerate(KINDS):
+        if kind in kinds:
+            for name, labels, classes in _POOLS[kind](np.random.default_rng([seed, at]), seed):
+                ensemble = labels if isinstance(labels, Ensemble) else Ensemble(labels)
+                yield Pool(kind, name, ensemble, np.asarray(classes, dtype=np.int64))
