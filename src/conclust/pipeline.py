@@ -95,6 +95,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         The centres that ``labels_``, ``membership_`` and ``predict`` follow; None where the consensus was kept.
         ``consensus_.labels_`` has the partition before. With constraints, these are the centres of the clusters before
         they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
+    specks_ : tuple of int
+        With the default consensus and a given number: the objects of groups with fewer than a tenth of the objects that a
+        cluster has on average. Such groups are not counted as clusters, and their objects are in others.
     selection_ : Selection
         The criteria of each number of clusters (:class:`conclust.selection.Selection`), if ``n_clusters="auto"``.
     doubts_ : list of str
@@ -298,6 +301,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         self.consensus_ = consensus
         if decision.depths is not None:
             self.border_depths_ = np.array(decision.depths)
+        self.specks_ = tuple(growth.objects[list(decision.specks)].tolist())
         return refined
 
     @property

@@ -195,7 +195,7 @@ def test_an_ensemble_of_two_kinds_is_made_recorded_and_reported(tmp_path, out):
     assert '"method": ["kmeans", "spectral"]' in json.dumps(settings)
     assert main(["report", str(out), "-q"]) == 0
     page = (out / "report.html").read_text()
-    assert "random numbers of clusters and spectral clustering on landmarks" in page
+    assert "many numbers of clusters and spectral clustering on landmarks" in page
 
 
 @pytest.mark.parametrize("kinds", ["auto", "density", "graph+kmeans", "spherical+kmeans+spectral"])

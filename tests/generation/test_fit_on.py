@@ -204,20 +204,6 @@ def test_the_default_limit_is_10000_objects_or_ten_per_cluster():
     assert plan.fitted_on(generator.set_params(method=["kmeans", "multimetric"]), 100_000) is None
 
 
-def test_small_data_sets_get_the_labels_of_earlier_versions():
-    # Labels and centres of the version before `fit_on`.
-    generator = EnsembleGenerator("kmeans", n_partitions=3, init="random", random_state=0)
-    labels = generator.fit_transform(X)
-    assert [m.n_clusters for m in generator.members_] == [35, 34, 46]
-    sizes = np.bincount(labels[:, 0])
-    assert sizes[:17].tolist() == FIRST_SIZES
-    assert np.bincount(labels[:, 1])[-4:].tolist() == [82, 57, 57, 74]
-    assert np.bincount(labels[:, 2])[-4:].tolist() == [30, 29, 61, 53]
-
-
-FIRST_SIZES = [82, 74, 85, 106, 129, 101, 95, 116, 99, 74, 116, 99, 103, 97, 84, 77, 79]
-
-
 @pytest.mark.parametrize(
     "method",
     [

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Floats, Ints
+from conclust._validation import count
 from conclust.consensus.auto import Decision, Trees, decide, decision_on, evidence_for
 from conclust.consensus.auto.number import most_considered
 from conclust.ensemble import Ensemble
 from conclust.generation.labelling.labelling import scaled_points
-from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
+from conclust.points.given import cut_into
+from conclust.points.number import BorderDecision, number_by_borders
 from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
 
 # More columns of two values than these show valleys between latent classes, and a mixture of many columns takes long.
@@ -88,11 +90,15 @@ def decide_by_points(
     if not trees.n_objects:
         return decide(trees, n_clusters)
     if n_clusters is not None:
-        labels = cut_by_islands(points, trees, n_clusters, seed, n_jobs=n_jobs)
-        return decision_on(trees, n_clusters, labels)
+        found = cut_into(points, trees, n_clusters, seed, n_jobs=n_jobs)
+        decision = decision_on(trees, n_clusters, None if found is None else found.labels)
+        if found is None or not len(found.specks):
+            return decision
+        more = f" {count(len(found.specks), 'object')} in groups too small to be clusters went to others (specks_)."
+        return replace(decision, reason=decision.reason + more, specks=tuple(found.specks.tolist()))
     # Constraints may need more than one cluster.
     for least in (min_clusters, max(min_clusters, trees.bounds.smallest)):
-        found = number_by_borders(
+        chosen = number_by_borders(
             points,
             trees,
             seed,
@@ -100,20 +106,20 @@ def decide_by_points(
             max_clusters=trees.max_clusters,
             n_jobs=n_jobs,
         )
-        if not found.n_clusters == 1 < trees.bounds.smallest:
+        if not chosen.n_clusters == 1 < trees.bounds.smallest:
             break
-    found = _with_classes_named(found, points, trees, n_jobs)
+    chosen = _with_classes_named(chosen, points, trees, n_jobs)
     return Decision(
-        found.n_clusters,
-        "points" if found.by_points else "partitions",
-        found.reason,
+        chosen.n_clusters,
+        "points" if chosen.by_points else "partitions",
+        chosen.reason,
         trees.n_clusters_shown,
         trees.supports,
-        found.alternatives,
-        found.labels,
+        chosen.alternatives,
+        chosen.labels,
         at_least=min_clusters,
         at_most=trees.max_clusters,
-        depths=found.depths,
+        depths=chosen.depths,
     )
 
 

@@ -86,7 +86,7 @@ Consensus clustering: cluster the same objects many times, then combine the clus
 
 _BEFORE = """\
 How good is the result? Each data set is clustered in two ways. "random k-means": 100 times, from random starts, with \
-random numbers of clusters. "mixed algorithms": by single, average, ward and centroid linkage, \
+many numbers of clusters. "mixed algorithms": by single, average, ward and centroid linkage, \
 k-means and spectral clustering, each with several numbers of clusters. These numbers range from the number \
 of known classes to five times as many (at least 20). Columns are scaled to [0, 1] first (min-max)."""
 

@@ -45,6 +45,8 @@ class Decision:
         The latent classes, if they are the clusters.
     depths : tuple of float or None
         Depths of the valleys at the borders, if the points decided.
+    specks : tuple of int
+        Objects of the trees in groups that are too small to count as clusters of the number given.
     """
 
     n_clusters: int
@@ -59,6 +61,7 @@ class Decision:
     at_most: int | None = None
     classes: Components | None = None
     depths: tuple[float, ...] | None = None
+    specks: tuple[int, ...] = ()
 
 
 def decide(
