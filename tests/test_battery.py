@@ -230,7 +230,7 @@ def test_one_cluster_contains_all_objects(form):
     assert model.n_clusters_ == 1
 
 
-def test_as_many_clusters_as_requested_are_found_or_a_warning_says_fewer(form):
+def test_as_many_clusters_as_requested_are_found_or_fewer_with_a_warning(form):
     method, short = make(form, 2).method, 0
     if method.n_clusters not in ("exact", "optional"):
         pytest.skip("its number is a bound, or emerges")

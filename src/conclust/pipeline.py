@@ -97,8 +97,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         ``consensus_.labels_`` has the partition before. With constraints, these are the centres of the clusters before
         they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
     specks_ : tuple of int
-        With the default consensus: the objects of groups that are too small to count as clusters, and are in the nearest
-        ones. If the number is given, these are groups with fewer than a tenth of the objects that a cluster has on average.
+        With the default consensus and a given number: the objects of groups with fewer than a tenth of the objects that a
+        cluster has on average. Such groups are not counted as clusters, and their objects are in others.
     selection_ : Selection
         The criteria of each number of clusters (:class:`conclust.selection.Selection`), if ``n_clusters="auto"``.
     doubts_ : list of str
@@ -298,9 +298,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 labels = clusters_of(trees, decision)
                 refined = refined_by_points(self.generator_, X, self.ensemble_, labels, seed)
             consensus.place(growth, decision, None if refined is None else refined[1])
-        self.consensus_, self.specks_ = consensus, decision.specks
+        self.consensus_ = consensus
         if decision.depths is not None:
             self.border_depths_ = np.array(decision.depths)
+        self.specks_ = tuple(growth.objects[list(decision.specks)].tolist())
         return refined
 
     @property

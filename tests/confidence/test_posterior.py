@@ -202,7 +202,7 @@ def test_modes_are_estimates_of_their_partitions():
     assert np.array_equal(actual.mean_distances, repeated.mean_distances)
 
 
-def test_modes_of_memberships_are_those_of_their_most_probable_clusters():
+def test_modes_of_memberships_equal_modes_of_their_most_probable_clusters():
     draws, _ = two_modes(1, 0.5, n=60, m=24, flip=0.1)
     soft = Ensemble.from_memberships(
         [0.7 * np.eye(draws.max() + 1)[d] + 0.3 / (draws.max() + 1) for d in draws.T]

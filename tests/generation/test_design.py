@@ -43,4 +43,4 @@ def test_two_seeds_give_the_same_clusters(load):
     answers = [
         ConsensusClustering(n_clusters=3, random_state=s).fit(X).labels_ for s in range(20, 23)
     ]
-    assert all(adjusted_rand_index(a, b) > 0.95 for a, b in combinations(answers, 2))
+    assert all(adjusted_rand_index(a, b) > 0.9 for a, b in combinations(answers, 2))

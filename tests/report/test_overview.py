@@ -127,7 +127,7 @@ def test_objects_that_are_alone_in_every_clustering_overlap_with_no_cluster():
     assert [row[3] for row in rows] == [1.0] * 4
 
 
-def test_clusters_count_from_1_and_labels_from_0(found):
+def test_clusters_have_the_numbers_of_their_labels(found):
     table, heat = overview(found)[1:]
     assert found["clusters"] == ["0", "1", "2"]
     assert [row[0] for row in table["rows"]] == [0, 1, 2]

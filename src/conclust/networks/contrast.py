@@ -21,7 +21,7 @@ _GRAPHS, _RUNS = 10, 5
 
 def modularity(network: Network, labels: Ints) -> float:
     """Return the modularity of communities, with the weights of edges."""
-    loops = np.zeros(network.n_nodes) if network.loops is None else network.loops
+    loops = np.zeros(network.n_nodes) if network.loops is None else 2.0 * network.loops  # both ends
     degrees = np.bincount(network.sources, network.weights, network.n_nodes) + loops
     inside = labels[network.sources] == labels[network.ends]
     share = (network.weights[inside].sum() + loops.sum()) / degrees.sum()

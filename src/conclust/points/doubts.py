@@ -15,7 +15,7 @@ from conclust.generation.labelling.rows import is_in_blocks
 from conclust.generation.points import read_points
 
 _BEYOND = 100.0  # how far a cell is beyond its column, in distances of the next one from the median
-_FEW = 8  # number of values below which a sum of the others is no surprise
+_FEW = 8  # number of values below which one may be the sum of the others by chance
 _AT_ONCE = 3  # maximum number of such cells in a column
 _COARSE = 0.1  # share of repeated rows above which the columns take few values
 _LISTED = 5
@@ -29,7 +29,7 @@ def doubts(
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
-        The points; NaN is no value.
+        The points; NaN where a value is missing.
     names : sequence of str, default=None
         Names of the columns. None: they are counted from 0.
     ids : sequence of str, default=None

@@ -39,8 +39,7 @@ def decide_given(
     if not len(found.specks):
         return decision
     named = f" {count(len(found.specks), 'object')} in groups too small to be clusters went to the nearest ones (specks_)."
-    specks = tuple(trees.objects[found.specks].tolist())
-    return replace(decision, reason=decision.reason + named, specks=specks)
+    return replace(decision, reason=decision.reason + named, specks=tuple(found.specks.tolist()))
 
 
 def cut_into(

@@ -66,7 +66,7 @@ class Points:
     notations : dict of str to str
         Notation of the columns of numbers that have an unusual one.
     doubts : tuple of str
-        What `conclust.doubts` says about them.
+        Sentences of `conclust.points.doubts` about them.
     """
 
     X: Floats

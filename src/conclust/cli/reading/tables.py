@@ -107,7 +107,7 @@ class Table:
     named : bool
         Whether the file names its columns.
     notes : tuple of str
-        How the file was read.
+        Remarks on the reading of the file.
     index : tuple of int
         Columns that pandas wrote as the index of the rows.
     text : TextFile or None

@@ -36,7 +36,7 @@ _MARKS = {
 _MAX_FIELD = 1 << 17  # bytes; a longer one is a quotation mark left open
 _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 50
-_HEAD = 1000  # rows that tell whether the first line is a header
+_HEAD = 1000  # rows by which the first line is recognised as a header
 _BLANKS = re.compile(rb'("(?:[^"]|"")*")|(^[ \t]+|[ \t]+$)|[ \t]+', re.MULTILINE)
 
 
@@ -54,7 +54,7 @@ class TextFile:
     has_header : bool
         Whether the first line was taken as a header.
     notes : tuple of str
-        How the file was read.
+        Remarks on the reading of the file.
     undivided : bool
         Whether no separator was found or given: every line is one cell.
     """

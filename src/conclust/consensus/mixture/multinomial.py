@@ -126,7 +126,7 @@ class MixtureModel(Iterated, PlacingClusterer):
     Time is O(n_samples n_partitions n_clusters) per iteration; equal rows of labels are computed once.
     Noise is a label that no other object has: its probability cannot differ between components, so
     that it drops out as a missing label does. A weight is an exponent. Weights are first scaled so that their
-    sum is the effective number of partitions, (sum w)^2 / sum w^2: only their ratios matter, and equal weights are none.
+    sum is the effective number of partitions, (sum w)^2 / sum w^2: only their ratios matter, and equal weights change nothing.
 
     If labels depend on each other within a true cluster, BIC may select more components than there are clusters.
 
