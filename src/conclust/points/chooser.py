@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust.consensus.auto import Decision, Trees, decide, decision_on, evidence_for
-from conclust.consensus.auto.number import most_considered
+from conclust.consensus.auto import Decision, Trees, decide, decision_on, evidence_for, grow
 from conclust.ensemble import Ensemble
 from conclust.generation.labelling.labelling import scaled_points
 from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
@@ -102,15 +101,15 @@ def decide_by_points(
         )
         if not found.n_clusters == 1 < trees.bounds.smallest:
             break
-    found = _with_classes_named(found, points, trees, n_jobs)
+    found = _with_classes_named(found, points, n_jobs)
     return Decision(
         found.n_clusters,
         "points" if found.by_points else "partitions",
-        found.reason,
         trees.n_clusters_shown,
-        trees.supports,
-        found.alternatives,
-        found.labels,
+        supports=trees.supports,
+        alternatives=found.alternatives,
+        labels=found.labels,
+        of_points=found.reason,
         at_least=min_clusters,
         at_most=trees.max_clusters,
         depths=found.depths,
@@ -118,13 +117,13 @@ def decide_by_points(
 
 
 def _with_classes_named(
-    decision: BorderDecision, points: Floats, trees: Trees, n_jobs: int | None
+    decision: BorderDecision, points: Floats, n_jobs: int | None
 ) -> BorderDecision:
-    """Return the decision; if points of two values per column are one cluster, the reason names their latent classes.
+    """Return the decision; if points of two values per column are one cluster, the reason names the clusters of these answers.
 
-    Few columns of two values show no valleys, even between distinct latent classes.
+    Few columns of two values show no valleys, even between distinct classes.
     """
-    if decision.n_clusters > 1 or not len(points) or len(points) != trees.n_objects:
+    if decision.n_clusters > 1 or not len(points):
         return decision
     lowest, highest = points.min(axis=0), points.max(axis=0)
     varies = lowest < highest
@@ -133,16 +132,12 @@ def _with_classes_named(
         or not ((points == lowest) | (points == highest)).all()
     ):
         return decision
-    from conclust.consensus.auto.classes import latent_classes  # not needed by a first fit
-
-    answers = Ensemble((points > lowest)[:, varies].astype(np.int64))
-    *_, tree = trees.matrices.values()
-    most = trees.max_clusters or most_considered(answers)
-    shown = latent_classes(answers, tree, 1, most, n_jobs).shown
-    if shown == 1:
+    answers = grow(Ensemble((points > lowest)[:, varies].astype(np.int64)), n_jobs=n_jobs)
+    shown = decide(answers).testimony
+    if shown is None or shown.n_clusters == 1:
         return decision
     return replace(
         decision,
-        reason=f"{decision.reason} All columns have two values: as answers, they have {shown} latent classes by the lowest ICL. "
-        f"AutoConsensus({shown}).fit(X > X.min(axis=0)) finds them.",
+        reason=f"{decision.reason} All columns have two values: as answers, {shown.n_clusters} clusters make them most probable. "
+        f"AutoConsensus({shown.n_clusters}).fit(X > X.min(axis=0)) finds them.",
     )
