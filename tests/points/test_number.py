@@ -272,7 +272,7 @@ def test_latent_classes_of_columns_with_two_values_are_named(low, high):
     advice = "AutoConsensus(4).fit(X > X.min(axis=0))"
     assert advice in model.reason_
     found = eval(advice, {"AutoConsensus": AutoConsensus, "X": X})
-    assert (found.evidence_, found.n_clusters_) == ("latent classes", 4)
+    assert (found.evidence_, found.n_clusters_) == ("witnesses", 4)
 
 
 def test_columns_with_a_third_value_are_no_answers():

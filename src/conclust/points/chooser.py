@@ -16,6 +16,8 @@ from conclust.points.refinement import Refinement, objects_to_refine, refine_by_
 
 # More columns of two values than these show valleys between latent classes, and a mixture of many columns takes long.
 _FEW_COLUMNS = 30
+# Maximum number of clusters that such answers are asked for.
+_MOST_OF_ANSWERS = 10
 
 
 def refined_by_points(
@@ -132,7 +134,11 @@ def _with_classes_named(
         or not ((points == lowest) | (points == highest)).all()
     ):
         return decision
-    answers = grow(Ensemble((points > lowest)[:, varies].astype(np.int64)), n_jobs=n_jobs)
+    answers = grow(
+        Ensemble((points > lowest)[:, varies].astype(np.int64)),
+        max_clusters=_MOST_OF_ANSWERS,
+        n_jobs=n_jobs,
+    )
     shown = decide(answers).testimony
     if shown is None or shown.n_clusters == 1:
         return decision

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ from conclust.trees.dendrogram import clusters_at
 _PRIOR = 0.5
 # Starts of EM, and the rounds from each; from the best of the partitions found, further rounds.
 _STARTS, _ROUNDS, _BEST, _FURTHER = 10, 2, 3, 8
+# Maximum number of clusters of which pairs are merged.
+_MERGED = 10
 # Maximum number of members among the candidates.
 _MEMBERS = 20
 # Cuts into more clusters than given from which EM begins.
@@ -202,6 +204,19 @@ class Witnesses:
             for start in sorted(seen.values(), key=lambda one: -one.likelihood)[:n_starts]:
                 one = self.improved(start, n_rounds)
                 seen[one.labels.tobytes()] = one
+        # EM from cuts of a poor tree may divide a cluster: the best partition is merged as long as that helps.
+        one = max(seen.values(), key=lambda one: one.likelihood)
+        while smallest < one.n_clusters <= _MERGED:
+            pairs = combinations(range(one.n_clusters), 2)
+            joined = (canonical_labels(np.where(one.labels == b, a, one.labels)) for a, b in pairs)
+            coarser = max(
+                (Candidate(each, self.likelihood(each)) for each in joined),
+                key=lambda one: one.likelihood,
+            )
+            coarser = self.improved(coarser, _FURTHER)
+            if coarser.likelihood <= one.likelihood:
+                break
+            seen[coarser.labels.tobytes()] = one = coarser
         best: dict[int, Candidate] = {}
         for one in seen.values():
             K = one.n_clusters
