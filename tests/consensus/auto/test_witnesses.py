@@ -208,7 +208,7 @@ def test_a_consensus_has_no_more_clusters_than_the_largest_partition():
         assert AutoConsensus().fit(members).n_clusters_ <= members.max() + 1
 
 
-def test_the_number_of_objects_is_no_number_of_clusters_unless_all_partitions_have_it():
+def test_single_objects_are_clusters_only_if_they_are_in_all_partitions():
     alone = np.arange(8)
     pairs = np.repeat(np.arange(4), 2)
     members = np.column_stack([alone, pairs, alone, pairs])
@@ -228,7 +228,7 @@ def test_max_clusters_allows_more_than_the_largest_partition():
     assert AutoConsensus(max_clusters=8).fit(members).n_clusters_ > 2
 
 
-def test_cuts_of_something_coarser_are_no_witnesses():
+def test_cuts_of_something_coarser_do_not_count_as_witnesses():
     X, y = make_blobs(300, centers=3, n_features=2, cluster_std=0.5, random_state=4)
     members = EnsembleGenerator("kmeans", random_state=0).fit_transform(X)
     model = AutoConsensus().fit(members)
@@ -237,7 +237,7 @@ def test_cuts_of_something_coarser_are_no_witnesses():
     assert adjusted_rand_index(y, model.labels_) == 1.0
 
 
-def test_partitions_that_tell_more_about_each_other_are_no_witnesses():
+def test_cuts_explain_each_other_better_than_witnesses_do():
     """Their most probable clusters are as many as the typical partition has."""
     X, y = make_blobs(300, centers=4, n_features=4, random_state=0)
     members = EnsembleGenerator("kmeans", 20, n_clusters=[5], random_state=0).fit_transform(X)
@@ -264,7 +264,7 @@ def test_another_number_of_nearly_the_same_likelihood_is_named():
     assert "nearly as much" in model.reason_
 
 
-def test_a_given_number_is_that_of_the_most_probable_clusters():
+def test_the_most_probable_clusters_have_a_given_number():
     members, classes = raters(of_seed(5), 0.2, 5, 300)
     for K in (2, 5, 6):
         model = AutoConsensus(K).fit(members)

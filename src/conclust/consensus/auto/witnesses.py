@@ -102,7 +102,8 @@ class Witnesses:
             counts = (one_hot(labels, K).T.tocsr() @ members.indicator).tocoo()
             of_member = members.column_partitions[counts.col]
             logs = self._log[counts.data.astype(np.int64)]
-            known = np.bincount(of_member, weights=logs, minlength=members.n_partitions)
+            sums = np.bincount(of_member, weights=logs, minlength=members.n_partitions)
+            known = sums.astype(np.float64)
             place = of_member * K + counts.row
             size = members.n_partitions * K
             sums = np.bincount(place, weights=counts.data, minlength=size)
