@@ -2,7 +2,7 @@
 
 python -m experiments.labels [--seeds 100 101 102 103 104] [--rent] [--quick] [--out FOLDER]
 
-Each method that chooses a number of clusters is fitted, told nothing, to the pools of `experiments/labels/pools.py`; of pools without clusters, the score is whether
+Each method that chooses a number of clusters is fitted without a number to the pools of `experiments/labels/pools.py`; of pools without clusters, the score is whether
 one cluster is found, and else the adjusted Rand index. A disaster is a score below a tenth of that of the best method on the pool. With ``--rent``, the default is
 fitted without each of its parts instead.
 """
@@ -39,7 +39,7 @@ PARTS = {
     "always witnesses": ((decision.Testimony, "counts", property(lambda testimony: True)),),
     "never witnesses": ((decision.Testimony, "counts", property(lambda testimony: False)),),
     "the median member": ((decision, "typical_number", lambda trees: np.inf),),
-    "what members tell of each other": ((witnesses.Witnesses, "explained", lambda *_: 0.0),),
+    "how members explain each other": ((witnesses.Witnesses, "explained", lambda *_: 0.0),),
     "borders of a coarser number": ((decision, "_borders", lambda trees, best: (0.0, 1)),),
     "EM": ((witnesses, "_STARTS", 0), (witnesses, "_BEST", 0)),
     "straddling": ((number, "_plain", lambda life, across: life),),
@@ -102,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             kinds.setdefault(kind, []).append(scores_of_kind)
     rows = list(rows_of(kinds, names))
     rows.append({"pools": "CPU seconds", "number": None, "range": ""} | seconds)
-    title = "Without each part" if arguments.rent else "Adjusted Rand index, told nothing"
+    title = "Without each part" if arguments.rent else "Adjusted Rand index without a number"
     show(rows, f"{title}, seeds {', '.join(map(str, seeds))}")
     write(rows, "rent" if arguments.rent else "battery", arguments)
 

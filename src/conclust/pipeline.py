@@ -26,7 +26,7 @@ from conclust._sklearn import (
 )
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
-from conclust.consensus.auto import AutoConsensus, clusters_of
+from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import check_nested, where_consensus_has
@@ -35,10 +35,9 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
-from conclust.generation.labelling.labelling import scaled_points
 from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi
-from conclust.points import Refinement, decide_by_points, refined_by_points
+from conclust.points import Refinement, fit_by_points, refined_by_points
 from conclust.points.further import cells_of, names_of, with_further
 
 __all__ = ["ConsensusClustering"]
@@ -271,7 +270,13 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             refined = None
             with step("combine", self.ensemble_):
                 if of_points:
-                    refined = self._combine_by_points(X, consensus, seeds[4], links)
+                    given = consensus, generator, X, self.ensemble_, seeds[4], links
+                    decision, refined = fit_by_points(
+                        *given, min_clusters=self.min_clusters, refine=self.refine == _AUTO
+                    )
+                    self.consensus_ = consensus
+                    if decision.depths is not None:
+                        self.border_depths_ = np.array(decision.depths)
                 else:
                     self.consensus_ = self._fitted(consensus, links)
             with step("refine"):
@@ -281,33 +286,6 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                     refined = refined_by_points(generator, X, self.ensemble_, labels, seeds[4])
                 self._take_refined(refined, constrained=bool(links))
         return self
-
-    def _combine_by_points(
-        self, X: Any, consensus: AutoConsensus, seed: int, links: dict[str, Any]
-    ) -> tuple[Refinement, Ints] | None:
-        """Fit the default consensus, whose number of clusters the points decide; with constraints return the refined clusters."""
-        pairs = (links.get("must_link"), links.get("cannot_link")) if links else None
-        with consensus.session():
-            growth = consensus.grow(self.ensemble_, pairs)
-            trees = growth.trees
-            decision = decide_by_points(
-                scaled_points(self.generator_, X, growth.objects),
-                trees,
-                seed,
-                consensus.n_clusters,
-                min_clusters=self.min_clusters,
-                n_jobs=consensus.n_jobs,
-            )
-            refined = None
-            constrained = trees.constraints is not None and self.ensemble_.observed.all()
-            if constrained and self.refine == _AUTO:
-                labels = clusters_of(trees, decision)
-                refined = refined_by_points(self.generator_, X, self.ensemble_, labels, seed)
-            consensus.place(growth, decision, None if refined is None else refined[1])
-        self.consensus_ = consensus
-        if decision.depths is not None:
-            self.border_depths_ = np.array(decision.depths)
-        return refined
 
     @property
     def _in_points(self) -> bool:

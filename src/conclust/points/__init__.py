@@ -1,6 +1,6 @@
 """Contributions of the points to a consensus of their clusterings: the number of clusters, and a final refinement."""
 
-from conclust.points.chooser import decide_by_points, refined_by_points
+from conclust.points.chooser import decide_by_points, fit_by_points, refined_by_points
 from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
 from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
 
@@ -9,6 +9,7 @@ __all__ = [
     "Refinement",
     "cut_by_islands",
     "decide_by_points",
+    "fit_by_points",
     "number_by_borders",
     "objects_to_refine",
     "refine_by_centers",

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust.consensus.auto import Decision, Trees, decide, decision_on, evidence_for, grow
+from conclust.consensus.auto import (
+    AutoConsensus,
+    Decision,
+    Trees,
+    clusters_of,
+    decide,
+    decision_on,
+    evidence_for,
+    grow,
+)
 from conclust.ensemble import Ensemble
 from conclust.generation.labelling.labelling import scaled_points
 from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
@@ -53,6 +62,60 @@ def refined_by_points(
         n_jobs=generator.n_jobs,
     )
     return None if refinement is None else (refinement, refinement.nearest(generator, X))
+
+
+def fit_by_points(
+    consensus: AutoConsensus,
+    generator: Any,
+    X: Any,
+    ensemble: Ensemble,
+    seed: int,
+    links: dict[str, Any],
+    *,
+    min_clusters: int,
+    refine: bool,
+) -> tuple[Decision, tuple[Refinement, Ints] | None]:
+    """Fit the default consensus: grow the trees, decide by the points, refine the clusters that constraints change, place.
+
+    Parameters
+    ----------
+    consensus : AutoConsensus
+        The consensus, which is fitted.
+    generator : EnsembleGenerator
+        The fitted generator of the members, for the scale of the points.
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    ensemble : Ensemble
+        The members.
+    seed : int
+        Draws the halvings of the points, and those that centres are computed from.
+    links : dict
+        The constraints that are given.
+    min_clusters : int
+        Smallest number considered.
+    refine : bool
+        Whether clusters that constraints change are refined first.
+
+    Returns
+    -------
+    Decision, (Refinement, ndarray of int64 of shape (n_samples,)) or None
+        The decision, and what `refined_by_points` returned.
+    """
+    pairs = (links.get("must_link"), links.get("cannot_link")) if links else None
+    with consensus.session():
+        growth = consensus.grow(ensemble, pairs)
+        trees, n_jobs = growth.trees, consensus.n_jobs
+        points = scaled_points(generator, X, growth.objects)
+        number = consensus.n_clusters
+        decision = decide_by_points(
+            points, trees, seed, number, min_clusters=min_clusters, n_jobs=n_jobs
+        )
+        refined = None
+        if refine and trees.constraints is not None and ensemble.observed.all():
+            labels = clusters_of(trees, decision)
+            refined = refined_by_points(generator, X, ensemble, labels, seed)
+        consensus.place(growth, decision, None if refined is None else refined[1])
+    return decision, refined
 
 
 def decide_by_points(

@@ -242,7 +242,7 @@ def test_cuts_explain_each_other_better_than_witnesses_do():
     X, y = make_blobs(300, centers=4, n_features=4, random_state=0)
     members = EnsembleGenerator("kmeans", 20, n_clusters=[5], random_state=0).fit_transform(X)
     model = AutoConsensus().fit(members)
-    assert "tell more about each other" in model.reason_
+    assert "explain each other better" in model.reason_
     assert adjusted_rand_index(y, model.labels_) == 1.0
 
 

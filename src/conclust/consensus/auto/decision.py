@@ -152,7 +152,7 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
         at_most=trees.max_clusters,
         constrained=None if K in (n_clusters, best.n_clusters) else K,
     )
-    if K not in found:  # objects that no member tells apart
+    if K not in found:  # objects that no member separates
         return decision
     one = found[K]
     components = one.components or witnesses.distributions(one.labels)
@@ -270,7 +270,7 @@ def _reason_of_partitions(decision: Decision) -> str:
         )
     most = count(testimony.n_clusters, "cluster")
     if testimony.explained < 0:
-        why = f"they tell more about each other than the most probable {most} about them"
+        why = f"they explain each other better than the most probable {most} explain them"
     elif testimony.borders > 1:
         why = f"they cross the borders of the most probable {most}, and hardly those of {testimony.borders}"
     else:

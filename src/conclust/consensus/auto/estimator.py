@@ -30,7 +30,7 @@ class AutoConsensus(PlacingClusterer):
 
     The consensus is the partition under which the labels of the members are most probable, if each member is an independent
     witness of it; it is one cluster if no clusters make them more probable. Members are no witnesses but cuts of something
-    coarser if that partition has more clusters than the median member, if they tell more about each other than it tells about
+    coarser if that partition has more clusters than the median member, if they explain each other better than it explains
     them, or if they cross its borders and not those of a coarser one: then the borders that the trees of co-association show
     determine the clusters.
 

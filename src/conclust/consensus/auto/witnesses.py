@@ -20,7 +20,7 @@ from conclust._types import Floats, Ints
 from conclust.consensus.auto.trees import Trees
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import MISSING, canonical_labels, one_hot
+from conclust.ensemble.labels import MISSING, canonical_labels, one_hot, over_partitions
 from conclust.spectra.gram import IndicatorProducts
 from conclust.trees.dendrogram import clusters_at
 
@@ -86,11 +86,8 @@ class Witnesses:
         return np.asarray(_PRIOR * counts[:, np.newaxis].astype(np.float64))
 
     def _by_member(self, of_clusters: Floats) -> Floats:
-        """Sum over the clusters of each member, of which there are none if it observed no object."""
-        held = self.members.cluster_counts > 0
-        sums = np.zeros((len(held), *of_clusters.shape[1:]))
-        sums[held] = np.add.reduceat(of_clusters, self.members.offsets[:-1][held], axis=0)
-        return sums
+        """Sum over the clusters of each member."""
+        return np.asarray(over_partitions(of_clusters, self.members.offsets))
 
     def log_probabilities(self, labels: Ints) -> Floats:
         """Return the log-probability of each member (N,), given a partition with labels 0 to K - 1."""
@@ -162,7 +159,7 @@ class Witnesses:
         """Return how much better a partition explains the members than other members do (a logarithm).
 
         It is the sum over the members of the log-probability given the partition, less that given another member, of which
-        each is as probable as any other. Negative: they are not independent witnesses, for they tell more about each other.
+        each is as probable as any other. Negative: they are not independent witnesses of it.
         """
         fellows = self._fellows
         given = np.stack([self.log_probabilities(of_one) for of_one in fellows.values()])
