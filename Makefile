@@ -7,7 +7,6 @@
 #   make test-browser  the report in headless Chromium (Debian's chromium)
 #   make cluster   labels and points in Zarr and Dask, on the workers of a Dask cluster
 #   make anndata   columns of AnnData and MuData, through files and beside scanpy
-#   make torch     the two steps of k-means on arrays of PyTorch
 #   make lint      style, types; the build itself takes warnings of the C++ sources for errors
 #   make stubs     types and stubs beside the library that runs (mypy's stubtest)
 #   make bench     the benchmarks, each beside its baseline
@@ -21,6 +20,7 @@
 #   make mutants   mutation testing of the Python sources of three floors (MUTANT_ARGS='--only similarity')
 #   make coverage  branches of the Python code and lines of the C++ code that the tests run
 #   make sanitize  the kernel tests under the address and undefined-behaviour sanitizers
+#   make sanitize-threads  the same under the thread sanitizer (Clang)
 
 PYTHON ?= python3
 VENV   ?= .venv
@@ -40,17 +40,17 @@ STRICT ?= ON
 # What takes long is not in `make test`: what starts processes, and what looks at much.
 PROCESSES := $(addprefix tests/,cli/test_cli_borders.py cli/test_cli_predict.py cli/test_customers_page.py cli/test_cli_streams.py cli/test_demo.py \
 	consensus/test_scale.py ensemble/test_processes.py generation/test_generation_cache.py \
-	selection/test_selection_interrupts.py test_experiments.py test_first_use.py test_interrupts.py test_memory.py test_mutants.py test_network_experiments.py test_paper_experiments.py \
+	selection/test_selection_interrupts.py test_experiments.py test_first_use.py test_interrupts.py test_memory.py test_network_experiments.py test_paper_experiments.py \
 	test_reproducibility.py test_results.py)
 LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic/test_solvers_agree.py \
-	confidence/test_posterior.py consensus/refinement/test_eccms.py consensus/test_pipeline.py test_docs.py \
+	confidence/test_posterior.py consensus/literature/test_eccms.py consensus/test_pipeline.py test_docs.py \
 	ensemble/test_gram.py evidence/test_spanning_tree.py generation/test_generation.py \
 	plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \
 	report/test_size.py selection/test_selection.py selection/test_selection_large.py \
 	selection/test_selection_null.py topics/test_topics.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py test_fuzz_calls.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster anndata torch lint stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize setup check-tools clean FORCE
+.PHONY: demo test processes long test-browser cluster anndata lint stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize sanitize-threads setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 # Without the tools of the tests.
@@ -89,18 +89,6 @@ $(VENV)-anndata/.installed: constraints/anndata.txt | $(VENV)/.built
 	$(VENV)-anndata/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
 	    --requirement constraints/anndata.txt
 	$(VENV)-anndata/bin/python tools/on_top_of.py $(BIN)/python
-	touch $@
-
-# The CPU build, where pip finds it; the package index has the one for CUDA.
-torch: $(VENV)-torch/.installed
-	$(VENV)-torch/bin/python -c "import torch"
-	$(VENV)-torch/bin/python -m pytest $(PYTEST_ARGS) tests/generation/test_array_api.py
-
-$(VENV)-torch/.installed: constraints/torch.txt | $(VENV)/.built
-	$(PYTHON) -m venv --clear $(VENV)-torch
-	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile \
-	    --requirement constraints/torch.txt
-	$(VENV)-torch/bin/python tools/on_top_of.py $(BIN)/python
 	touch $@
 
 lint: setup
@@ -164,11 +152,11 @@ conda: check-tools
 # Tests that read sources, or that start processes, in which nothing is counted, are left out, and of what is a law of
 # all methods one form of each class is tried: 90 % is required of what remains.
 UNCOUNTED := $(addprefix tests/,consensus/test_scale.py ensemble/test_processes.py \
-	selection/test_selection_interrupts.py test_architecture.py test_benchmarks.py test_coverage.py test_docstrings.py \
-	test_experiments.py test_first_use.py test_interrupts.py test_kernels.py test_mutants.py test_network_experiments.py test_paper_experiments.py \
+	selection/test_selection_interrupts.py test_architecture.py test_benchmarks.py test_docstrings.py \
+	test_experiments.py test_first_use.py test_interrupts.py test_kernels.py test_network_experiments.py test_paper_experiments.py \
 	test_readme.py test_release.py test_reproducibility.py test_security.py test_site.py test_stubs.py test_words.py)
 # Of the tests that take long, those that alone run some of the code.
-COUNTED := $(addprefix tests/,confidence/test_posterior.py consensus/refinement/test_eccms.py consensus/test_pipeline.py \
+COUNTED := $(addprefix tests/,confidence/test_posterior.py consensus/literature/test_eccms.py consensus/test_pipeline.py \
 	evidence/test_spanning_tree.py plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \
 	topics/test_topics.py)
 coverage: check-tools
@@ -176,7 +164,11 @@ coverage: check-tools
 
 # Its own environment: the instrumented kernels must never be mistaken for the real ones.
 sanitize: check-tools
-	sh tools/sanitize.sh "$(PYTHON)"
+	sh tools/sanitize.sh "$(PYTHON)" address,undefined
+
+# Clang and its OpenMP: see the script.
+sanitize-threads: check-tools
+	sh tools/sanitize.sh "$(PYTHON)" thread
 
 # By hand: some ten seconds a mutant.
 mutants: setup
@@ -225,4 +217,4 @@ $(VENV)/.built: $(VENV)/.runs constraints/dev.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-anndata $(VENV)-peers $(VENV)-torch .venv-conda .venv-coverage .venv-oldest .venv-sanitize .venv-wheel build dist demo-report
+	rm -rf $(VENV) $(VENV)-anndata $(VENV)-peers .venv-conda .venv-coverage .venv-oldest .venv-sanitize .venv-wheel build dist demo-report

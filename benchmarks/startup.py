@@ -42,7 +42,7 @@ def main(repeats: int = 5) -> None:
         "conclust methods": SHELL.format(words=["methods"]),
         "conclust --help": SHELL.format(words=["--help"]),
         "conclust --version": SHELL.format(words=["--version"]),
-        "iris: 100 k-means members, PCC": IRIS,
+        "iris: 40 members, PCC": IRIS,
     }
     print(f"A fresh process, medians of {repeats}.")
     print(f"{'':<36} {'wall s':>8} {'CPU s':>8} {'over numpy':>11}")

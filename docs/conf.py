@@ -81,7 +81,8 @@ html_theme_options: dict[str, Any] = {
     "navbar_align": "left",
     "header_links_before_dropdown": 7,
     "show_toc_level": 2,
-    "secondary_sidebar_items": ["page-toc"],
+    # The table of methods needs the whole width.
+    "secondary_sidebar_items": {"**": ["page-toc"], "methods": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "pygments_light_style": "a11y-light",

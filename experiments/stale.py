@@ -1,24 +1,33 @@
-"""Which committed results are older than the code they come from: python -m experiments.stale [--verbose].
+"""Which committed results are not what the code gives today: python -m experiments.stale [--seed N] [--sources].
 
-A result is up to date where the code that its experiment uses is what it was made from. Compared are the functions,
-classes, variables and folders of kernels that the experiment uses, directly or through others: by name, wherever
-they stand, without comments, docstrings, annotations, messages and the names of local variables (``origin.py``,
-``definitions.py``). What has changed is listed. It need not change a number: ``tests/test_results.py`` makes single
-cells of the results again.
+Of the tables whose results are kept by ensemble and method (`CELLS`), one ensemble is drawn and made again with each of the
+methods, within a minute altogether: methods whose numbers have moved are listed. ``tests/test_results.py`` makes single cells of
+these and of other results again.
+
+``--sources``: compares instead, for all experiments, the functions, classes, variables and folders of kernels that an experiment
+uses, directly or through others, with those that its results were made from: by name, without comments, docstrings,
+annotations, messages and the names of local variables (``origin.py``, ``definitions.py``). A changed one need not change a number.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from experiments.__main__ import NAMES
+from experiments.counted import kept_in
 from experiments.origin import ROOT, Tree, at_commit, here
 
-__all__ = ["OLDER", "account", "made"]
+__all__ = ["CELLS", "OLDER", "Cells", "account", "made", "moved"]
 
 # Results from before results kept what they were made from: the commit that they came with. An entry goes when the
 # experiment is run again.
@@ -34,6 +43,44 @@ OLDER = {
     "scale.fitted_on": "ce37252",
     "ccp2010.examples": "59da48e",
 }
+
+
+# Results are kept to 6 decimals.
+_ROUNDING = 2e-6
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Results by ensemble and method: the module whose ``measure`` made them, the file, the ensembles that take seconds."""
+
+    experiment: str
+    path: str
+    quick: str
+    settings: Mapping[str, Any]
+
+
+CELLS = (
+    Cells("pcc2013.tables", "pcc2013/result/tables.json", r"ensemble \d/(iris|wine)/\d+", {"n_partitions": 150, "n_starts": 20}),
+    Cells("robust2013.figures", "robust2013/result/figures.json", r"(k-means|mixed)/(iris|wine)/\d+", {"few": False}),
+    Cells("peace2013.figures", "peace2013/result/figures.json", r"ensemble \d/(iris|wine)/\d+", {"few": False}),
+    Cells("fca2016.figures", "fca2016/result/figures.json", r"\d/\w+/100 objects, .*", {"runs": 10}),
+)  # fmt: skip
+
+
+def moved(cells: Cells, unit: str, names: Sequence[str]) -> Iterator[tuple[str, Any, Any]]:
+    """Yield each of these methods whose numbers on an ensemble have moved, with the kept ones and those of today."""
+    module = import_module(f"experiments.{cells.experiment}")
+    kept = kept_in(cells.path).found[unit]
+    for name in names:
+        then, now = kept[name], module.measure(unit, [name], **cells.settings)[name]
+        old, new = (
+            {k: v for k, v in each.items() if k != "CPU s"}
+            if isinstance(each, dict)
+            else {"": each}
+            for each in (then, now)
+        )
+        if not all(np.allclose(new[key], old[key], rtol=0, atol=_ROUNDING) for key in old):
+            yield name, old, new
 
 
 def made(folder: Path) -> Iterator[dict[str, Any]]:
@@ -83,15 +130,33 @@ def account(
 
 
 def main(given: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description="Results that are older than the code they come from."
-    )
+    parser = argparse.ArgumentParser(description="Results that are not what the code gives today.")
+    parser.add_argument("--seed", type=int, default=0, help="draws the ensembles [0]")
+    parser.add_argument("--sources", action="store_true", help="compare sources instead of numbers")
     parser.add_argument("--verbose", action="store_true", help="all sources that have changed")
     arguments = parser.parse_args(given)
+    if arguments.sources:
+        _print_sources(arguments.verbose)
+        return
+    rng = np.random.default_rng(arguments.seed)
+    for cells in CELLS:
+        found, begun = kept_in(cells.path).found, time.process_time()
+        unit = str(rng.choice([unit for unit in found if re.fullmatch(cells.quick, unit)]))
+        methods = list(found[unit])
+        changed = list(moved(cells, unit, methods))
+        print(
+            f"{cells.experiment}, {unit}: {len(changed)} of {len(methods)} methods have moved "
+            f"({time.process_time() - begun:.0f} CPU s)"
+        )
+        for name, then, now in changed:
+            print(f"    {name}: {then} is now {now}")
+
+
+def _print_sources(verbose: bool) -> None:
     origins = list(made(ROOT / "experiments"))
     for name, state, changed in account(NAMES, origins, here()):
         print(f"{name}: {state}")
-        shown = changed if arguments.verbose else changed[:3]
+        shown = changed if verbose else changed[:3]
         for path in shown:
             print(f"    {path}")
         if len(changed) > len(shown):

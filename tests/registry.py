@@ -184,6 +184,9 @@ PARTICULAR: dict[tuple[str, str], str] = {
         )
         for form in ("LCE", "LCE wtq")
     },
+    ("ITK", "copies_of_a_soft_partition_give_its_most_probable_clusters"): (
+        "the paper's k-means on distributions, made for soft members: means need not be the corners"
+    ),
     ("BayesEstimate nid", "noise_is_evidence_of_separation"): (
         "relative to the entropies, objects that are noise more often are better left alone"
     ),
@@ -191,18 +194,6 @@ PARTICULAR: dict[tuple[str, str], str] = {
         "HGPA wide",
         "partitions_of_weight_0_have_no_effect",
     ): "under label noise the criterion is flat",
-    **{
-        (
-            form,
-            "the_scale_of_the_weights_does_not_matter",
-        ): "a weight is an exponent of the likelihood, not a share"
-        for form in (
-            "MixtureModel",
-            "BayesianEnsemble",
-            "BayesianEnsemble Gibbs",
-            "NonparametricBayesianEnsemble",
-        )
-    },
     **{
         (form, "noise_everywhere_equals_singletons_everywhere"): reason
         for forms, reason in {

@@ -168,6 +168,32 @@ def test_unanimous_partitions_are_returned(form):
     assert model.n_clusters_ == 4
 
 
+def clinal(seed, alpha, n=160, k=4):
+    """Return memberships of unequal groups, a quarter of the objects along a line from one group to another."""
+    rng = np.random.default_rng(seed)
+    q = rng.dirichlet(alpha * np.linspace(0.5, 1.5, k), n)
+    along = np.linspace(0, 1, n // 4)
+    q[: n // 4] = np.outer(along, np.eye(k)[0]) + np.outer(1 - along, np.eye(k)[1])
+    return np.round(q, 6)
+
+
+@pytest.mark.parametrize(("seed", "alpha"), [(0, 0.3), (1, 1.0), (2, 2.0)])
+def test_copies_of_a_soft_partition_give_its_most_probable_clusters(form, seed, alpha):
+    method = make(form, 4).method
+    if not method.soft_members:
+        pytest.skip("takes no soft members, and says so")
+    q, rng = clinal(seed, alpha), np.random.default_rng(seed)
+    members = Ensemble.from_memberships([q[:, rng.permutation(4)] for _ in range(6)])
+    labels = fit(form, members, 4).labels_
+    if method.soft_members == "labels":
+        np.testing.assert_array_equal(labels, fit(form, members.labels, 4).labels_)
+    else:
+        # The best fit of products of memberships may place an object between two groups in the other one.
+        fits_products = FORMS[form][0] in ("BaumEagon", "FuzzyCommunities", "WeightedNMF")
+        agreement = adjusted_rand_score(q.argmax(axis=1), labels)
+        assert agreement > 0.95 if fits_products else agreement == 1.0
+
+
 def test_unanimous_partitions_survive_30_percent_missing(form):
     truth = np.repeat(np.arange(4), 12)
     rng = np.random.default_rng(0)
@@ -202,6 +228,27 @@ def test_one_cluster_contains_all_objects(form):
     model = fit(form, labels, 1)
     assert (model.labels_ == 0).all()
     assert model.n_clusters_ == 1
+
+
+def test_as_many_clusters_as_requested_are_found_or_fewer_with_a_warning(form):
+    method, short = make(form, 2).method, 0
+    if method.n_clusters not in ("exact", "optional"):
+        pytest.skip("its number is a bound, or emerges")
+    for seed in range(12):
+        rng = np.random.default_rng([52, seed])
+        n, k = int(rng.choice([8, 12, 40])), int(rng.integers(2, 6))
+        truth, m = rng.integers(0, k, n), int(rng.choice([3, 8]))
+        flips = rng.random((n, m)) < rng.choice([0.2, 0.5, 1.0])
+        labels = np.where(flips, rng.integers(0, k, (n, m)), truth[:, None])
+        if len(np.unique(labels, axis=0)) < k:
+            continue
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model = make(form, k).fit(labels)
+        warned = any(f"where n_clusters={k} was requested" in str(one.message) for one in caught)
+        assert warned == (model.n_clusters_ < k)
+        short += warned
+    assert method.fewer or not short
 
 
 def test_two_objects_are_clustered(form):

@@ -21,5 +21,5 @@ def test_random_calls_give_a_result_or_an_error():
 def test_every_public_function_is_called():
     functions = callables()
     assert len(functions) > 130
-    for name in ("conclust.PCC", "metrics.anmi", "plotting.flow_of", "selection.choose_from"):
+    for name in ("conclust.PCC", "metrics.anmi", "plotting.flow_diagram", "selection.choose_from"):
         assert name in functions

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 import conclust as cc
 from conclust.exceptions import ConclustError, InputError, ParameterError
@@ -250,15 +251,6 @@ def test_the_dip_of_ragged_rows_is_refused():
         cc.confidence.dip([[1, 2], [3]])
 
 
-def test_a_curve_has_at_most_twenty_numbers():
-    draws = np.random.default_rng(0).integers(0, 40, (60, 5))
-    curve = cc.plotting.expected_loss_of(draws, loss="nvi", n_init=1)
-    assert len(curve.k) <= 20
-    assert curve.k[0] == 1
-    assert curve.k[-1] > 40
-    assert (np.diff(curve.k) >= 1).all()
-
-
 @pytest.mark.parametrize("unit", [2.0**530, 2.0**-530])
 def test_borders_of_points_with_infinite_squares_are_handled(unit):
     X = np.random.default_rng(0).normal(size=(90, 2)) + 8 * np.arange(3)[:, None].repeat(30, 0)
@@ -276,3 +268,24 @@ def test_a_report_of_an_invalid_selection_is_refused():
     model = cc.PCC(3, n_init=1, random_state=0).fit(LABELS)
     with pytest.raises(InputError, match=r"'selection' must be a Selection, .* Got generator"):
         cc.report.account(model, ensemble=LABELS, selection=(i for i in range(3)))
+
+
+def _twice_named():
+    arrow = pytest.importorskip("pyarrow")
+    return arrow.table([arrow.array([0, 0, 1])] * 2, names=["a", "a"])
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: cc.EAC(2).fit(_twice_named()), "different names. Got 'a' more than once"),
+        (lambda: cc.EAC(2).fit(sp.csr_array(np.eye(3))), "Use labels.toarray"),
+        (lambda: cc.FCAConsensus(threshold=10**400).fit(LABELS), "'threshold' parameter"),
+        (lambda: cc.plotting.embedding([[10**400, 1], [1, 2]], [0, 1]), "must hold numbers"),
+        (lambda: cc.report.write(cc.EAC(2).fit(LABELS), None), "must be the path of a file"),
+        (lambda: cc.datasets.gaussian_mixture(covariances=5e-324), "'covariances' parameter"),
+    ],
+)
+def test_far_fetched_input_is_refused_in_a_sentence(call, sentence):
+    with pytest.raises(ConclustError, match=sentence):
+        call()

@@ -67,7 +67,6 @@ WHEEL = {
     "conclust/_kernels/_core.pyi": b"p",
     "conclust/_kernels/_core.abi3.so": b"ELF",
     "conclust.libs/libgomp-1.so": b"ELF",
-    "conclust-1.2.3.data/data/share/man/man1/conclust.1": b".TH",
     f"{INFO}/METADATA": METADATA,
     f"{INFO}/RECORD": b"",
     f"{INFO}/licenses/LICENSE": b"l",
@@ -104,7 +103,6 @@ def test_faults_of_an_sdist_are_detected(name, content, said):
     ("name", "content", "said"),
     [
         ("conclust/py.typed", None, "lacks conclust/py.typed"),
-        ("conclust-1.2.3.data/data/share/man/man1/conclust.1", None, "lacks .data/data/share/man"),
         ("conclust/__init__.py", b"other", "another conclust/__init__.py"),
         ("conclust/_kernels/_core.abi3.so", None, "holds 0 extensions"),
         ("conclust/_kernels/_core.cpython-311.so", b"", "holds 2 extensions"),
@@ -129,7 +127,6 @@ PACKAGE = {
     "info/licenses/LICENSE": b"l",
     "info/licenses/LICENSES_bundled.txt": b"b",
     "bin/conclust": b"#!",
-    "share/man/man1/conclust.1": b".TH",
     f"{SITE}/conclust/__pycache__/__init__.cpython-311.pyc": b"",
     **{
         f"{SITE}/{name}": content
@@ -150,7 +147,6 @@ def test_a_whole_conda_package_is_passed():
         (f"{SITE}/conclust/__init__.py", b"other", "another conclust/__init__.py"),
         (f"{SITE}/numpy/__init__.py", b"", "numpy/__init__.py, which nothing requires"),
         ("bin/conclust", None, "lacks bin/conclust"),
-        ("share/man/man1/conclust.1", None, "lacks .data/data/share/man"),
         ("info/licenses/LICENSE", None, "lacks info/licenses/LICENSE"),
         (
             "info/index.json",
@@ -222,26 +218,6 @@ def test_the_hosted_site_uses_the_same_commands():
     commands = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text("utf-8"))["build"]["commands"]
     assert commands[0].split()[:2] == ["make", "docs"]
     assert "build/docs" in commands[-1]
-
-
-@pytest.mark.parametrize("name", ["bug_report", "feature_request"])
-def test_issue_forms_request_the_needed_information(name):
-    form = yaml.safe_load((ROOT / f".github/ISSUE_TEMPLATE/{name}.yml").read_text("utf-8"))
-    assert form.keys() >= {"name", "description", "body"}
-    fields = {field["id"]: field for field in form["body"]}
-    assert all(field["attributes"]["label"] for field in fields.values())
-    required = {
-        key for key, field in fields.items() if field.get("validations", {}).get("required")
-    }
-    assert required == {
-        "bug_report": {"what", "code", "version"},
-        "feature_request": {"need"},
-    }.get(name)
-
-
-def test_the_first_version_is_summarised():
-    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert len(text[text.index("\n## 0.1.0") + 1 :].splitlines()) <= 60
 
 
 @pytest.fixture

@@ -112,32 +112,6 @@ def test_llms_txt_lists_every_page():
     assert not [line for line in text.splitlines() if line.endswith(": ")]
 
 
-def test_llms_txt_describes_each_page():
-    lines = re.findall(r"^- \[.*\]\(.*\): (.*)$", llms(), re.M)
-    assert [line for line in lines if len(line) < 25 or re.search(r"\{\w+:|\"\"\"", line)] == []
-
-
-def test_llms_txt_has_a_short_recipe_for_each_field():
-    _, text = llms().split("\n## Recipes\n")
-    fields = re.split(r"\n### ", text)[1:]
-    words = (
-        "Points",
-        "Labels",
-        "Networks",
-        "Topics",
-        "Cells",
-        "Draws",
-        "Crowds",
-        "features",
-        "Answers",
-        "Surveys",
-    )
-    titles = [field.split("\n", 1)[0] for field in fields]
-    assert all(word in title for word, title in zip(words, titles, strict=True))
-    assert max(len(field.splitlines()) for field in fields) <= 25
-    assert all("```" in field for field in fields)
-
-
 def test_an_empty_site_is_refused(tmp_path):
     assert "has no page" in "".join(wrong(tmp_path))
 
@@ -209,12 +183,6 @@ def test_pictures_match_their_texts(tmp_path):
     assert FRONT.is_file()
 
 
-def test_pages_have_titles_that_fit_their_kind():
-    for path in sorted((PAGE.parent / "how-to").glob("*.md")):
-        title = path.read_text("utf-8").splitlines()[0]
-        assert title.endswith("?") or path.name == "index.md", path
-
-
 def test_python_blocks_of_pages_run():
     """Python blocks are doctests; blocks that cannot run here have no language."""
     for path in PAGE.parent.rglob("*.md"):
@@ -225,20 +193,6 @@ def test_python_blocks_of_pages_run():
 
 
 EXAMPLES = sorted((PAGE.parent / "examples").glob("plot_*.py"))
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_examples_are_short_and_show_two_pictures_with_titles(path):
-    """The gallery uses titles as alternative texts, and shows only plots on pyplot's axes."""
-    text = path.read_text("utf-8")
-    assert len(text.splitlines()) <= 60
-    assert text.count("plt.show()") >= 2
-    assert text.count("title") >= text.count("plt.show()")
-    for block in text.split("plt.show()")[:-1]:
-        assert "plt.subplots(" in block
-        for call in re.findall(r"plotting\.\w+\(.*", block):
-            assert "ax=ax" in call
-    assert "\n# Read next: :doc:" in text.replace(". Read next", ".\n# Read next")
 
 
 # ---- formulas

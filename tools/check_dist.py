@@ -29,7 +29,6 @@ __all__ = [
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = ("CMakeLists.txt", "LICENSE", "LICENSES_bundled.txt", "README.md", "pyproject.toml")
 """What a build reads beside src/."""
-MANUAL = ".data/data/share/man/man1/conclust.1"
 
 _KERNELS = "conclust/_kernels/_core"
 
@@ -108,10 +107,8 @@ def wrong_of_wheel(files: Mapping[str, bytes], source: Mapping[str, bytes]) -> I
         yield f"the wheel holds {len(kernels)} extensions, not one: {kernels}"
     info = next((name.partition("/")[0] for name in files if ".dist-info/" in name), "?")
     for name in sorted(files.keys() - package.keys() - {*kernels}):
-        if not name.startswith((f"{info}/", "conclust.libs/")) and not name.endswith(MANUAL):
+        if not name.startswith((f"{info}/", "conclust.libs/")):
             yield f"the wheel holds {name}, which nothing requires"
-    if not any(name.endswith(MANUAL) for name in files):
-        yield f"the wheel lacks {MANUAL}"
     for name in ("LICENSE", "LICENSES_bundled.txt"):
         if files.get(f"{info}/licenses/{name}") != source[name]:
             yield f"the wheel lacks {name}"
@@ -127,8 +124,6 @@ def _as_wheel(files: Mapping[str, bytes]) -> dict[str, bytes]:
     for name, content in files.items():
         if name.startswith("info/"):
             continue
-        if name == "share/man/man1/conclust.1":
-            name = f"conclust{MANUAL}"
         found[re.sub(r"^lib/python[\d.]+/site-packages/", "", name)] = content
     return found
 

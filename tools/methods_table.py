@@ -33,12 +33,14 @@ facts in Python.
 """
 
 FOOT = """
-- **Clusters**: *K*: exactly `n_clusters`. *K or found*: `n_clusters`, or chosen by the method where it is
+- **Clusters**: *K*: exactly `n_clusters`, if that many complete rows of labels differ. *K, or fewer*: fewer where the
+  method does not distinguish that many, with a warning. *K or found*: `n_clusters`, or chosen by the method where it is
   None. *at most K*: `n_clusters` is an upper bound. *found*: the method has no such parameter.
 - **Gives**: *memberships*: a probability for every object and cluster, and labels by them. *labels*: a
   partition only.
 - **Missing**: takes objects that some partitions did not observe. **Weights**: the weights of the
-  partitions count. **Soft members**: takes partitions that are memberships themselves.
+  partitions count. **Soft members**: takes partitions that are memberships themselves, or their most probable clusters
+  (*as labels*).
   **In blocks**: reads labels of more objects than fit into memory (`conclust.blocks.LabelStore`).
   **Predicts**: has `predict` for labels of new objects, and `ConsensusClustering` with it for new points; for the others:
   `conclust.placing`. Methods refuse input that they do not support. The table describes the default parameters.
@@ -72,11 +74,11 @@ def text() -> str:
         (
             f"`{method.estimator}`",
             method.title,
-            CLUSTERS[method.n_clusters],
+            CLUSTERS[method.n_clusters] + ", or fewer" * method.fewer,
             "memberships" if method.membership else "labels",
             with_missing(method),
             yes(method.weights),
-            yes(method.soft_members),
+            soft(method),
             yes(method.blocks),
             yes(hasattr(getattr(conclust, method.estimator), "predict")),
             set_powers(method.cost),
@@ -97,6 +99,11 @@ def with_missing(method: Method) -> str:
     if method.missing or not method.missing_with:
         return yes(method.missing)
     return f"with `{method.missing_with}`"
+
+
+def soft(method: Method) -> str:
+    """Return whether soft members are taken, and how."""
+    return "as labels" if method.soft_members == "labels" else yes(method.soft_members)
 
 
 def yes(value: bool) -> str:

@@ -33,18 +33,16 @@ TESTS = {
     "similarity/*": (
         "tests/similarity",
         "tests/consensus/graph/test_crowd.py",
-        "tests/consensus/links",
-        "tests/consensus/voting/test_cehm.py",
+        "tests/consensus/literature/test_links.py",
+        "tests/consensus/literature/test_cehm.py",
         "tests/weighting/test_coarsen.py",
     ),
     "weighting/*": tuple(
         f"tests/weighting/test_{name}.py" for name in ("weighting", "stability", "coarsen")
     ),
     "confidence/*": ("tests/confidence",),
-    "consensus/links/*": ("tests/consensus/links",),
     "consensus/voting/*": ("tests/consensus/voting", "tests/blocks/test_cumulative_voting.py"),
-    "consensus/refinement/*": ("tests/consensus/refinement",),
-    "consensus/trajectories/*": ("tests/consensus/trajectories",),
+    "consensus/literature/*": ("tests/consensus/literature",),
 }
 _COMPARED = {
     ast.Lt: ("<", "<="), ast.LtE: ("<=", "<"), ast.Gt: (">", ">="), ast.GtE: (">=", ">"),

@@ -26,7 +26,7 @@ CONCLUST_FORMS=first "$venv/bin/python" -m pytest -p no:cacheprovider --numproce
     tests/test_battery.py tests/ensemble/test_storage.py tests/ensemble/test_ensemble.py \
     tests/ensemble/test_forged_ensembles.py tests/cli/test_cli.py tests/cli/test_cli_methods.py \
     tests/generation/test_generation_members.py tests/test_estimator_checks.py \
-    tests/consensus/graph/test_hgpa_soft.py tests/measures/test_metrics.py \
+    tests/measures/test_metrics.py \
     tests/plotting/test_plotting.py tests/consensus/test_pipeline.py \
     tests/weighting/test_weighting.py tests/plotting/test_pictures.py \
     tests/confidence/test_confidence_measures.py tests/report/test_page.py tests/report/test_folders.py

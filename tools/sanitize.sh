@@ -1,10 +1,17 @@
 #!/bin/sh
-# Builds the kernels with the address and undefined-behaviour sanitizers in an environment of their
-# own, and runs the tests that reach every kernel. Extra arguments go to pytest.
+# Builds the kernels with sanitizers in an environment of their own, and runs the tests that reach every kernel:
+#   sanitize.sh PYTHON address,undefined|thread [ARGUMENTS OF PYTEST]
+# "thread" needs clang++ with its OpenMP and libarcher, which tells the sanitizer how threads of OpenMP wait for each
+# other: GCC's OpenMP does not, and every parallel loop would be a race. Debian: clang-19 libomp-19-dev.
 set -eu
-python=${1:-python3}
-[ $# -gt 0 ] && shift
+python=$1
+kind=$2
+shift 2
 venv=.venv-sanitize
+if [ "$kind" = thread ]; then
+    CXX=${CXX:-clang++-19}
+    export CXX
+fi
 
 if [ ! -f "$venv/.dependencies" ]; then
     "$python" -m venv "$venv"
@@ -13,19 +20,27 @@ if [ ! -f "$venv/.dependencies" ]; then
     touch "$venv/.dependencies"
 fi
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-    --force-reinstall --config-settings=build-dir=build/sanitize \
-    --config-settings=cmake.define.CONCLUST_SANITIZE=ON .
+    --force-reinstall --config-settings=build-dir="build/sanitize-$kind" \
+    --config-settings=cmake.define.CONCLUST_SANITIZE="$kind" .
 
 # The interpreter is not instrumented, so the run-time library must be loaded before it; its own
 # allocations at exit are no leaks of ours.
-LD_PRELOAD="$("${CXX:-g++}" -print-file-name=libasan.so) $("${CXX:-g++}" -print-file-name=libubsan.so)" \
+if [ "$kind" = thread ]; then
+    loaded=$("$CXX" -print-file-name=libclang_rt.tsan-x86_64.so)
+    OMP_TOOL_LIBRARIES=$("$CXX" -print-file-name=libarcher.so)
+    export OMP_TOOL_LIBRARIES
+else
+    loaded="$("${CXX:-g++}" -print-file-name=libasan.so) $("${CXX:-g++}" -print-file-name=libubsan.so)"
+fi
+LD_PRELOAD=$loaded \
 ASAN_OPTIONS=detect_leaks=0:abort_on_error=1:allocator_may_return_null=1 \
 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+TSAN_OPTIONS=ignore_noninstrumented_modules=1:halt_on_error=1 \
 OMP_NUM_THREADS=2 \
     "$venv/bin/python" -m pytest -p no:cacheprovider --numprocesses=2 "$@" \
     tests/evidence/test_coassociation.py tests/ensemble/test_clusterwise.py \
     tests/ensemble/test_contingency_gram.py tests/evidence/test_pairs.py tests/evidence/test_nearest.py \
-    tests/consensus/trajectories/test_trajectories.py \
+    tests/consensus/literature/test_trajectories.py \
     tests/evidence/test_spanning_tree.py tests/consensus/linkage/test_linkage.py \
     tests/consensus/linkage/test_linkage_pairs.py tests/consensus/linkage/test_dendrogram.py \
     tests/consensus/linkage/test_clusterwise.py \

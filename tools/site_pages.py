@@ -87,13 +87,13 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 "Graphs",
                 "Objects, clusters or both are vertices, and the graph is cut.",
                 "conclust",
-                ("conclust.consensus.graph", "conclust.consensus.trajectories"),
+                ("conclust.consensus.graph",),
             ),
             (
-                "Similar clusters",
-                "Evidence is passed on between similar clusters.",
+                "Methods of the literature",
+                "Named by benchmark papers, in the form of their papers.",
                 "conclust",
-                ("conclust.consensus.links", "conclust.consensus.refinement"),
+                ("conclust.consensus.literature",),
             ),
             (
                 "Label vectors",
@@ -232,9 +232,16 @@ def names_of(home: str, within: tuple[str, ...]) -> list[str]:
     if home == "conclust":
         return sorted(name for name, module in conclust._HOMES.items() if module in within)
     module = import_module(f"conclust.{home}")
+    # Records that functions of a package return are documented, and are not among its names.
+    returned = [
+        name
+        for name, value in vars(module).items()
+        if isinstance(value, type) and value.__module__.startswith(f"{module.__name__}.")
+    ]
+    names = sorted({*module.__all__, *returned}, key=lambda name: (name[0].islower(), name.lower()))
     return [
         f"{home}.{name}"
-        for name in sorted(module.__all__, key=lambda name: (name[0].islower(), name.lower()))
+        for name in names
         if callable(getattr(module, name)) and name not in conclust._HOMES
     ]
 

@@ -49,8 +49,6 @@ def try_shell() -> None:
     assert shell("--version").split()[:2] == ["conclust", version]
     listed = shell("methods")
     assert all(method.estimator in listed for method in conclust.methods())
-    manual = Path(sysconfig.get_path("data")) / "share" / "man" / "man1" / "conclust.1"
-    assert manual.read_text("utf-8") == shell("help", "--man")
     with tempfile.TemporaryDirectory() as folder:
         told = shell("demo", "--data", "iris", "--out", str(Path(folder) / "demo"), "--quiet")
         assert told == ""

@@ -36,7 +36,7 @@ def wine_choice() -> Figure:
     """The criterion of each number of clusters, beside that of clouds without groups."""
     X, _ = _wines()
     found = choose(X, k=range(2, 7), scale="standard", n_references=39, random_state=0)
-    return _figure(plotting.rcsi_curve(found))
+    return _figure(plotting.criterion_curve(found, "rcsi"))
 
 
 def wine_map() -> Figure:

@@ -26,13 +26,13 @@ print("Cloud:", fog.reason)
 # From three clusters on, the share of ambiguous pairs falls as the number of clusters grows, in the references and in the cloud,
 # although they have no clusters. The band contains nine of ten references. The wines are far below it at three clusters.
 _, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
-plotting.pac_curve(wines, ax=ax)
+plotting.criterion_curve(wines, ax=ax)
 ax.set_title("Wines: far below the references at three")
 plt.show()
 
 # %%
 _, ax = plt.subplots(figsize=(5.5, 3.4), layout="constrained")
-plotting.pac_curve(fog, ax=ax)
+plotting.criterion_curve(fog, ax=ax)
 ax.set_title("Cloud: among the references everywhere")
 plt.show()
 

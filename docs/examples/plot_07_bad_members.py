@@ -35,8 +35,8 @@ plt.show()
 
 # %%
 _, ax = plt.subplots(figsize=(5.5, 2.8), layout="constrained")
-plotting.weight_bars(learnt, ax=ax)
-ax.set_title("Weights that WeightedPCC learnt, the largest first")
+ax.bar(range(20), learnt.weights_)
+ax.set_title("Weights that WeightedPCC learnt")
 plt.show()
 print("weight 0:", (learnt.weights_ == 0).nonzero()[0].tolist())
 

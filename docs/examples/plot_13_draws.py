@@ -46,7 +46,7 @@ draws = cc.Ensemble.from_draws([gibbs(x, 300, seed=chain) for chain in range(2)]
 # How often two objects are together in the draws, and the clusters of the estimate as blocks.
 model = cc.BayesEstimate(random_state=0).fit(draws)
 _, ax = plt.subplots(figsize=(5.6, 4.6), layout="constrained")
-plotting.similarity_blocks(draws, model, ax=ax)
+plotting.coassociation_heatmap(draws, labels=model.labels_, order="cluster", ax=ax)
 ax.set_title("How often two objects are together")
 plt.show()
 
@@ -55,6 +55,12 @@ plt.show()
 # Read next: :doc:`/tutorials/mcmc_draws`.
 ball = confidence.credible_ball(draws, model.labels_)
 _, ax = plt.subplots(figsize=(4.5, 4.6), layout="constrained")
-plotting.ball_columns(ball, ax=ax)
+columns = {
+    "fewest clusters": ball.upper_vertical.labels[0],
+    "estimate": ball.labels,
+    "most clusters": ball.lower_vertical.labels[0],
+}
+ax.imshow(np.column_stack([*columns.values()]), aspect="auto", interpolation="none")
+ax.set_xticks(range(3), columns)
 ax.set_title("The estimate and its credible ball")
 plt.show()

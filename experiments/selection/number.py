@@ -188,13 +188,11 @@ def real(arguments: argparse.Namespace) -> Iterator[Row]:
             arguments.jobs,
             n_resamples=20 if arguments.quick else 50,
             n_references=19 if arguments.quick else 99,
-            criteria="all",
         )
         table, k = found.table, found.k
         classes = len(np.unique(data.y))
         strong = k[table["prediction_strength"] >= 0.8]
         grown = k[table["delta"] > 0.1]
-        kept = k[table["pcc_clusters"] == k]
         best = partial(_best, found)
         at = classes if classes in found.labels else int(k[-1])
         yield {
@@ -208,19 +206,11 @@ def real(arguments: argparse.Namespace) -> Iterator[Row]:
             "sharp": best("sharp"),
             "mean ARI": best("mean_ari"),
             "least PAC": best("pac", -1.0),
-            "silhouette 1-M": best("silhouette_consensus"),
             "silhouette X": best("silhouette_points"),
             "prediction strength": int(strong[-1]) if len(strong) else 1,
             "delta > 0.1": int(grown[-1]) if len(grown) else 1,
-            "rPAC": best("rpac", -1.0),
-            "aPAC": best("apac", -1.0),
-            "concordance": best("concordance"),
-            "cophenetic": best("cophenetic"),
             "cluster consensus": best("min_cluster_consensus"),
             "lifetime": best("lifetime"),
-            "eigengap": best("eigengap"),
-            "BIC": best("bic", -1.0),
-            "PCC keeps up to": int(kept[-1]) if len(kept) else 1,
             "ARI chosen": adjusted_rand_index(data.y, found.labels_),
             "ARI at classes": adjusted_rand_index(data.y, found.labels[at]),
         }

@@ -24,9 +24,6 @@ __all__ = ["__version__", *sorted(_HOMES), *_MODULES]
 
 def __getattr__(name: str) -> object:
     if name in _HOMES:
-        # Imported first, because it keeps SciPy from importing unneeded modules.
-        if name != "methods":
-            import_module("conclust._sklearn")
         value = getattr(import_module(_HOMES[name]), name)
     elif name in _MODULES:
         value = import_module(f"conclust.{name}")

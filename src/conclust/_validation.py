@@ -259,8 +259,8 @@ def check_column_names(X: Any) -> None:
     """Refuse a table with two columns of one name, or with names only some of which are strings."""
     if type(X).__name__ == "LazyFrame":
         raise InputError("A lazy frame has no rows yet. Pass X.collect() instead.")
-    names = list(getattr(X, "columns", ()))
     # Columns of Arrow are columns, not names.
+    names = list(getattr(X, "column_names", getattr(X, "columns", ())))
     counts = Counter(name for name in names if isinstance(name, str | int))
     twice = [name for name, times in counts.items() if times > 1]
     if twice:

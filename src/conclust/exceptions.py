@@ -25,6 +25,7 @@ __all__ = [
     "ParameterError",
     "ScaleWarning",
     "SelectionWarning",
+    "SparseInputError",
     "UnseenLabelWarning",
     "UnsupportedEnsembleError",
     "WorkersLostError",
@@ -40,6 +41,10 @@ class ConclustError(Exception):
 
 class InputError(ConclustError, ValueError):
     """The labels, points or weights given are malformed."""
+
+
+class SparseInputError(InputError, TypeError):
+    """A sparse matrix is given where stored zeros and absent entries would mean different things."""
 
 
 class ParameterError(ConclustError, ValueError):
@@ -112,6 +117,14 @@ def warn(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and _inside(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def fitted_by(estimator: object, packages: tuple[str, ...]) -> bool:
+    """Return whether the code that fits an estimator, from whose methods this is called, is in one of these packages."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_locals.get("self") is estimator:
+        frame = frame.f_back
+    return bool(frame.f_globals.get("__name__", "").startswith(packages))
 
 
 def _inside(module: str) -> bool:

@@ -7,37 +7,29 @@ from typing import Any, ClassVar, Literal, NoReturn, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
-import conclust
 from conclust._arrays.containers import check_row_names
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
-from conclust._sklearn import (
-    BaseEstimator,
-    ClusterMixin,
-    TransformerMixin,
-    check_is_fitted,
-    clone,
-    forget_results,
-    names_checked,
-    num_samples,
-    record_features,
-)
+from conclust._sklearn import forget_results, names_checked, num_samples, record_features
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
-from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.auto import AutoConsensus, clusters_of
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import check_nested, where_consensus_has
-from conclust.consensus.registry import advice_on, method_named
+from conclust.consensus.registry import advice_on, make, method_named
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import EnsembleGenerator
+from conclust.generation.labelling.labelling import scaled_points
 from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi
-from conclust.points import Refinement, fit_by_points, refined_by_points
+from conclust.points import Refinement, decide_by_points, doubts_of_fit, refined_by_points
 from conclust.points.further import cells_of, names_of, with_further
 
 __all__ = ["ConsensusClustering"]
@@ -61,8 +53,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         :func:`conclust.methods` lists ("hbgf", "EAC"). None: :class:`conclust.AutoConsensus`, which also finds the
         number of clusters.
     generator : transformer, default=None
-        Generator of the label matrix from the points. None: :class:`conclust.EnsembleGenerator` with its
-        defaults: 40 partitions of three kinds.
+        Generator of the label matrix. None: :class:`conclust.EnsembleGenerator`, 40 partitions of three kinds.
     n_clusters : int or "auto", default=None
         Number of clusters, or their maximum number for a consensus that treats it as a bound. It overrides the number
         of an estimator given as `consensus`. "auto": the number from 2 to 10 that resampling of the points supports,
@@ -92,8 +83,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     labels_ : ndarray of shape (n_samples,)
         The consensus partition.
     membership_ : ndarray of shape (n_samples, n_held)
-        Probabilities, if the consensus is soft. There is one column for each cluster that is not empty; the clusters
-        of ``labels_`` come first.
+        Probabilities, if the consensus is soft, with a column for each cluster; those of ``labels_`` come first.
     n_clusters_ : int
         Clusters found.
     reason_ : str
@@ -105,8 +95,13 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         The centres that ``labels_``, ``membership_`` and ``predict`` follow; None where the consensus was kept.
         ``consensus_.labels_`` has the partition before. With constraints, these are the centres of the clusters before
         they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
+    specks_ : tuple of int
+        With the default consensus and a given number: the objects of groups with fewer than a tenth of the objects that a
+        cluster has on average. Such groups are not counted as clusters, and their objects are in others.
     selection_ : Selection
         The criteria of each number of clusters (:class:`conclust.selection.Selection`), if ``n_clusters="auto"``.
+    doubts_ : list of str
+        Sentences about totals among the rows, cells a hundred times beyond their column, and repeated rows.
     n_features_in_ : int
         Features seen in ``fit``.
 
@@ -144,9 +139,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     Examples
     --------
-    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.datasets import load_iris, make_blobs
     >>> from conclust import PCC, ConsensusClustering, EnsembleGenerator
-    >>> from sklearn.datasets import make_blobs
     >>> X, _ = make_blobs(600, centers=6, n_features=10, random_state=0)
     >>> ConsensusClustering(random_state=0).fit(X).n_clusters_
     6
@@ -247,6 +241,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                 read_constraints(must_link, cannot_link, num_samples(X))
             with step("generate", generator):
                 ensemble = Ensemble(generator.fit_transform(X))
+            self.doubts_ = doubts_of_fit(generator, X)
             self._n_made, self._further_names = ensemble.n_partitions, names_of(partitions)
             check_row_names({"X": X, "partitions": partitions})
             self.ensemble_ = with_further(ensemble, partitions, self.n_features_in_)
@@ -270,13 +265,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             refined = None
             with step("combine", self.ensemble_):
                 if of_points:
-                    given = consensus, generator, X, self.ensemble_, seeds[4], links
-                    decision, refined = fit_by_points(
-                        *given, min_clusters=self.min_clusters, refine=self.refine == _AUTO
-                    )
-                    self.consensus_ = consensus
-                    if decision.depths is not None:
-                        self.border_depths_ = np.array(decision.depths)
+                    refined = self._combine_by_points(X, consensus, seeds[4], links)
                 else:
                     self.consensus_ = self._fitted(consensus, links)
             with step("refine"):
@@ -286,6 +275,34 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
                     refined = refined_by_points(generator, X, self.ensemble_, labels, seeds[4])
                 self._take_refined(refined, constrained=bool(links))
         return self
+
+    def _combine_by_points(
+        self, X: Any, consensus: AutoConsensus, seed: int, links: dict[str, Any]
+    ) -> tuple[Refinement, Ints] | None:
+        """Fit the default consensus, whose number of clusters the points decide; with constraints return the refined clusters."""
+        pairs = (links.get("must_link"), links.get("cannot_link")) if links else None
+        with consensus.session():
+            growth = consensus.grow(self.ensemble_, pairs)
+            trees = growth.trees
+            decision = decide_by_points(
+                scaled_points(self.generator_, X, growth.objects),
+                trees,
+                seed,
+                consensus.n_clusters,
+                min_clusters=self.min_clusters,
+                n_jobs=consensus.n_jobs,
+            )
+            refined = None
+            constrained = trees.constraints is not None and self.ensemble_.observed.all()
+            if constrained and self.refine == _AUTO:
+                labels = clusters_of(trees, decision)
+                refined = refined_by_points(self.generator_, X, self.ensemble_, labels, seed)
+            consensus.place(growth, decision, None if refined is None else refined[1])
+        self.consensus_ = consensus
+        if decision.depths is not None:
+            self.border_depths_ = np.array(decision.depths)
+        self.specks_ = tuple(growth.objects[list(decision.specks)].tolist())
+        return refined
 
     @property
     def _in_points(self) -> bool:
@@ -360,7 +377,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
             method = method_named(part)
             if method is None:
                 self._refuse_consensus(advice_on(part))
-            consensus = getattr(conclust, method.estimator)()
+            consensus = make(method.estimator)
         elif hasattr(part, "fit") and hasattr(part, "get_params") and not isinstance(part, type):
             consensus = clone(part)
         else:

@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.cluster.hierarchy import fcluster
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._sklearn import BaseEstimator, ClusterMixin, check_is_fitted, clone
 from conclust._threads import side_by_side, thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import refuse

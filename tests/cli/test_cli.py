@@ -195,7 +195,7 @@ def test_an_ensemble_of_two_kinds_is_made_recorded_and_reported(tmp_path, out):
     assert '"method": ["kmeans", "spectral"]' in json.dumps(settings)
     assert main(["report", str(out), "-q"]) == 0
     page = (out / "report.html").read_text()
-    assert "random numbers of clusters and spectral clustering on landmarks" in page
+    assert "many numbers of clusters and spectral clustering on landmarks" in page
 
 
 @pytest.mark.parametrize("kinds", ["auto", "density", "graph+kmeans", "spherical+kmeans+spectral"])
@@ -352,22 +352,12 @@ def test_wrong_command_lines_exit_with_2(capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "command", ["demo", "cluster", "combine", "predict", "compare", "methods", "completion", "help"]
-)
-def test_help_and_its_option_print_the_same(command, capsys):
+@pytest.mark.parametrize("command", ["demo", "cluster", "combine", "predict", "compare", "methods"])
+def test_help_is_printed(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])
     assert ended.value.code == 0
-    printed = capsys.readouterr().out
-    assert f"usage: conclust {command}" in printed
-    assert main(["help", command]) == 0
-    assert capsys.readouterr().out == printed
-
-
-def test_help_without_a_command_prints_the_usage(capsys):
-    assert main(["help"]) == 0
-    assert "'conclust COMMAND --help' lists the options" in capsys.readouterr().out
+    assert f"usage: conclust {command}" in capsys.readouterr().out
 
 
 def test_version_is_printed(capsys):
@@ -379,7 +369,7 @@ def test_version_is_printed(capsys):
 
 FAILURES = {
     "no such file": (None, "absent.csv: No such file or directory."),
-    "text in points": ("a,b\n1,2\n3,x\n", "line 3, column 2 ('b'): 'x' is not a number"),
+    "text in points": ("a,b\n1,2\n3,x\n", "'x' in line 3, column 2 ('b') is not a number"),
     "ragged": ("a,b\n1,2\n3\n", "is ragged"),
     "one object": ("a,b\n1,2\n", "holds 1 object; a clustering needs at least two."),
 }
@@ -393,10 +383,10 @@ def test_bad_input_exits_with_1_and_one_sentence(tmp_path, out, name, capsys):
         path = tmp_path / "points.csv"
         path.write_text(content)
     assert main(["cluster", str(path), "--out", str(out), "--jobs", "1"]) == 1
-    error_output = capsys.readouterr().err.strip().splitlines()
-    assert error_output[-1].startswith("conclust cluster: ")
-    assert sentence in error_output[-1]
-    assert "Traceback" not in "".join(error_output)
+    error_output = capsys.readouterr().err
+    assert error_output.startswith("conclust cluster: ")
+    assert sentence in error_output
+    assert "Traceback" not in error_output
     assert not out.exists()
 
 

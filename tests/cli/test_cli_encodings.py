@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from conclust.cli import main
-from conclust.cli.reading.csvfile import CsvRows, read_label_columns
-from conclust.cli.reading.encodings import encoding_named
-from conclust.cli.reading.sources import opened
+from conclust.cli.options import encoding_named
+from conclust.cli.reading.inputs import Reading, read_ensemble
 from conclust.exceptions import FileFormatError
 
 
@@ -22,22 +21,18 @@ def test_text_in_the_given_encoding_reads_like_utf_8(tmp_path, encoding, packing
     content = text.encode(encoding)
     path = tmp_path / f"a.csv{packing}"
     path.write_bytes(gzip.compress(content) if packing else content)
-    with (
-        opened(path) as source,
-        CsvRows(source, labels=True, encoding=encoding_named(encoding)) as rows,
-    ):
-        assert rows.names == ("näme", "x", "größe")
-        read, (names,) = read_label_columns(rows, [1, 2], [0], noise=False)
-    assert read[:3].tolist() == [[1, "ä"], [2, "ß"], [2, "ä"]]
-    assert len(read) == 3003
-    assert names[:3] == ["Müller", "ö", "ü"]
+    read = read_ensemble(path, Reading(id_column="näme", encoding=encoding_named(encoding)))
+    assert read.names == ("x", "größe")
+    assert read.ids[:3] == ["Müller", "ö", "ü"]
+    assert read.ensemble.names == ((1, 2), ("ä", "ß"))
+    assert read.ensemble.labels[:3].tolist() == [[0, 0], [1, 1], [1, 0]]
+    assert read.ensemble.n_samples == 3003
 
 
 def test_byte_order_marks_take_precedence_over_the_given_encoding(tmp_path):
     for mark in ("utf-8-sig", "utf-16"):
-        (tmp_path / "a.csv").write_bytes("ä,b\n1,2\n".encode(mark))
-        with CsvRows(tmp_path / "a.csv", labels=True, encoding="cp1252") as rows:
-            assert rows.names == ("ä", "b")
+        (tmp_path / "a.csv").write_bytes("ä,b\n1,2\n1,2\n".encode(mark))
+        assert read_ensemble(tmp_path / "a.csv", Reading(encoding="cp1252")).names == ("ä", "b")
 
 
 def test_files_in_another_encoding_than_the_given_one_are_refused(tmp_path):
@@ -49,11 +44,8 @@ def test_files_in_another_encoding_than_the_given_one_are_refused(tmp_path):
         (b"a,b\n1,23\n", "utf-16-le", "is not valid utf-16-le"),
     ):
         path.write_bytes(content)
-        with (
-            pytest.raises(FileFormatError, match=sentence),
-            CsvRows(path, labels=True, encoding=encoding) as rows,
-        ):
-            list(rows.chunks())
+        with pytest.raises(FileFormatError, match=sentence):
+            read_ensemble(path, Reading(encoding=encoding))
     for name in ("klingon", "hex", "", "rot13"):
         with pytest.raises(argparse.ArgumentTypeError, match="encoding of text that Python knows"):
             encoding_named(name)

@@ -23,7 +23,7 @@ def test_numbers_that_nearly_name_the_objects_are_no_measurement(tmp_path):
         f"{one},{a:.3f},{b:.3f}" for one, (a, b) in zip(ids, rng.normal(size=(50, 2)), strict=True)
     ]
     path.write_text("\n".join(["id,a,b", *rows]))
-    with pytest.raises(InputError, match="the column 'id' has 49 different values for 50 objects"):
+    with pytest.raises(InputError, match=r"'id'  whole numbers, 49 different ones for 50 objects"):
         read_points(path, Reading())
     assert read_points(path, Reading(drop=("id",))).X.shape == (50, 2)
     assert read_points(path, Reading(columns=("id", "a"))).X.shape == (50, 2)
@@ -69,13 +69,6 @@ def test_a_saved_ensemble_is_no_table_of_labels(tmp_path):
     with pytest.raises(
         InputError, match="is a saved ensemble, which is read by 'conclust combine'"
     ):
-        read_points(path, Reading())
-
-
-def test_an_unknown_delimiter_is_named(tmp_path):
-    path = tmp_path / "points.csv"
-    path.write_text("a|b\n1|2\n3|4\n5|6\n")
-    with pytest.raises(InputError, match="separated by something else than a comma"):
         read_points(path, Reading())
 
 
@@ -173,7 +166,7 @@ def test_numbers_in_quotation_marks_may_have_decimal_commas_between_commas(tmp_p
 def test_commas_between_columns_are_no_decimal_commas(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text("a,b\n1.5,2.5\n3.5,4.5\n")
-    with pytest.raises(InputError, match="With --decimal comma, columns are separated by"):
+    with pytest.raises(InputError, match=r"'a'  .*'1\.5', which may be point \(--decimal\)"):
         read_points(path, Reading(decimal="comma"))
 
 
@@ -192,7 +185,6 @@ def test_commas_between_columns_are_no_decimal_commas(tmp_path):
         ),
         (b"PK\x03\x04 and more", "is a ZIP file or a spreadsheet"),
         (b"PAR1\x15\x04\x15", "is a Parquet file"),
-        (b'"a" "b"\n"r1" 1 2\n"r2" 3 4\n', "has no comma, semicolon or tab between the columns"),
         (
             b"a,b,\n1,2,\n3,4,\n",
             r"column 3 in its header \(is there a comma at the end of the line\?\)",
@@ -289,32 +281,6 @@ def test_a_field_that_is_too_long_is_refused_by_its_line_with_decimal_commas(tmp
 
 
 @pytest.mark.parametrize(
-    ("text", "decimal"),
-    [
-        ("1.234,5;2\n3;4\n5,5;6\n", "comma"),  # thousands separator
-        ("1,5;2\n3;4\n5;6\n", "point"),  # the only decimal comma is in the first row
-        ("12 345;2\n3;4\n5;6\n", "point"),
-        ("12\u202f345;2\n3;4\n5;6\n", "point"),
-        ("1'234'567;2\n3;4\n5;6\n", "point"),
-        ("1,5e-03;2\n3;4\n5;6\n", "point"),
-        ("1.1;1.2\n3,5;4\n5;6\n", "comma"),  # names of questions, perhaps
-    ],
-)
-def test_a_first_row_of_numbers_in_another_notation_is_not_lost_as_a_header(
-    text, decimal, tmp_path
-):
-    path = tmp_path / "points.csv"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(FileFormatError, match="may name the columns or hold numbers"):
-        read_points(path, Reading(decimal=decimal))
-    named = read_points(path, Reading(decimal=decimal, header=True))
-    assert named.names == tuple(text.split("\n")[0].split(";"))
-    assert len(named.X) == 2
-    with pytest.raises(InputError, match=r"line 1.*is not a number"):
-        read_points(path, Reading(decimal=decimal, header=False))
-
-
-@pytest.mark.parametrize(
     "first", ["01.02.2020;02.02.2020", "1.0.1;1.0.2", "10.0.0.1;10.0.0.2", "2 3;3 4", "1'2;3'4"]
 )
 def test_dates_and_versions_above_numbers_are_a_header(first, tmp_path):
@@ -341,13 +307,6 @@ def test_numbers_in_another_notation_after_a_name_are_in_the_header(text, tmp_pa
     assert len(read_points(path, Reading()).X) == text.count("\n") - 1
 
 
-def test_a_name_of_an_object_before_a_number_in_another_notation_is_ambiguous(tmp_path):
-    path = tmp_path / "points.csv"
-    path.write_text("ada;1,5\nbob;2\ncy;3\n")
-    with pytest.raises(FileFormatError, match="may name the columns or hold numbers"):
-        read_points(path, Reading())
-
-
 @pytest.mark.parametrize("first", ["0,1;0,2", "01.02.2020;02.02.2020", "1.000,5;2.000,5"])
 def test_numbers_that_are_no_labels_name_the_columns_of_labels(first, tmp_path):
     path = tmp_path / "labels.csv"
@@ -355,3 +314,25 @@ def test_numbers_that_are_no_labels_name_the_columns_of_labels(first, tmp_path):
     read = read_ensemble(path, Reading())
     assert read.names == tuple(first.split(";"))
     assert read.ensemble.n_samples == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("1.234,5;2\n3;4\n5,5;6\n", 1234.5),  # a sign between thousands
+        ("1,5;2\n3;4\n5;6\n", 1.5),  # the only decimal comma is in the first row
+        ("12 345;2\n3;4\n5;6\n", 12345),
+        ("12\u202f345;2\n3;4\n5;6\n", 12345),
+        ("1'234'567;2\n3;4\n5;6\n", 1234567),
+        ("1,5e-03;2\n3;4\n5;6\n", 0.0015),
+        ("ada;1,5\nbob;2\ncy;3\n", 1.5),
+    ],
+)
+def test_a_first_row_of_numbers_is_not_lost_as_a_header(text, first, tmp_path):
+    path = tmp_path / "points.csv"
+    path.write_text(text, encoding="utf-8")
+    read = read_points(path, Reading())
+    assert len(read.X) == 3
+    assert read.X[0, 0] == first
+    if not text.startswith("ada"):
+        assert len(read_points(path, Reading(header=True)).X) == 2

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from conclust import results
 from conclust._files.formats import OUTPUTS
 from conclust._files.spreadsheets import guard_text, unguarded
 from conclust.cli import main
@@ -66,6 +67,26 @@ def test_tables_escape_formulas_and_quote_names(tmp_path):
         assert next(row for row in csv.reader(file) if row[0] == "=evil()") == ["=evil()", "0"]
     write_memberships(path, np.array([[0.25, 0.75]]), LabelTable())
     assert path.read_text() == "object,cluster_0,cluster_1\n0,0.25,0.75\n"
+
+
+@pytest.mark.parametrize(
+    "name", ["x\r=1+1", "a;=1+1", "b\t=1+1", "c\r\n=1", "d\r;\t\nd", '"e"\r"', "plain"]
+)
+def test_a_name_that_other_readers_would_split_is_quoted_and_read_back(name, tmp_path):
+    table = tmp_path / "runs.csv"
+    quoted = name.strip().replace('"', '""')
+    lines = f'id,r1,r2\n"{quoted}",0,0\nb,0,0\nc,1,1\nd,1,1\n'
+    table.write_bytes(lines.encode())
+    out = tmp_path / "out"
+    assert not main(
+        ["combine", str(table), "-k", "2", "--method", "voting", "--out", str(out), "-q"]
+    )
+    written = (out / "labels.csv").read_bytes().decode()
+    assert written.partition("\n")[2].startswith(f'"{quoted}",0' if name != "plain" else "plain,0")
+    assert results.load(out).names[0] == name.strip()
+    assert not main(["report", str(out), "-q"])
+    again = ["predict", str(out), str(table), "--out", str(tmp_path / "again.csv"), "-q"]
+    assert not main(again)
 
 
 def test_tables_written_in_chunks_are_the_same(tmp_path, monkeypatch):
@@ -323,7 +344,6 @@ def test_objects_in_no_cluster_have_no_confidence(tmp_path, method):
     ("command", "name"),
     [
         *(("combine", "labels" + ending) for ending in (".tsv", ".parquet", ".npy", ".csv.zst")),
-        ("compare-methods", "table.csv"),
     ],
 )
 def test_a_new_folder_is_not_called_like_a_file(tmp_path, command, name, capsys):
@@ -337,15 +357,3 @@ def test_a_new_folder_is_not_called_like_a_file(tmp_path, command, name, capsys)
     assert not out.exists()
     out.mkdir()  # a folder that is there may have any name
     assert main([command, str(runs), "-k", "2", "--out", str(out), "-q"]) == 0
-
-
-def test_the_table_of_methods_is_printed_if_no_folder_has_it(tmp_path, capsys):
-    runs = tmp_path / "runs.csv"
-    runs.write_text("a,b\n" + "".join(f"{i % 2},{i % 2}\n" for i in range(12)))
-    words = ["compare-methods", str(runs), "-k", "2", "--methods", "eac,hbgf", "-q"]
-    assert main(words) == 0
-    printed = capsys.readouterr()
-    assert [line.split()[0] for line in printed.out.splitlines()] == ["method", "EAC", "HBGF"]
-    assert printed.err == ""
-    assert main([*words, "--out", str(tmp_path / "out")]) == 0
-    assert capsys.readouterr().out == ""

@@ -89,10 +89,10 @@ def clusters_of(page):
     return json.loads(text.partition('id="account">')[2].partition("</script>")[0])["clusters"]
 
 
-def test_clusters_count_from_1_or_have_names(result, tmp_path, capsys):
+def test_clusters_count_from_0_or_have_names(result, tmp_path, capsys):
     page = result / "report.html"
     assert main(["report", str(result), "--no-pictures", "-q"]) == 0
-    assert clusters_of(page) == ["1", "2", "3"]
+    assert clusters_of(page) == ["0", "1", "2"]
     report = ["report", str(result), "--no-pictures", "-q", "--force", "--names"]
     assert main([*report, 'gold,"tin, old",clay']) == 0
     assert clusters_of(page) == ["gold", "tin, old", "clay"]

@@ -12,7 +12,7 @@ from conclust.confidence.borders.tree import ConsensusTree, with_support
 from conclust.consensus.linkage import cut
 from conclust.exceptions import InputError, ParameterError
 from conclust.plotting import consensus_tree as draw
-from conclust.plotting import consensus_tree_of
+from conclust.plotting.support import consensus_tree_of
 
 
 def same_partition(a, b):

@@ -202,6 +202,16 @@ def test_modes_are_estimates_of_their_partitions():
     assert np.array_equal(actual.mean_distances, repeated.mean_distances)
 
 
+def test_modes_of_memberships_equal_modes_of_their_most_probable_clusters():
+    draws, _ = two_modes(1, 0.5, n=60, m=24, flip=0.1)
+    soft = Ensemble.from_memberships(
+        [0.7 * np.eye(draws.max() + 1)[d] + 0.3 / (draws.max() + 1) for d in draws.T]
+    )
+    actual, expected = modes(soft, random_state=0, n_jobs=1), modes(draws, random_state=0, n_jobs=1)
+    np.testing.assert_array_equal(actual.assignments, expected.assignments)
+    np.testing.assert_array_equal(actual.labels, expected.labels)
+
+
 def test_few_partitions_with_missing_objects_have_modes():
     draws, _ = two_modes(3, 0.5, m=10)
     draws[np.random.default_rng(0).random(draws.shape) < 0.2] = -1
@@ -266,3 +276,22 @@ def test_weights_are_shares_of_the_modes():
     actual = modes(Ensemble(draws, weights=np.where(which == 0, 2.0, 1.0)), random_state=0)
     heavy = 2 * np.mean(which == 0) / (np.mean(which == 0) + 1)
     assert actual.shares == pytest.approx([heavy, 1 - heavy])
+
+
+def test_few_equal_partitions_are_modes_and_different_ones_are_too_few_for_a_test():
+    rng = np.random.default_rng(0)
+    a, b, c = rng.integers(0, 4, (3, 200))
+    renamed = np.array([2, 3, 0, 1])[a]
+    two = modes(np.column_stack([a] * 5 + [renamed] * 2 + [b]), random_state=0)
+    assert two.assignments.tolist() == [0] * 7 + [1]
+    assert "two ways" in two.sentence
+    assert "8 are too few for a test" in two.sentence
+    assert not two.p_values.size
+    three = modes(np.column_stack([a, b, b, c, c, b, a, b]), random_state=0)
+    assert three.shares.tolist() == [0.5, 0.25, 0.25]
+    noisy = np.column_stack([np.where(rng.random(200) < 0.1, 0, a) for _ in range(8)])
+    assert modes(noisy, random_state=0).n_modes == 1
+    assert "8 are too few for a test" in modes(noisy, random_state=0).sentence
+    assert (
+        modes(np.column_stack([a] * 4), random_state=0).sentence == "The 4 clusterings are equal."
+    )

@@ -55,6 +55,7 @@ def test_a_method_needs_neither_missing_nor_verbose():
     ("result", "form"),
     [
         (np.zeros((20, 1), dtype=int), r"an array of int64 of shape \(20, 1\)"),
+        (np.where(np.arange(20) == 3, -2, 0), r"objects, from 0 on\. Got -2 for object 3"),
         (np.arange(19), r"an array of int64 of shape \(19,\)"),
         (np.full(20, np.nan), r"an array of float64 of shape \(20,\)"),
         (["a"] * 20, r"an array of <U1 of shape \(20,\)"),

@@ -1,6 +1,7 @@
 """Arrow tables, lazy frames, denormal posteriors, long numbers: read, or refused with a clear error."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ import conclust as cc
 from conclust import Ensemble
 from conclust.exceptions import InputError
 from conclust.metrics import contingency
+from conclust.plotting.flows import flow_of
 
 LABELS = np.array([[0, 0, 1], [0, 1, -1], [1, 1, 0], [2, -2, 0]])
 
@@ -107,10 +109,13 @@ def test_points_of_any_magnitude_are_clustered(factor):
 
 
 def test_empty_partitions_have_flows_but_no_curves():
-    flow = cc.plotting.flow_of({2: [0, 1, 1], 3: [-2, -2, -2]})
+    flow = flow_of({2: [0, 1, 1], 3: [-2, -2, -2]})
     assert flow.k.tolist() == [2, 2]
-    assert len(cc.plotting.flow_of({2: [-1, -1], 3: [-2, -2]}).k) == 0
-    for picture in (cc.plotting.pac_curve, cc.plotting.area_curve):
+    assert len(flow_of({2: [-1, -1], 3: [-2, -2]}).k) == 0
+    for picture in (
+        cc.plotting.criterion_curve,
+        partial(cc.plotting.criterion_curve, criterion="delta"),
+    ):
         with pytest.raises(InputError, match="Expected one number for each number of clusters"):
             picture({2: [0, 1, 1], 3: [0, 1, 2]})
 

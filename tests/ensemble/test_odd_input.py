@@ -28,7 +28,7 @@ from conclust.exceptions import InputError
 from conclust.membership import soft_centroids
 from conclust.neighbours import neighbour_graph
 from conclust.placing import shared_clusterings
-from conclust.plotting import embedding_of
+from conclust.plotting.maps import embedding_of
 
 
 def column(*values):
@@ -81,6 +81,28 @@ def test_new_labels_are_read_like_fitted_ones():
 )
 def test_other_numeric_types_are_accepted(cells, expected):
     assert Ensemble(column(*cells)).labels[:, 0].tolist() == expected
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.uint64])
+@pytest.mark.parametrize("read", [np.array, pd.DataFrame, pl.DataFrame, pa.table])
+def test_minus_one_written_into_unsigned_labels_is_refused(kind, read):
+    labels = {"a": np.array([0, 1, 1, 0], kind), "b": np.array([0, 1, 2, 0], kind)}
+    columns = read(np.column_stack(list(labels.values())) if read is np.array else labels)
+    assert Ensemble(columns).shape == (4, 2)
+    labels["b"] = np.where([False, False, True, False], -1, labels["b"].astype(int)).astype(kind)
+    columns = read(np.column_stack(list(labels.values())) if read is np.array else labels)
+    with pytest.raises(InputError, match=r"labels\.astype\(int\)"):
+        Ensemble(columns)
+    with pytest.raises(InputError, match=r"labels\.astype\(int\)"):
+        metrics.adjusted_rand_index(labels["a"], labels["b"])
+
+
+def test_missing_labels_can_be_written_into_generated_ones():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    for k in (4, 140):
+        labels = EnsembleGenerator("kmeans", 2, n_clusters=k, random_state=0).fit_transform(X)
+        labels[::7, 1] = -1
+        assert (Ensemble(labels).labels == -1).sum(axis=0).tolist() == [0, 43]
 
 
 def test_tuples_can_be_names():

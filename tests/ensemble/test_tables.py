@@ -1,13 +1,13 @@
 """Ensembles from tables: joined by identifiers, and in long form, against loops over dicts."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
 
 from conclust import PCC, Ensemble
-from conclust.cli import main
-from conclust.cli.commands.join import hashed
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError
 from conclust.metrics import adjusted_rand_index
 
@@ -151,81 +151,6 @@ def test_the_long_form_refuses_two_clusters_for_one_object():
 # ---- the shell
 
 
-def write(path, table):
-    pd.DataFrame(table).to_csv(path, index=False)
-    return str(path)
-
-
-def test_the_shell_joins_like_python(tmp_path, capsys):
-    tables, objects = places(3, text=True)
-    paths = [write(tmp_path / f"{name}.csv", table) for name, table in tables.items()]
-    out = tmp_path / "both.csv"
-    assert main(["join", *paths, "--id-column", "id", "--out", str(out)]) == 0
-    assert f"{len(objects)} objects, 6 clusterings" in capsys.readouterr().out
-    read = pd.read_csv(out)
-    assert read["id"].tolist() == objects
-    assert list(read.columns) == [
-        *(
-            "id",
-            "north.run 0",
-            "north.run 1",
-            "south.run 0",
-            "west.run 0",
-            "west.run 1",
-            "west.run 2",
-        )
-    ]
-    assert Ensemble(read.drop(columns="id")) == Ensemble.join(tables, on="id")
-    assert main(["combine", str(out), "-k", "3", "--out", str(tmp_path / "r")]) == 0
-    assert main(["join", *paths, "--id-column", "id", "--out", str(out)]) == 1
-    assert main(["join", str(out), "--id-column", "id", "--out", str(out), "--force"]) == 1
-    assert "is an input of this command" in capsys.readouterr().err
-
-
-def test_a_joined_table_that_cannot_be_written_is_refused_before_the_files_are_read(
-    tmp_path, capsys
-):
-    (tmp_path / "folder.csv").mkdir()
-    for out, sentence in (
-        (tmp_path / "folder.csv", "is a folder. Give --out the name of a file."),
-        (tmp_path / "no" / "x.csv", "for x.csv does not exist. Create it first."),
-    ):
-        assert main(["join", str(tmp_path / "none.csv"), "--out", str(out), "--force"]) == 1
-        assert sentence in capsys.readouterr().err
-
-
-def test_hashed_identifiers_match_only_with_the_same_salt(tmp_path, capsys):
-    tables, objects = places(4, text=True)
-    salt, other = tmp_path / "salt", tmp_path / "other"
-    salt.write_text("0123456789abcdef0123456789abcdef\n")
-    other.write_text("another secret of many letters")
-    made = []
-    for name, table in tables.items():
-        path = write(tmp_path / f"{name}.csv", table)
-        made.append(str(tmp_path / f"{name}.hashed.csv"))
-        asked = ["join", path, "--id-column", "id", "--hash-ids", "--salt", str(salt)]
-        assert main([*asked, "--out", made[-1]]) == 0
-        text = (tmp_path / f"{name}.hashed.csv").read_text()
-        assert not [one for one in table["id"] if one in text]
-    assert "does not guarantee privacy" in capsys.readouterr().out
-    both = tmp_path / "both.csv"
-    assert main(["join", *made, "--id-column", "id", "--out", str(both)]) == 0
-    read = pd.read_csv(both)
-    key = salt.read_bytes().strip()
-    order = sorted(objects, key=lambda one: hashed(one, key))
-    assert read["id"].tolist() == [hashed(one, key) for one in order]
-    assert Ensemble(read.drop(columns="id")) == Ensemble.join(tables, "id", objects=order)
-    assert hashed("p001", key) != hashed("p001", other.read_bytes())
-    assert len(hashed("p001", key)) == 32
-    other.write_text("short")
-    path = str(tmp_path / "north.csv")
-    asked = ["join", path, "--hash-ids", "--out", str(tmp_path / "x.csv")]
-    assert main([*asked, "--salt", str(other)]) == 1
-    assert "at least 16 bytes" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(asked)
-
-
 def test_a_list_of_tables_is_named_by_its_type():
     table = pd.DataFrame({"id": ["a", "b"], "k": [0, 1]})
     with pytest.raises(ParameterError, match=r"dict of names to tables\. Got a list instead\."):
@@ -300,18 +225,6 @@ def test_tables_of_arrow_and_lazy_frames_are_read():
         assert Ensemble.from_long(make(sorts), "o", "p", "c") == long
 
 
-@pytest.mark.parametrize("is_hashed", [False, True])
-def test_the_shell_joins_no_objects_without_an_identifier(tmp_path, capsys, is_hashed):
-    one = tmp_path / "one.csv"
-    one.write_text("id,x\np1,0\np2,0\n,1\n")
-    asked = ["join", str(one), "--id-column", "id", "--out", str(tmp_path / "out.csv")]
-    if is_hashed:
-        (tmp_path / "salt").write_text("0123456789abcdef0123456789abcdef")
-        asked += ["--hash-ids", "--salt", str(tmp_path / "salt")]
-    assert main(asked) == 1
-    assert "object 3 has no identifier in the column 'id'" in capsys.readouterr().err
-
-
 def test_empty_text_is_missing_in_every_form_of_table():
     columns = {"a": ["x", "", "y", "x"], "b": ["u", "v", "  ", "u"]}
     wanted = [[0, 0], [-1, 1], [1, -1], [0, 0]]
@@ -329,3 +242,27 @@ def test_empty_text_is_missing_in_every_form_of_table():
     joined = Ensemble.join({"one": {"id": [0, 1, 2, 3], **columns}}, on="id")
     assert joined.labels.tolist() == wanted
     assert adjusted_rand_index(["x", "", "y"], [0, 0, 1]) == adjusted_rand_index(["x", "y"], [0, 1])
+
+
+@pytest.mark.parametrize("answers", [["no", "yes"], [0, 1]])
+def test_answers_of_a_crowd_take_one_byte_per_cell(answers):
+    n, m = 3_000, 700
+    rng = np.random.default_rng(0)
+    items = np.repeat(np.arange(n), 3)
+    workers = (np.arange(3 * n) + rng.integers(0, m // 3, 3 * n) * 3) % m
+    table = {
+        "item": items,
+        "worker": workers,
+        "answer": np.array(answers)[rng.integers(0, 2, 3 * n)],
+    }
+    tracemalloc.start()
+    ensemble = Ensemble.from_long(table, "item", "worker", "answer")
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert ensemble.shape == (n, m)
+    assert held < 1.3 * n * m
+    assert peak < 4 * n * m
+    codes = ensemble.labels[items, workers]
+    assert [ensemble.names[u][k] for u, k in zip(workers, codes, strict=True)] == table[
+        "answer"
+    ].tolist()

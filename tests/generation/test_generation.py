@@ -88,7 +88,7 @@ def test_the_generator_passes_the_checks_of_scikit_learn(estimator, check):
 def test_defaults_make_a_hundred_canonical_partitions():
     labels = EnsembleGenerator("kmeans", random_state=0).fit_transform(IRIS)
     assert labels.shape == (150, 100)
-    assert labels.dtype == np.uint8
+    assert labels.dtype == np.int8
     for column in labels.T:
         assert column.tolist() == naive.canonical(column.tolist())
     actual = labels.max(axis=0) + 1
@@ -168,13 +168,18 @@ def test_more_than_254_clusters_are_made():
     X = np.arange(300.0)[:, None]
     generator = EnsembleGenerator("kmeans", n_partitions=2, n_clusters=[280], random_state=0)
     labels = generator.fit_transform(X)
-    assert labels.dtype == np.int32
+    assert labels.dtype == np.int16
     assert (Ensemble(labels).cluster_counts == 280).all()
 
 
 def test_labels_are_as_narrow_as_they_can_be():
     X = np.random.default_rng(0).normal(size=(200, 2))
-    for fraction, k, kind in ((1.0, 150, "uint8"), (0.9, 127, "int8"), (0.9, 128, "int32")):
+    for fraction, k, kind in (
+        (1.0, 127, "int8"),
+        (0.9, 127, "int8"),
+        (1.0, 128, "int16"),
+        (0.9, 128, "int16"),
+    ):
         generator = EnsembleGenerator(
             "kmeans", n_partitions=2, n_clusters=[k], sample_fraction=fraction, random_state=0
         )
@@ -182,7 +187,7 @@ def test_labels_are_as_narrow_as_they_can_be():
         assert labels.dtype == kind
         assert generator.transform(X).dtype == kind
         assert (Ensemble(labels).labels == labels).all()
-        assert np.shares_memory(Ensemble(labels).codes, labels) == (kind != "int32")
+        assert np.shares_memory(Ensemble(labels).codes, labels) == (kind == "int8")
 
 
 def test_members_equal_those_of_plain_k_means():

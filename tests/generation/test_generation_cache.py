@@ -219,7 +219,7 @@ def test_the_cache_holds_private_npy_and_json_files(generator):
 @pytest.mark.parametrize("where", [0, 0.5, -1])
 def test_a_flipped_byte_is_detected_and_the_member_computed_again(generator, kind, where):
     expected = generator.fit_transform(IRIS)
-    pattern = {"labels": "?" * 64 + ".npy", "centres": "*.centers.npy", "json": "*.json"}[kind]
+    pattern = {"labels": "?" * 64 + ".npy", "centres": "*.array.npy", "json": "*.json"}[kind]
     victim = _files(generator, pattern)[1]
     content = bytearray(victim.read_bytes())
     place = where if where in (0, -1) else len(content) // 2
@@ -248,7 +248,7 @@ def _rewrite(path, change):
         lambda files: files[".json"].write_text("[1, 2]"),
         lambda files: files[".json"].write_bytes(files[".json"].read_bytes()[:-40]),
         lambda files: files[".npy"].unlink(),
-        lambda files: files[".centers.npy"].unlink(),
+        lambda files: files["centers"].unlink(),
         lambda files: files[".npy"].write_bytes(files[".npy"].read_bytes()[:-1]),
         lambda files: _rewrite(files[".json"], lambda entry: entry.update(format=1)),
         lambda files: _rewrite(files[".json"], lambda entry: entry.update(model="tree")),
@@ -266,7 +266,9 @@ def _rewrite(path, change):
 def test_damaged_entries_are_computed_again(generator, damage):
     expected = generator.fit_transform(IRIS)
     first = _files(generator, "*.json")[0]
-    damage({kind: first.with_suffix(kind) for kind in (".json", ".npy", ".centers.npy")})
+    centers = json.loads(first.read_text())["sha256"]["centers"]
+    files = {kind: first.with_suffix(kind) for kind in (".json", ".npy")}
+    damage(files | {"centers": first.with_name(f"{centers}.array.npy")})
     with pytest.warns(CacheWarning, match="computed again"):
         labels = generator.fit_transform(IRIS)
     assert np.array_equal(labels, expected)

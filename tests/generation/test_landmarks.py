@@ -236,7 +236,7 @@ def test_the_unit_of_the_points_does_not_matter(scale):
 def test_members_have_descriptions():
     generator = EnsembleGenerator("spectral", random_state=0)
     labels = generator.fit_transform(IRIS)
-    assert labels.dtype == np.uint8
+    assert labels.dtype == np.int8
     assert {member.method for member in generator.members_} == {"spectral"}
     assert {member.n_clusters for member in generator.members_} <= set(range(2, 13))
     assert all(member.centers is None for member in generator.members_)
@@ -254,7 +254,7 @@ def test_kinds_alternate():
     generator = EnsembleGenerator(["kmeans", "spectral"], random_state=0)
     labels = generator.fit_transform(IRIS)
     assert labels.shape == (150, 40)
-    assert labels.dtype == np.uint8
+    assert labels.dtype == np.int8
     assert [member.method for member in generator.members_] == ["kmeans", "spectral"] * 20
     assert EnsembleGenerator(["kmeans"]).fit(IRIS).transform(IRIS).shape == (150, 100)
     fewer = EnsembleGenerator(["kmeans", "spectral"], 5, random_state=0).fit_transform(IRIS)

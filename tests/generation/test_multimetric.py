@@ -148,7 +148,7 @@ def test_few_and_equal_points_are_clustered():
 def test_members_have_descriptions_and_do_not_label_new_points():
     generator = EnsembleGenerator("multimetric", feature_fraction=0.5, random_state=0)
     labels = generator.fit_transform(IRIS)
-    assert labels.dtype == np.uint8
+    assert labels.dtype == np.int8
     assert {member.method for member in generator.members_} == {"multimetric"}
     assert {len(member.features) for member in generator.members_} == {2}
     assert {member.n_clusters for member in generator.members_} <= set(range(2, 13))

@@ -32,7 +32,7 @@ def test_numbers_differ_by_algorithm():
     )
     labels = generator.fit_transform(IRIS)
     assert labels.shape == (150, 56)
-    assert labels.dtype == np.uint8
+    assert labels.dtype == np.int8
     values = [len(np.unique(column)) for column in labels.T]
     assert values == [*range(2, 11)] * 4 + [*range(2, 12)] * 2
     assert [member.method for member in generator.members_[::9]][:4] == [

@@ -14,7 +14,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from conclust import EAC, ConsensusClustering, EnsembleGenerator
 from conclust.exceptions import ScaleWarning
-from conclust.generation.scaling import Thinned, _columns_of, fitted_scaling, tighter_standardised
+from conclust.generation.scaling import Thinned, fitted_scaling, tighter_standardised
 
 
 @pytest.fixture
@@ -185,16 +185,6 @@ def test_the_scaling_reads_all_objects_when_members_are_fitted_on_a_sample(custo
     made = EnsembleGenerator("kmeans", n_partitions=2, fit_on=50, random_state=0).fit(X)
     assert made.scale_ == "standard"
     np.testing.assert_allclose(made.scaler_.scale_, X.std(axis=0))
-
-
-@pytest.mark.parametrize("X", [load_wine().data, load_iris().data, 1e140 * load_wine().data])
-def test_columns_are_measured_to_the_bits_of_the_scalers_of_scikit_learn(X):
-    columns = _columns_of(X)
-    standard, extent = StandardScaler().fit(X), MinMaxScaler().fit(X)
-    np.testing.assert_array_equal(columns.mean_, standard.mean_)
-    np.testing.assert_array_equal(columns.var_, standard.var_)
-    for name in ("data_min_", "data_max_", "data_range_"):
-        np.testing.assert_array_equal(getattr(columns, name), getattr(extent, name))
 
 
 def test_automatic_scalers_equal_scikit_learn_ones():

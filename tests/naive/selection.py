@@ -39,16 +39,6 @@ def area(labels):
     return float(total)
 
 
-def apac(labels):
-    """Integrate the distribution function of 2 max(M, 1 - M) - 1."""
-    values = sorted(2 * max(v, 1 - v) - 1 for v in shares(labels))
-    points = sorted({Fraction(0), Fraction(1), *values})
-    total = Fraction(0)
-    for a, b in pairwise(points):
-        total += (b - a) * Fraction(sum(v <= a for v in values), len(values))
-    return float(total)
-
-
 def sharp(labels, consensus):
     x_w = n_w = x_b = n_b = 0
     for (i, j), (c, N) in evidence(labels).items():

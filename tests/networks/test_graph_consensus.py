@@ -16,6 +16,8 @@ from conclust import Ensemble, GraphConsensus
 from conclust.exceptions import InputError, ParameterError
 from conclust.metrics import adjusted_rand_index
 from conclust.networks import to_communities
+from conclust.networks.contrast import modularity
+from conclust.networks.reading import read_network
 
 KINDS = ("fast", "threshold", "strict", "ecg")
 
@@ -455,3 +457,36 @@ def test_graphs_with_indices_outside_are_refused():
     for graph in corrupt_graphs(matrix_of(*random_edges(0))):
         with pytest.raises(InputError, match="graph is not a valid sparse matrix: ind"):
             GraphConsensus().fit(graph)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_random_graph_has_one_community_with_a_reason(seed):
+    model = GraphConsensus(random_state=seed).fit(nx.gnp_random_graph(200, 0.05, seed=seed))
+    assert model.n_clusters_ == 1
+    assert model.reason_.startswith(
+        "One cluster: the runs agree by a mean adjusted Rand index of 0.1"
+    )
+    sparse = nx.gnp_random_graph(300, 0.01, seed=seed)
+    model = GraphConsensus(random_state=seed).fit(sparse)
+    assert model.n_clusters_ == nx.number_connected_components(sparse)
+
+
+def test_graphs_with_communities_are_not_taken_for_random_ones():
+    for G, most in (
+        (nx.karate_club_graph(), 4),
+        (nx.ring_of_cliques(12, 5), 12),
+        (nx.planted_partition_graph(4, 30, 0.4, 0.08, seed=0), 4),
+        (nx.grid_2d_graph(10, 10), 30),
+    ):
+        model = GraphConsensus(random_state=0).fit(G)
+        assert 1 < model.n_clusters_ <= most
+        assert model.reason_.endswith("by the edges on which the runs agree.")
+
+
+def test_the_modularity_is_that_of_networkx():
+    G = nx.karate_club_graph()
+    G.add_edge(3, 3, weight=2.0)
+    labels = np.arange(34) % 4
+    communities = [set(np.flatnonzero(labels == k).tolist()) for k in range(4)]
+    expected = nx.community.modularity(G, communities, weight="weight")
+    np.testing.assert_allclose(modularity(read_network(G), labels), expected)

@@ -14,14 +14,15 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from conclust import EAC, ConsensusClustering, Ensemble, WeightedPCC, compare
+from conclust import EAC, ConsensusClustering, Ensemble, compare
 from conclust import plotting as P
 from conclust.confidence import object_confidence
 from conclust.evidence import coassociation
 from conclust.exceptions import InputError, ParameterError
 from conclust.plotting.canvas import style
-from conclust.plotting.canvas.figures import apart_from_pyplot
+from conclust.plotting.canvas.figures import apart_from_pyplot, paper_axes
 from conclust.plotting.canvas.reading import shortened
+from conclust.plotting.maps import embedding_of
 
 
 def members(seed=0, n=40, m=12, K=4):
@@ -53,28 +54,21 @@ def pictures():
     pac = {k: 0.5 / k for k in partitions}
     M = coassociation(ensemble, normalize=True)
     tree = EAC(5).fit(ensemble)
-    model = WeightedPCC(5, random_state=0).fit(ensemble)
     trials = compare(ensemble, ["EAC", "CumulativeVoting", "HBGF"], n_clusters=5, truth=z)
     return {
         "cdf": lambda ax: P.cdf_curves({k: M**k for k in range(2, 9)}, chosen=3, ax=ax),
-        "area": lambda ax: P.area_curve(pac, chosen=2, ax=ax),
-        "pac": lambda ax: P.pac_curve(pac, null=null, p_value=0.01, chosen=3, ax=ax),
+        "area": lambda ax: P.criterion_curve(pac, "delta", chosen=2, ax=ax),
+        "pac": lambda ax: P.criterion_curve(pac, "pac", null=null, p_value=0.01, chosen=3, ax=ax),
         "sharp": lambda ax: P.criterion_curve(pac, "sharp", chosen=3, ax=ax),
-        "rcsi": lambda ax: P.rcsi_curve(pac, null=null, p_value=0.01, chosen=3, ax=ax),
-        "tracking": lambda ax: P.tracking_plot(partitions, ax=ax),
+        "rcsi": lambda ax: P.criterion_curve(pac, "rcsi", null=null, p_value=0.01, chosen=3, ax=ax),
         "flow": lambda ax: P.flow_diagram(partitions, ax=ax),
         "bars": lambda ax: P.membership_bars(Y, ax=ax),
         "silhouette": lambda ax: P.silhouette_bars(z, ensemble, ax=ax),
         "tree": lambda ax: P.dendrogram(tree, ax=ax),
         "map": lambda ax: P.partition_map(ensemble, ax=ax),
-        "weights": lambda ax: P.weight_bars(model, ax=ax),
         "trials": lambda ax: P.comparison(trials, ax=ax),
-        "graph": lambda ax: P.cluster_graph(Y, ax=ax),
-        "trace": lambda ax: P.objective_trace(model, ax=ax),
         "embedding": lambda ax: P.embedding(Y, z, Y.max(axis=1), ax=ax),
         "heatmap": lambda ax: P.coassociation_heatmap(ensemble, labels={"found": tree}, ax=ax),
-        "membership": lambda ax: P.membership_heatmap(Y, labels=z, ax=ax),
-        "signatures": lambda ax: P.signature_heatmap(Y, z, ax=ax),
     }
 
 
@@ -84,7 +78,7 @@ PICTURES = pictures()
 @pytest.mark.parametrize("width", [None, "column", "page"])
 @pytest.mark.parametrize("name", PICTURES)
 def test_figures_fit_their_page(name, width):
-    ax = PICTURES[name](None if width is None else P.paper_axes(width))
+    ax = PICTURES[name](None if width is None else paper_axes(width))
     figure = ax.figure
     renderer = painted(ax)
     across = 2.54 * figure.get_size_inches()[0]
@@ -151,7 +145,7 @@ def test_figures_are_not_kept_alive():
 
     pyplot.close("all")
     kept = [weakref.ref(PICTURES[name](None).figure) for name in PICTURES]
-    kept.append(weakref.ref(P.cluster_graph(np.eye(3), ax=P.paper_axes()).figure))
+    kept.append(weakref.ref(P.membership_bars(np.eye(3), ax=paper_axes()).figure))
     gc.collect()
     assert [ref for ref in kept if ref() is not None] == [kept[-1]]  # pyplot's current figure
     pyplot.close("all")
@@ -163,16 +157,16 @@ def test_fonts_follow_the_given_axes():
     with matplotlib.rc_context({"axes.titlesize": 20, "axes.labelsize": 15}):
         ax = P.membership_bars(np.eye(3), ax=Figure().add_subplot())
         assert (ax.title.get_fontsize(), ax.xaxis.label.get_fontsize()) == (20, 15)
-    with P.look():
+    with style.look():
         ax = P.membership_bars(np.eye(3), ax=Figure().add_subplot())
     assert ax.title.get_fontsize() == P.membership_bars(np.eye(3)).title.get_fontsize() == 8
-    assert P.membership_bars(np.eye(3), ax=P.paper_axes()).title.get_fontsize() == 8
+    assert P.membership_bars(np.eye(3), ax=paper_axes()).title.get_fontsize() == 8
 
 
 @pytest.mark.parametrize("given", [{"width": "x"}, {"width": 0}, {"height": -1}])
 def test_invalid_sizes_of_axes_are_refused(given):
     with pytest.raises(ParameterError, match="paper_axes"):
-        P.paper_axes(**given)
+        paper_axes(**given)
 
 
 # G. M. Machado, M. M. Oliveira, L. A. F. Fernandes: A physiologically-based model for simulation of color
@@ -271,14 +265,6 @@ def test_user_names_are_not_parsed_as_formulas():
     assert not any(text.get_parse_math() for text in shown)
 
 
-@pytest.mark.parametrize("K", [2, 3, 8, 14])
-def test_names_of_clusters_leave_the_title_free(K):
-    ax = P.cluster_graph(np.eye(K)[np.arange(40) % K], names=[f"customers {k}" for k in range(K)])
-    renderer = painted(ax)
-    title = ax.title.get_window_extent(renderer)
-    assert not any(text.get_window_extent(renderer).overlaps(title) for text in ax.texts)
-
-
 def test_shortened_names_stay_different():
     names = [f"segment of the market, number {k}" for k in range(3)]
     assert shortened(names, 18) == [f"segment … number {k}" for k in range(3)]
@@ -287,15 +273,6 @@ def test_shortened_names_stay_different():
     assert len(set(shortened(middle, 18))) == 2
     assert max(map(len, shortened([*middle, "basic"], 18))) <= 18
     assert shortened(["the same long name for both"] * 2, 18) == ["the same long nam…"] * 2
-
-
-def test_long_names_of_features_leave_room_for_the_picture():
-    X = np.random.default_rng(0).normal(size=(60, 4)) + 5 * np.eye(4)[np.arange(60) % 4]
-    names = [f"a measurement with its unit in brackets [kg/m^3], number {j}" for j in range(4)]
-    ax = P.signature_heatmap(X, np.arange(60) % 4, feature_names=names)
-    painted(ax)
-    assert ax.get_position().height > 0.4
-    assert len({text.get_text() for text in ax.get_xticklabels()}) == 4
 
 
 def test_titles_fit_on_narrow_figures():
@@ -323,13 +300,11 @@ def test_points_of_a_pipeline_are_drawn_in_the_scale_of_its_members():
     X = np.random.default_rng(0).normal(size=(60, 3)) + 9 * np.eye(3)[np.arange(60) % 3]
     model = ConsensusClustering(random_state=0).fit(X * [1.0, 1e4, 1.0])
     assert model.generator_.scale_ == "standard"
-    actual = P.embedding_of(X * [1.0, 1e4, 1.0], model)
-    expected = P.embedding_of(
-        model.generator_.scaler_.transform(X * [1.0, 1e4, 1.0]), model.labels_
-    )
+    actual = embedding_of(X * [1.0, 1e4, 1.0], model)
+    expected = embedding_of(model.generator_.scaler_.transform(X * [1.0, 1e4, 1.0]), model.labels_)
     np.testing.assert_allclose(actual.places, expected.places, atol=1e-9)
     other = np.random.default_rng(1).normal(size=(60, 2))
-    np.testing.assert_array_equal(P.embedding_of(other, model).places, other)
+    np.testing.assert_array_equal(embedding_of(other, model).places, other)
 
 
 CELLS = [f"{kind} T, no. {k}" for kind in ("Naive", "Memory", "Cytotoxic") for k in range(8)]
@@ -369,7 +344,7 @@ def check_key(ax, names):
 @pytest.mark.parametrize("own", [True, False])
 def test_many_names_in_two_dimensions_are_in_a_key(own):
     X, labels = many()
-    ax = P.embedding(X, labels, names=CELLS, ax=None if own else P.paper_axes("page", 14))
+    ax = P.embedding(X, labels, names=CELLS, ax=None if own else paper_axes("page", 14))
     boxes = boxes_of(ax)
     assert sorted(boxes, key=int) == [str(k + 1) for k in range(24)]
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))
@@ -389,32 +364,6 @@ def test_clusters_on_top_of_each_other_have_numbers_that_do_not_meet():
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))
     frame = ax.get_window_extent()
     assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 for box in boxes.values())
-
-
-@pytest.mark.parametrize(("K", "own"), [(24, True), (24, False), (14, True), (40, True)])
-def test_every_circle_of_the_graph_has_a_name(K, own):
-    names = (CELLS + [f"another {k}" for k in range(K)])[:K]
-    rows = np.eye(K)[np.arange(20 * K) % K] * 0.9 + 0.1 / K
-    rows /= rows.sum(axis=1, keepdims=True)
-    ax = P.cluster_graph(rows, names=names, ax=None if own else P.paper_axes("page", 17))
-    renderer = painted(ax)
-    named = [text for text in ax.texts if not text.get_text().startswith(".")]
-    written = [text.get_text().split("\n")[0] for text in named]
-    if K == 14 or written[0] not in map(str, range(1, K + 1)):
-        assert set(written) <= set(names)
-    else:
-        assert sorted(map(int, written)) == list(range(1, K + 1))
-        check_key(ax, names)
-    assert len(named) == K
-    centres = ax.transData.transform(ax.collections[0].get_offsets())
-    radii = np.sqrt(ax.collections[0].get_sizes()) / 2 * ax.figure.dpi / 72
-    for text in named:
-        box = text.get_window_extent(renderer)
-        own_circle = ax.transData.transform(text.xy)
-        for centre, r in zip(centres, np.resize(radii, K), strict=True):
-            if not np.allclose(centre, own_circle):
-                nearest = np.clip(centre, (box.x0, box.y0), (box.x1, box.y1))
-                assert np.hypot(*(nearest - centre)) > r - 1, text.get_text()
 
 
 @pytest.mark.parametrize("valued", [False, True])
@@ -446,10 +395,10 @@ def test_strips_and_bars_without_space_for_names_have_a_key(own):
     _, labels = many(18)
     names = CELLS[:18]
     runs = np.column_stack([labels, labels, labels // 2])
-    ax = None if own else P.paper_axes("page", 16)
+    ax = None if own else paper_axes("page", 16)
     heat = P.coassociation_heatmap(runs, labels={"type": np.array(names)[labels]}, ax=ax)
     check_key(heat, sorted(names))
-    ax = None if own else P.paper_axes("page", 8)
+    ax = None if own else paper_axes("page", 8)
     bars = P.membership_bars(np.eye(18)[labels], names=names, ax=ax)
     check_key(bars, names)
     if own:

@@ -10,6 +10,7 @@ matplotlib.use("Agg")
 from conclust import plotting
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.style import cluster_colours
+from conclust.plotting.objects import bars_of
 
 
 def drawn(n_clusters, n=600):
@@ -62,26 +63,15 @@ def test_crowded_numbers_are_moved_apart():
     assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
 
 
-def test_clusters_without_objects_do_not_shift_colours():
-    membership = np.repeat(np.eye(4)[[1, 3]], 5, axis=0)
-    ax = plotting.cluster_graph(membership)
-    colours = ax.collections[0].get_facecolors()[:, :3]
-    np.testing.assert_allclose(colours, cluster_colours(4)[[1, 3]])
-
-
 def test_objects_are_under_the_name_of_their_label():
     membership = [[0.5, 0.5], [0.6, 0.4], [0.2, 0.8], [0.5, 0.5]]
-    bars = plotting.bars_of(membership, labels=[0, 1, 1, 1])
+    bars = bars_of(membership, labels=[0, 1, 1, 1])
     assert bars.order.tolist() == [0, 2, 3, 1]
     assert bars.clusters.tolist() == [0, 1, 1, 1]
     ax = plotting.membership_bars(membership, labels=[0, 1, 1, 1], names=["one", "two"])
     assert ax.get_xlim() == (0, 4)
     with pytest.raises(InputError, match="'labels' of membership_bars"):
-        plotting.bars_of(membership, labels=[0, 1])
-
-
-def test_one_cluster_has_no_overlap():
-    assert plotting.cluster_graph(np.ones((5, 1))).get_title() == "1 cluster"
+        bars_of(membership, labels=[0, 1])
 
 
 def test_an_embedding_of_very_many_clusters_has_the_numbers_of_the_largest():

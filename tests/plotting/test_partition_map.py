@@ -9,12 +9,13 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import conclust.plotting as P
 from conclust.exceptions import InputError
+from conclust.plotting.members import partition_map_of
 
 
 def test_the_map_names_its_partitions():
     z = np.repeat([0, 1], 20)
     frame = pd.DataFrame({"k-means": z, "a$x^2": np.arange(40) % 2, "Ward": z})
-    order = P.partition_map_of(frame).order
+    order = partition_map_of(frame).order
     for names, expected in (
         (None, list(frame.columns)),
         (["one", "two", "three"], ["one", "two", "three"]),

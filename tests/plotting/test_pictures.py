@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import dendrogram as scipy_dendrogram
 from scipy.cluster.hierarchy import linkage
@@ -16,12 +15,17 @@ from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score, silhouette_samples
 
-from conclust import EAC, HBGF, PCC, AutoConsensus, Ensemble, WeightedPCC
+from conclust import EAC, HBGF, AutoConsensus, Ensemble
 from conclust import plotting as P
 from conclust.evidence import coassociation
-from conclust.exceptions import EvidenceWarning, InputError, ParameterError
+from conclust.exceptions import InputError, ParameterError
 from conclust.plotting import objects
-from conclust.plotting.canvas import style
+from conclust.plotting.flows import flow_of, tracking_of
+from conclust.plotting.maps import embedding_of
+from conclust.plotting.members import partition_map_of
+from conclust.plotting.numbers import cdf_of, curve_of
+from conclust.plotting.objects import bars_of, silhouettes_of
+from conclust.plotting.trees import tree_of
 from conclust.selection import choose
 
 
@@ -48,7 +52,7 @@ def test_distribution_functions_of_matrices_count_pairs():
     _, ensemble = members()
     M = coassociation(ensemble, normalize=True)
     M[3, 5] = M[5, 3] = np.nan
-    values, heights = P.cdf_of({3: M})[3]
+    values, heights = cdf_of({3: M})[3]
     pairs = [M[i, j] for i in range(40) for j in range(i) if not np.isnan(M[i, j])]
     np.testing.assert_array_equal(values, sorted(set(pairs)))
     for value, height in zip(values, heights, strict=True):
@@ -61,24 +65,18 @@ def test_distribution_functions_of_matrices_count_pairs():
     np.testing.assert_allclose(first.get_xdata(), [0, 0, 1, 1])
 
 
-def test_growth_is_relative_to_the_largest_previous_area():
-    curve = P.curve_of({2: 0.4, 3: 0.6, 4: 0.5, 5: 0.9}, "delta")
-    np.testing.assert_allclose(curve.values, [0.4, 0.5, 0.0, 0.5])
-    np.testing.assert_allclose(P.area_curve({2: 0.4, 3: 0.6}).lines[0].get_ydata(), [0.4, 0.5])
-
-
 def test_pac_and_rcsi_are_drawn_with_their_references():
     rng = np.random.default_rng(0)
     null = rng.uniform(0.2, 0.8, (19, 3))
     pac = {4: 0.3, 2: 0.1, 3: 0.0}
-    curve = P.curve_of(pac, "rcsi", null=null, p_value=0.05, chosen=2)
+    curve = curve_of(pac, "rcsi", null=null, p_value=0.05, chosen=2)
     np.testing.assert_array_equal(curve.k, [2, 3, 4])
     logs = np.log(null)
     expected = logs.mean(axis=0) - np.log([0.1, 1e-6, 0.3])
     np.testing.assert_allclose(curve.values, expected)
     np.testing.assert_allclose(curve.error, logs.std(axis=0, ddof=1) / np.sqrt(19))
     np.testing.assert_allclose(curve.null, logs.mean(axis=0) - logs)
-    ax = P.pac_curve(pac, null=null, p_value=0.05, chosen=2)
+    ax = P.criterion_curve(pac, "pac", null=null, p_value=0.05, chosen=2)
     band = ax.collections[0].get_paths()[0].vertices
     low, high = np.quantile(null, (0.05, 0.95), axis=0)
     for k, a, b in zip((2, 3, 4), low, high, strict=True):
@@ -87,12 +85,12 @@ def test_pac_and_rcsi_are_drawn_with_their_references():
         assert actual.max() == pytest.approx(b)
     assert "p = 0.05 (19 references)" in ax.get_legend().get_title().get_text()
     assert max(ax.get_yticks()) <= 1
-    ax = P.rcsi_curve(pac, null=null, p_value=0.05, chosen=2)
+    ax = P.criterion_curve(pac, "rcsi", null=null, p_value=0.05, chosen=2)
     drawn = next(
         line for line in ax.lines if line.get_marker() == "o" and len(line.get_xdata()) == 3
     )
     np.testing.assert_allclose(drawn.get_ydata(), expected)
-    assert P.pac_curve(pac).get_legend() is None
+    assert P.criterion_curve(pac, "pac").get_legend() is None
 
 
 class Chosen:
@@ -117,39 +115,41 @@ class Chosen:
 
 def test_a_selection_supplies_all_curves():
     chosen = Chosen()
-    curve = P.curve_of(chosen)
+    curve = curve_of(chosen)
     assert (curve.chosen, curve.p_value) == (3, 0.01)
     np.testing.assert_array_equal(curve.error, [0.03, 0.01])
-    np.testing.assert_array_equal(P.curve_of(chosen, "rcsi").values, [0.6, 1.3])
-    assert len(P.curve_of(chosen, "delta").null) == 0
-    assert list(P.cdf_of(chosen)) == [2, 3]
+    np.testing.assert_array_equal(curve_of(chosen, "rcsi").values, [0.6, 1.3])
+    assert len(curve_of(chosen, "delta").null) == 0
+    assert list(cdf_of(chosen)) == [2, 3]
     widths = {line.get_label(): line.get_linewidth() for line in P.cdf_curves(chosen).lines}
     assert widths["3"] > widths["2"]
-    for draw in (P.area_curve, P.pac_curve, P.rcsi_curve, P.tracking_plot, P.flow_diagram):
-        painted(draw(chosen))
+    for criterion in ("delta", "pac", "rcsi"):
+        painted(P.criterion_curve(chosen, criterion))
+    painted(P.flow_diagram(chosen))
     with pytest.raises(InputError, match="no criterion 'x'"):
-        P.curve_of(chosen, "x")
+        curve_of(chosen, "x")
 
 
 def test_the_result_of_choose_can_be_drawn():
     X, _ = make_blobs(90, centers=3, n_features=3, random_state=0)
     selection = choose(X, k=range(2, 6), n_resamples=12, n_references=19, random_state=0)
-    curve = P.curve_of(selection)
+    curve = curve_of(selection)
     np.testing.assert_array_equal(curve.k, selection.k)
     np.testing.assert_array_equal(curve.values, selection.table["pac"])
     np.testing.assert_array_equal(curve.null, selection.null)
     assert (curve.p_value, curve.chosen) == (selection.p_value, selection.n_clusters)
-    np.testing.assert_array_equal(P.curve_of(selection, "rcsi").values, selection.table["rcsi"])
+    np.testing.assert_array_equal(curve_of(selection, "rcsi").values, selection.table["rcsi"])
     logs = np.log(selection.null)
-    np.testing.assert_allclose(P.curve_of(selection, "rcsi").null, logs.mean(axis=0) - logs)
-    for k, (values, heights) in P.cdf_of(selection).items():
+    np.testing.assert_allclose(curve_of(selection, "rcsi").null, logs.mean(axis=0) - logs)
+    for k, (values, heights) in cdf_of(selection).items():
         pairs = selection.consensus_matrix(k)[np.triu_indices(90, 1)]
         pairs = pairs[~np.isnan(pairs)]
         at = np.searchsorted(np.sort(pairs), values + 1e-12, "right") / len(pairs)
         np.testing.assert_allclose(heights, at)
-    np.testing.assert_array_equal(P.tracking_of(selection).k, selection.k)
-    for draw in (P.cdf_curves, P.area_curve, P.pac_curve, P.rcsi_curve, P.tracking_plot):
-        painted(draw(selection))
+    np.testing.assert_array_equal(tracking_of(selection).k, selection.k)
+    painted(P.cdf_curves(selection))
+    for criterion in ("delta", "pac", "rcsi"):
+        painted(P.criterion_curve(selection, criterion))
     painted(P.flow_diagram(selection))
     painted(P.dendrogram(selection.trees[3], 3))
     painted(P.coassociation_heatmap(selection.ensembles[3], labels=selection.labels[3]))
@@ -164,43 +164,25 @@ def test_a_sequential_test_names_the_references_of_its_p_value():
         X, range(2, 5), n_resamples=10, n_references=19, sequential=True, random_state=0
     )
     assert len(selection.null) > selection.n_references  # some only fix mean and deviation
-    assert P.curve_of(selection).n_references == selection.n_references
-    title = P.rcsi_curve(selection).get_legend().get_title().get_text()
+    assert curve_of(selection).n_references == selection.n_references
+    title = P.criterion_curve(selection, "rcsi").get_legend().get_title().get_text()
     assert f"({selection.n_references} references)" in title
 
 
 def test_colours_continue_in_the_clusters_that_share_most():
     partitions = {2: [0, 0, 0, 1, 1, 1], 3: [2, 2, 0, 1, 1, 1], 4: [0, 0, 3, 1, 2, -1]}
-    actual = P.tracking_of(partitions)
+    actual = tracking_of(partitions)
     np.testing.assert_array_equal(actual.k, [2, 3, 4])
     np.testing.assert_array_equal(actual.colours[0], [0, 0, 0, 1, 1, 1])
     np.testing.assert_array_equal(actual.colours[1], [0, 0, 2, 1, 1, 1])
     np.testing.assert_array_equal(actual.colours[2], [0, 0, 2, 1, 3, -1])
-    image = P.tracking_plot(partitions).images[0].get_array()
-    expected = style.cluster_colours(4)[actual.colours[:, actual.order][:2]]
-    np.testing.assert_allclose(image[:2], expected)
-    np.testing.assert_allclose(image[2, 0], to_rgb(style.NO_CLUSTER)) if actual.order[
-        0
-    ] == 5 else None
-
-
-def test_rows_of_the_tracking_plot_are_the_partitions():
-    rng = np.random.default_rng(1)
-    partitions = {k: rng.integers(0, k, 50) for k in (2, 3, 5)}
-    actual = P.tracking_of(partitions)
-    for row, k in zip(actual.colours, (2, 3, 5), strict=True):
-        pairs = set(zip(row, partitions[k], strict=True))
-        assert len(pairs) == k == len(set(row))
-    assert (np.diff(actual.colours[0][actual.order]) >= 0).all()
-    many = {k: np.arange(9000) * k // 9000 for k in (2, 3)}
-    assert P.tracking_plot(many).images[0].get_array().shape == (2, 4000, 3)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_flows_count_shared_objects(seed):
     rng = np.random.default_rng(seed)
     partitions = {k: rng.integers(0, k, 60) for k in (2, 3, 5)}
-    actual, tracking = P.flow_of(partitions), P.tracking_of(partitions)
+    actual, tracking = flow_of(partitions), tracking_of(partitions)
     rows = {k: tracking.colours[i] for i, k in enumerate((2, 3, 5))}
     for k, colour, size in zip(actual.k, actual.colour, actual.size, strict=True):
         assert size == np.count_nonzero(rows[k] == colour)
@@ -222,7 +204,7 @@ def test_flows_count_shared_objects(seed):
 
 def test_clusters_that_split_stand_below_their_origin():
     z = np.repeat(np.arange(4), 10)
-    flow = P.flow_of({2: z // 2, 4: np.array([2, 0, 3, 1])[z]})
+    flow = flow_of({2: z // 2, 4: np.array([2, 0, 3, 1])[z]})
     assert len(flow.edges) == 4
     left = flow.x[flow.edges[flow.edges[:, 0] == np.argmin(flow.x[:2]), 1]]
     right = flow.x[flow.edges[flow.edges[:, 0] == np.argmax(flow.x[:2]), 1]]
@@ -235,7 +217,7 @@ def test_clusters_that_split_stand_below_their_origin():
 def test_bars_are_the_memberships_in_order_and_fill_the_height():
     rng = np.random.default_rng(0)
     Y = rng.dirichlet([0.3, 0.3, 0.3], 30)
-    actual = P.bars_of(Y)
+    actual = bars_of(Y)
     np.testing.assert_allclose(actual.values, Y[actual.order])
     np.testing.assert_array_equal(actual.clusters, Y.argmax(axis=1)[actual.order])
     largest = actual.values.max(axis=1)
@@ -269,7 +251,7 @@ def test_silhouettes_equal_those_of_scikit_learn_in_order():
     apart = 1 - coassociation(ensemble, normalize=True)
     np.fill_diagonal(apart, 0)
     expected = silhouette_samples(apart, z, metric="precomputed")
-    actual = P.silhouettes_of(z, ensemble)
+    actual = silhouettes_of(z, ensemble)
     np.testing.assert_allclose(actual.values, expected[actual.order], atol=1e-12)
     np.testing.assert_array_equal(actual.clusters, np.sort(z))
     ax = P.silhouette_bars(z, ensemble)
@@ -277,12 +259,12 @@ def test_silhouettes_equal_those_of_scikit_learn_in_order():
     drawn = np.concatenate([area.get_paths()[0].vertices[:, 0] for area in ax.collections])
     assert {*actual.values.round(9)} <= {*drawn.round(9)}
     gone = np.where(np.arange(40) == 7, -1, z)
-    assert len(P.silhouettes_of(gone, ensemble).order) == 39
+    assert len(silhouettes_of(gone, ensemble).order) == 39
 
 
 def test_silhouettes_of_many_objects_are_averaged(monkeypatch):
     z, ensemble = members(n=60)
-    whole = P.silhouettes_of(z, ensemble)
+    whole = silhouettes_of(z, ensemble)
     monkeypatch.setattr(objects, "_MOST_BARS", 12)
     ax = P.silhouette_bars(z, ensemble)
     for k, area in enumerate(ax.collections):
@@ -300,7 +282,7 @@ def test_silhouettes_of_many_objects_are_averaged(monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_dendrogram_draws_the_merges_of_scipy(seed):
     tree = linkage(np.random.default_rng(seed).normal(size=(20, 3)), "average")
-    actual = P.tree_of(tree, 4)
+    actual = tree_of(tree, 4)
     theirs = scipy_dendrogram(tree, no_plot=True)
     assert sorted(map(tuple, np.sort(actual.y[:, :2], axis=1).round(9))) == sorted(
         (round(min(d[0], d[3]), 9), round(max(d[0], d[3]), 9)) for d in theirs["dcoord"]
@@ -321,7 +303,7 @@ def test_the_dendrogram_draws_the_merges_of_scipy(seed):
 
 def test_a_truncated_tree_is_drawn_above_its_leaves():
     tree = linkage(np.random.default_rng(0).normal(size=(60, 2)), "average")
-    whole, part = P.tree_of(tree, 3), P.tree_of(tree, 3, max_merges=10)
+    whole, part = tree_of(tree, 3), tree_of(tree, 3, max_merges=10)
     assert part.x.shape == (10, 2)
     np.testing.assert_array_equal(part.y, whole.y[-10:])
     np.testing.assert_array_equal(part.ends, whole.ends)
@@ -331,7 +313,7 @@ def test_a_truncated_tree_is_drawn_above_its_leaves():
 def test_the_lifetime_is_shaded_and_clusters_are_coloured():
     _, ensemble = members()
     model = EAC(4).fit(ensemble)
-    actual = P.tree_of(model)
+    actual = tree_of(model)
     ax = P.dendrogram(model)
     band = ax.patches[0]
     corners = band.get_patch_transform().transform_path(band.get_path()).get_extents()
@@ -365,7 +347,7 @@ def test_very_large_trees_are_truncated():
 
 def test_the_map_shows_the_ordered_mutual_information():
     _, ensemble = members(m=9)
-    picture = P.partition_map_of(ensemble)
+    picture = partition_map_of(ensemble)
     L = ensemble.labels[:, picture.order]
     expected = [
         [normalized_mutual_info_score(a, b, average_method="geometric") for a in L.T] for b in L.T
@@ -376,26 +358,9 @@ def test_the_map_shows_the_ordered_mutual_information():
     np.testing.assert_allclose(image, picture.similarity)
     z = np.repeat([0, 1], 20)
     mixed = np.column_stack([z, np.arange(40) % 2, z, np.arange(40) % 2])
-    order = P.partition_map_of(mixed).order
+    order = partition_map_of(mixed).order
     assert set(order[:2]) in ({0, 2}, {1, 3})
     assert P.partition_map(mixed[:, :1]).get_title() == "Agreement of 1 partition"
-
-
-def test_titles_count_one_partition():
-    assert P.weight_bars([2.0]).get_title() == "Weights of 1 partition, worth 1.0 equal ones"
-
-
-def test_ticks_that_count_are_whole_numbers():
-    labels = [[0, 0, 1], [1, 0, 0]]
-    pictures = (
-        P.coassociation_heatmap(labels),
-        P.membership_bars([[0.9, 0.1], [0.2, 0.8]]),
-        P.weight_bars([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]),
-        P.tracking_plot({2: [0, 0, 1]}),
-    )
-    for ax in pictures:
-        ticks = ax.get_xticks()
-        np.testing.assert_array_equal(ticks, np.rint(ticks))
 
 
 def test_a_title_of_ones_own_is_above_the_names_of_clusters():
@@ -414,91 +379,7 @@ def test_a_figure_is_not_taken_for_axes():
         P.membership_bars(np.eye(2), ax=Figure())
 
 
-def test_weights_are_shares_in_descending_order():
-    _, ensemble = members()
-    model = WeightedPCC(4, random_state=0).fit(ensemble)
-    np.testing.assert_allclose(P.weights_of(model), model.weights_)
-    ax = P.weight_bars(model)
-    np.testing.assert_allclose(ax.patches[0].get_data().values, np.sort(model.weights_)[::-1])
-    assert f"worth {model.effective_n_partitions_:.1f} equal" in ax.get_title()
-    np.testing.assert_allclose(P.weights_of(ensemble), 1 / 12)
-    np.testing.assert_allclose(P.weights_of(ensemble.reweighted(range(1, 13)))[0], 1 / 78)
-    for wrong in ([], [0, 0], [-1, 2], [[1]], [np.nan]):
-        with pytest.raises(InputError, match="Weights must be"):
-            P.weight_bars(wrong)
-    with pytest.raises(InputError, match="EAC learns none"):
-        P.weight_bars(EAC(2).fit(ensemble))
-
-
 # -- clusters, traces, embeddings
-
-
-def test_the_graph_has_sizes_and_overlaps():
-    rng = np.random.default_rng(0)
-    Y = rng.dirichlet([0.3] * 4, 50)
-    actual = P.cluster_graph_of(Y)
-    np.testing.assert_array_equal(actual.sizes, np.bincount(Y.argmax(axis=1), minlength=4))
-    for a in range(4):
-        for b in range(4):
-            expected = sum(y[a] * y[b] for y in Y) / sum(y[a] for y in Y)
-            assert actual.overlap[a, b] == pytest.approx(expected)
-    ax = P.cluster_graph(Y, least=0.0)
-    assert len(ax.lines) == 6
-    texts = [text.get_text() for text in ax.texts]
-    assert f"{actual.overlap[0, 1]:.2f}"[1:] in texts
-    assert len(P.cluster_graph(Y, least=1.0).lines) == 0
-    areas = ax.collections[0].get_sizes()
-    np.testing.assert_allclose(areas / areas.max(), actual.sizes / actual.sizes.max())
-    for K in (1, 2, 3, 30):
-        painted(P.cluster_graph(np.eye(K)[np.arange(40) % K]))
-    # A cluster that is the most probable one of no object is not drawn.
-    assert len(P.cluster_graph_of([[0.9, 0.1], [0.8, 0.2]]).sizes) == 1
-
-
-def test_sizes_of_the_graph_follow_given_labels():
-    Y = np.random.default_rng(0).dirichlet([0.8] * 3, 50)
-    labels = np.random.default_rng(1).integers(0, 3, 50)
-    actual = P.cluster_graph_of(Y, labels=labels)
-    np.testing.assert_array_equal(actual.sizes, np.bincount(labels))
-    np.testing.assert_array_equal(actual.overlap, P.cluster_graph_of(Y).overlap)
-    texts = [text.get_text() for text in P.cluster_graph(Y, labels=labels).texts]
-    assert {f"{k}\n{size}" for k, size in enumerate(np.bincount(labels))} <= set(texts)
-    for wrong in (labels[:9], labels - 1, labels + 2, labels / 2):
-        with pytest.raises(InputError, match="cluster from 0 to 2 for each of the 50 rows"):
-            P.cluster_graph_of(Y, labels=wrong)
-
-
-def test_objects_that_no_partition_observed_are_in_no_cluster():
-    ensemble = members(n=60)[1]
-    labels = ensemble.labels.copy()
-    labels[::7] = -1
-    with pytest.warns(EvidenceWarning, match="9 objects are missing"):
-        model = PCC(4, random_state=0).fit(labels)
-    observed = np.flatnonzero(model.labels_ >= 0)
-    rows = model.membership_[observed]
-    actual, expected = P.bars_of(model), P.bars_of(rows)
-    np.testing.assert_array_equal(actual.order, observed[expected.order])
-    np.testing.assert_array_equal(actual.clusters, expected.clusters)
-    np.testing.assert_array_equal(actual.values, expected.values)
-    graph, alone = P.cluster_graph_of(model), P.cluster_graph_of(rows)
-    np.testing.assert_array_equal(graph.sizes, np.bincount(model.labels_[observed]))
-    np.testing.assert_array_equal(graph.overlap, alone.overlap)
-    assert "51 objects" in P.membership_bars(model).get_title()
-    texts = {text.get_text() for text in P.cluster_graph(model).texts}
-    assert {f"{k}\n{size}" for k, size in enumerate(graph.sizes)} <= texts
-    # A heatmap shows them at the end.
-    pixels = P.membership_heatmap(model).images[0].get_array()
-    np.testing.assert_allclose(pixels[-9:], 0.25)
-    np.testing.assert_array_equal(pixels[:-9], expected.values)
-
-
-def test_a_nearly_constant_trace_has_whole_numbers_at_its_axis():
-    model = PCC(2, random_state=0).fit([[0, 0], [0, 0], [1, 1]])
-    model.trace_ = np.array([3238.8966, 3238.8961])
-    ax = P.objective_trace(model)
-    painted(ax)
-    assert ax.yaxis.get_offset_text().get_text() == ""
-    assert all(text.get_text().startswith("3238.89") for text in ax.get_yticklabels())
 
 
 def neighbours(K, n, share, largest=1.0):
@@ -512,57 +393,10 @@ def neighbours(K, n, share, largest=1.0):
     return Y
 
 
-@pytest.mark.parametrize(
-    ("Y", "numbered"),
-    [
-        (neighbours(3, 500, 0.3), 6),
-        (neighbours(7, 20_000, 0.3), 10),
-        (neighbours(12, 20_000, 0.5, largest=40.0), 0),
-        (neighbours(24, 2000, 0.3), 0),
-        (neighbours(40, 4000, 0.2), 0),
-        # All lie in the first one.
-        (0.7 * np.eye(16)[np.arange(960) % 16] + 0.3 * np.eye(16)[np.zeros(960, int)], 5),
-    ],
-    ids=["3", "7", "12", "24", "40", "star"],
-)
-def test_elements_of_the_graph_do_not_overlap(Y, numbered):
-    ax = P.cluster_graph(Y)
-    renderer = painted(ax)
-    boxes = [text.get_window_extent(renderer) for text in ax.texts]
-    for one, other in itertools.combinations(boxes, 2):
-        assert not one.overlaps(other)
-    texts = [text.get_text() for text in ax.texts]
-    numbers = [box for text, box in zip(texts, boxes, strict=True) if text.startswith(".")]
-    assert len(numbers) >= numbered
-    # All clusters are named, or nearly all if there are very many.
-    assert min(Y.shape[1], 36) <= len(texts) - len(numbers) <= Y.shape[1]
-    (circles,) = [c for c in ax.collections if len(c.get_offsets()) == Y.shape[1]]
-    middles = ax.transData.transform(circles.get_offsets())
-    radii = np.sqrt(circles.get_sizes()) / 2 * ax.figure.dpi / 72
-    for box in numbers:
-        nearest = np.clip(middles, (box.x0, box.y0), (box.x1, box.y1))
-        assert (np.linalg.norm(nearest - middles, axis=1) >= radii).all()
-
-
-def test_traces_match_the_models():
-    _, ensemble = members()
-    pcc = PCC(4, random_state=0).fit(ensemble)
-    np.testing.assert_array_equal(P.trace_of(pcc), pcc.trace_)
-    weighted = WeightedPCC(4, random_state=0).fit(ensemble)
-    np.testing.assert_array_equal(P.trace_of(weighted), weighted.trace_)
-    ax = P.objective_trace(weighted)
-    np.testing.assert_array_equal(ax.lines[0].get_ydata(), weighted.trace_)
-    assert "WeightedPCC" in ax.get_title()
-    with pytest.raises(InputError, match="EAC keeps no trace"):
-        P.objective_trace(EAC(3).fit(ensemble))
-    with pytest.raises(InputError, match="fitted model"):
-        P.objective_trace([1, 2])
-
-
 @pytest.mark.parametrize("shape", [(30, 5), (200, 120), (60, 400)])
 def test_coordinates_are_principal_components(shape):
     X = np.random.default_rng(0).normal(size=shape) * np.linspace(3, 1, shape[1])
-    embedding = P.embedding_of(X, np.zeros(shape[0], int))
+    embedding = embedding_of(X, np.zeros(shape[0], int))
     pca = PCA(2, svd_solver="full").fit(X)
     expected = pca.transform(X)
     signs = np.sign((expected * embedding.places).sum(axis=0))
@@ -572,14 +406,14 @@ def test_coordinates_are_principal_components(shape):
 
 def test_the_embedding_of_an_ensemble_separates_its_clusters():
     z, ensemble = members(n=120, m=30)
-    embedding = P.embedding_of(ensemble, z)
+    embedding = embedding_of(ensemble, z)
     expected = PCA(2, svd_solver="full").fit_transform(ensemble.indicator.toarray() / np.sqrt(30))
     np.testing.assert_allclose(np.abs(embedding.places), np.abs(expected), atol=1e-8)
 
 
 def test_uncertain_objects_are_faded():
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [3.0, 3.0]])
-    actual = P.embedding_of(X, [0, 0, 1, -1], [1.0, 0.5, np.nan, 0.25])
+    actual = embedding_of(X, [0, 0, 1, -1], [1.0, 0.5, np.nan, 0.25])
     np.testing.assert_array_equal(actual.places, X)
     np.testing.assert_array_equal(actual.confidence, [1, 0.5, 0, 0.25])
     ax = P.embedding(X, [0, 0, 1, -1], [1.0, 0.5, np.nan, 0.25])
@@ -589,7 +423,7 @@ def test_uncertain_objects_are_faded():
     assert {*map(tuple, offsets)} == {*map(tuple, X)}
     model = AutoConsensus(2, random_state=0).fit(np.repeat([[0] * 6, [1] * 6], 4, axis=0))
     np.testing.assert_allclose(
-        P.embedding_of(np.zeros((8, 2)), model).confidence, model.membership_.max(axis=1)
+        embedding_of(np.zeros((8, 2)), model).confidence, model.membership_.max(axis=1)
     )
     many = P.embedding(np.zeros((50, 2)), np.zeros(50, int), max_samples=20)
     assert many.get_title().startswith("20 of 50 objects")
@@ -601,17 +435,18 @@ def test_uncertain_objects_are_faded():
         (lambda: P.cdf_curves({}), "a dict of numbers of clusters"),
         (lambda: P.cdf_curves({2: ([0, 1], [1])}), "as many values as heights"),
         (lambda: P.cdf_curves({2: [0.1, 0.2]}), "square matrix"),
-        (lambda: P.pac_curve([0.1]), "a dict of numbers of clusters"),
-        (lambda: P.pac_curve({2: 0.1}, null=[[0.1, 0.2]]), r"shape \(n_references, 1\)"),
-        (lambda: P.rcsi_curve({2: 0.1}), "draw pac_curve"),
-        (lambda: P.tracking_plot({}), "a dict of numbers of clusters"),
+        (lambda: P.criterion_curve([0.1]), "a dict of numbers of clusters"),
+        (
+            lambda: P.criterion_curve({2: 0.1}, "pac", null=[[0.1, 0.2]]),
+            r"shape \(n_references, 1\)",
+        ),
+        (lambda: P.criterion_curve({2: 0.1}, "rcsi"), "draw the criterion"),
         (lambda: P.flow_diagram({2: [0, 1], 3: [0, 1, 2]}), "of the same objects"),
         (lambda: P.membership_bars([[0.5, 0.1]]), "probabilities"),
         (lambda: P.silhouette_bars([0, 1]), "needs the ensemble"),
         (lambda: P.dendrogram([[0, 1]]), "SciPy's form"),
         (lambda: P.dendrogram([[0, 1, 2.0, 2], [2, 3, 1.0, 3]]), "rising height"),
         (lambda: P.dendrogram(HBGF(2).fit(np.eye(4, dtype=int))), "HBGF keeps none"),
-        (lambda: P.cluster_graph(EAC(2).fit(np.eye(4, dtype=int))), "labels only"),
         (lambda: P.embedding(np.zeros((3, 2)), [0, 1]), "each of the 2 objects"),
         (lambda: P.embedding([[0, np.nan]] * 2, [0, 1]), "NaN in column 1"),
         (lambda: P.embedding(np.zeros((2, 2)), [0, 1], [2, 0]), "from 0 to 1"),

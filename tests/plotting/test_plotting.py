@@ -13,10 +13,11 @@ import conclust as cc
 from conclust import EAC, PCC, ConsensusClustering, Ensemble, EnsembleGenerator, plotting
 from conclust.evidence import coassociation, evidence
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
-from conclust.plotting import coassociation_heatmap, heatmaps, membership_heatmap
+from conclust.plotting import coassociation_heatmap, heatmaps
 from conclust.plotting.canvas import figures
 from conclust.plotting.canvas.orders import dendrogram_order
 from conclust.plotting.canvas.reading import mean_shares
+from conclust.plotting.canvas.style import look
 
 
 def picture(ax):
@@ -99,14 +100,6 @@ def test_a_given_order_is_used():
     assert ax.get_xlabel() == "objects, in the order given"
 
 
-@pytest.mark.parametrize("order", ["vat", "dendrogram"])
-def test_memberships_can_order_the_objects(order):
-    rows = np.repeat([[1.0, 0.0, 0.0], [0.0, 0.6, 0.4], [0.1, 0.0, 0.9]], 4, axis=0)
-    shuffled = rows[np.random.default_rng(0).permutation(12)]
-    actual = picture(membership_heatmap(shuffled, order=order))
-    assert np.count_nonzero(np.abs(np.diff(actual, axis=0)).sum(axis=1)) == 2
-
-
 def test_many_objects_are_averaged_in_blocks():
     n = 20
     shares = np.add.outer(np.arange(n), np.arange(n)) / (2 * n)
@@ -170,10 +163,6 @@ def test_very_many_objects_are_sampled(monkeypatch):
     chosen = np.sort(np.random.default_rng(0).choice(1000, 30, replace=False))
     place = np.argsort(np.argsort(order)[chosen])
     np.testing.assert_allclose(drawn, plain[np.ix_(place, place)])
-    rows = rng.dirichlet(np.ones(3), 40)
-    ax = membership_heatmap(rows, order="dendrogram")
-    assert ax.get_title() == "Membership of 30 objects drawn from 40"
-    assert picture(membership_heatmap(rows)).shape == (40, 3)
 
 
 # -- what can be drawn
@@ -202,7 +191,6 @@ def test_models_are_shown_with_their_clusters():
     shown = coassociation_heatmap(soft, order=None)
     np.testing.assert_allclose(picture(shown), soft.membership_ @ soft.membership_.T)
     assert len(strips_of(shown)) == 2
-    np.testing.assert_allclose(picture(membership_heatmap(soft, order=None)), soft.membership_)
 
 
 def strips_of(ax):
@@ -222,8 +210,6 @@ def test_strips_show_the_clusters_in_the_plotted_order():
     np.testing.assert_array_equal(edges, borders)
     texts = [text.get_text() for text in strips_of(ax)[1].texts]
     assert sorted(texts) == ["0", "1", "2"]
-    (only,) = strips_of(membership_heatmap(np.eye(3)[z], labels=z))
-    assert len(np.unique(only.images[0].get_array().reshape(-1, 3), axis=0)) == 3
 
 
 def test_matching_clusters_share_colours_and_none_is_grey():
@@ -249,31 +235,9 @@ def test_very_many_clusters_are_coloured():
     assert len(np.unique(colours, axis=0)) == 60
 
 
-def test_membership_is_sorted_by_cluster_and_confidence():
-    Y = np.array([[0.2, 0.8], [0.6, 0.4], [0.1, 0.9], [1.0, 0.0]])
-    np.testing.assert_allclose(picture(membership_heatmap(Y)), Y[[3, 1, 2, 0]])
-    np.testing.assert_allclose(picture(membership_heatmap(Y, order=None)), Y)
-    order = [2, 3, 0, 1]
-    np.testing.assert_allclose(picture(membership_heatmap(Y, order=order)), Y[order])
-
-
-def test_membership_of_many_objects_is_averaged():
-    Y = np.repeat([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]], 4, axis=0)
-    ax = membership_heatmap(Y, max_pixels=3, order=None)
-    np.testing.assert_allclose(picture(ax), Y[::4])
-    assert ax.get_ylim() == (12, 0)
-
-
-@pytest.mark.parametrize("k", [1, 2, 40])
-def test_any_number_of_clusters_is_drawn(k):
-    ax = membership_heatmap(np.full((5, k), 1 / k))
-    ax.figure.canvas.draw()
-    assert ax.get_xlabel() == "cluster"
-
-
 def test_plots_are_labelled_and_can_be_saved(tmp_path):
     _, ensemble = shuffled_blocks()
-    for ax in (coassociation_heatmap(ensemble), membership_heatmap(np.eye(4))):
+    for ax in (coassociation_heatmap(ensemble), coassociation_heatmap(np.eye(4))):
         assert ax.get_xlabel()
         assert ax.get_ylabel()
         assert ax.get_title()
@@ -286,7 +250,7 @@ def test_plots_are_labelled_and_can_be_saved(tmp_path):
 def test_plots_are_drawn_into_given_axes():
     figure = Figure()
     ax = figure.add_subplot()
-    assert membership_heatmap(np.eye(2), ax=ax) is ax
+    assert coassociation_heatmap(np.eye(2), ax=ax) is ax
     assert coassociation_heatmap(np.eye(2), ax=figure.add_subplot()).figure is figure
 
 
@@ -304,7 +268,6 @@ def test_plots_are_drawn_into_given_axes():
             InputError,
             "labels=model",
         ),
-        (lambda: membership_heatmap(EAC(2).fit(np.eye(4, dtype=int))), InputError, "labels only"),
         (lambda: coassociation_heatmap(PCC()), NotFittedError, "not fitted"),
         (lambda: coassociation_heatmap(np.eye(2), labels=[0]), InputError, "each of the 2 objects"),
         (lambda: coassociation_heatmap(np.eye(2), order="cluster"), ParameterError, "'order'"),
@@ -313,14 +276,8 @@ def test_plots_are_drawn_into_given_axes():
             InputError,
             "of the 2 objects once",
         ),
-        (lambda: membership_heatmap(np.eye(2), order=3), ParameterError, "'order'"),
         (lambda: coassociation_heatmap(np.eye(2), order="x"), ParameterError, "'order'"),
         (lambda: coassociation_heatmap(np.eye(2), max_pixels=0), ParameterError, "'max_pixels'"),
-        (lambda: membership_heatmap([[0.5, 0.1]]), InputError, "probabilities"),
-        (lambda: membership_heatmap(np.eye(2), order="x"), ParameterError, "'order'"),
-        (lambda: membership_heatmap(np.eye(2), order=[0, 0]), InputError, "each of the 2 objects"),
-        (lambda: membership_heatmap(np.eye(2), order=[0.0, 1.0]), InputError, "'order'"),
-        (lambda: membership_heatmap(np.eye(2), max_pixels=1.5), ParameterError, "'max_pixels'"),
     ],
 )
 def test_invalid_input_is_refused(call, error, sentence):
@@ -332,14 +289,14 @@ def test_invalid_input_is_refused(call, error, sentence):
 def test_missing_matplotlib_prints_the_pip_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'matplotlib>="):
-        membership_heatmap(np.eye(2))
+        coassociation_heatmap(np.eye(2))
 
 
 def test_pyplot_is_not_imported():
     code = (
-        "import sys, numpy as np; from conclust.plotting import membership_heatmap\n"
+        "import sys, numpy as np; from conclust.plotting import coassociation_heatmap\n"
         "assert 'matplotlib' not in sys.modules\n"
-        "membership_heatmap(np.eye(2))\n"
+        "coassociation_heatmap(np.eye(2))\n"
         "assert 'matplotlib.pyplot' not in sys.modules"
     )
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
@@ -368,7 +325,7 @@ def test_a_script_can_save_the_plot_by_pyplot(tmp_path):
     pyplot.close("all")
     assert pyplot.get_backend().lower() == "agg"
     pyplot.figure()
-    ax = membership_heatmap(np.eye(2))
+    ax = coassociation_heatmap(np.eye(2))
     assert pyplot.gcf() is ax.figure
     pyplot.savefig(tmp_path / "by_pyplot.png")
     assert pyplot.imread(tmp_path / "by_pyplot.png").std() > 0.1  # not a white page
@@ -380,7 +337,9 @@ def test_scripts_hold_one_figure_at_a_time(tmp_path, recwarn):
 
     pyplot.close("all")
     user_figure = pyplot.figure()
-    made = [membership_heatmap(np.eye(2)) for _ in range(30)]  # pyplot warns about 20 open figures
+    made = [
+        coassociation_heatmap(np.eye(2)) for _ in range(30)
+    ]  # pyplot warns about 20 open figures
     assert pyplot.gcf() is made[-1].figure
     assert pyplot.get_fignums() == [
         user_figure.number,
@@ -408,7 +367,7 @@ def test_interactive_mode_outlasts_the_picture_that_loads_the_backend():
     before = matplotlib.is_interactive()
     matplotlib.interactive(False)
     try:
-        with plotting.look():
+        with look():
             matplotlib.interactive(True)  # as the backend of notebooks does
         assert matplotlib.is_interactive()
     finally:
@@ -426,5 +385,5 @@ def test_a_notebook_uses_the_current_figure_of_pyplot(monkeypatch):
 
 def test_only_public_names_are_listed():
     assert dir(plotting) == sorted(plotting.__all__)
-    assert {"coassociation_heatmap", "line_diagram", "membership_heatmap"} < set(dir(plotting))
+    assert {"coassociation_heatmap", "line_diagram"} < set(dir(plotting))
     assert cc.plotting is plotting

@@ -5,6 +5,8 @@ import pytest
 
 from conclust import plotting as P
 from conclust.exceptions import InputError
+from conclust.plotting.flows import tracking_of
+from conclust.plotting.maps import embedding_of
 
 
 @pytest.mark.parametrize(
@@ -14,13 +16,10 @@ from conclust.exceptions import InputError
         lambda X, labels: P.coassociation_heatmap(
             labels.sort_index().to_frame(), labels={"a": labels}
         ),
-        lambda X, labels: P.similarity_blocks(labels.sort_index().to_frame(), labels),
-        lambda X, labels: P.membership_heatmap(X, labels=labels),
-        lambda X, labels: P.cluster_graph_of(X, labels=labels),
-        lambda X, labels: P.embedding_of(X, labels),
-        lambda X, labels: P.embedding_of(X, labels.to_numpy(), confidence=0.0 * labels),
-        lambda X, labels: P.signature_heatmap(X, labels),
-        lambda X, labels: P.tracking_of({2: labels.sort_index(), 3: labels}),
+        lambda X, labels: P.membership_bars(X, labels=labels),
+        lambda X, labels: embedding_of(X, labels),
+        lambda X, labels: embedding_of(X, labels.to_numpy(), confidence=0.0 * labels),
+        lambda X, labels: tracking_of({2: labels.sort_index(), 3: labels}),
     ],
 )
 def test_labels_with_the_row_names_in_another_order_are_not_drawn(draw):

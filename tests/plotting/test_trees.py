@@ -10,6 +10,7 @@ from matplotlib.colors import to_rgb
 from conclust import EAC, plotting
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.style import cluster_colours
+from conclust.plotting.trees import tree_of
 
 
 def strips_of(ax):
@@ -25,12 +26,12 @@ def test_clusters_have_the_colours_of_their_labels(seed):
     truth = rng.integers(0, k, n)
     members = np.where(rng.random((n, 7)) < 0.2, rng.integers(0, k, (n, 7)), truth[:, None])
     model = EAC(k).fit(members)
-    picture = plotting.tree_of(model)
+    picture = tree_of(model)
     for label, a, b in zip(picture.labels, picture.ends[:-1], picture.ends[1:], strict=True):
         assert set(model.labels_[picture.order[a:b]]) == {label}
     colours, _ = strips_of(plotting.dendrogram(model))
     np.testing.assert_allclose(colours, cluster_colours(k)[picture.labels])
-    alone = plotting.tree_of(model.linkage_matrix_, model.n_clusters_)
+    alone = tree_of(model.linkage_matrix_, model.n_clusters_)
     np.testing.assert_array_equal(alone.labels, picture.labels)
 
 
@@ -45,14 +46,14 @@ def test_the_left_cluster_may_be_the_second():
 def test_labels_that_the_tree_does_not_give_are_matched_with_its_clusters():
     tree = [[0, 1, 0.1, 2], [2, 3, 0.2, 2], [4, 5, 0.3, 2], [6, 7, 0.8, 4], [8, 9, 0.9, 6]]
     labels = [2, 2, 0, 0, -1, 1]
-    picture = plotting.tree_of(tree, 3, labels=labels)
+    picture = tree_of(tree, 3, labels=labels)
     leaves = [set(picture.order[a:b]) for a, b in zip(picture.ends, picture.ends[1:], strict=False)]
     assert dict(zip(map(min, leaves), picture.labels.tolist(), strict=True)) == {0: 2, 2: 0, 4: 1}
     # More clusters than labels: those left over have numbers of their own.
-    more = plotting.tree_of(tree, 5, labels=[0, 0, 0, 0, 0, 1])
+    more = tree_of(tree, 5, labels=[0, 0, 0, 0, 0, 1])
     assert sorted(more.labels) == [0, 1, 2, 3, 4]
     with pytest.raises(InputError, match="each of the 6 leaves"):
-        plotting.tree_of(tree, 3, labels=[0, 1])
+        tree_of(tree, 3, labels=[0, 1])
     with pytest.raises(InputError, match="each of the 6 leaves"):
         plotting.dendrogram(tree, 3, labels=list("aabbcc"))
 
@@ -61,7 +62,7 @@ def test_labels_that_the_tree_does_not_give_are_matched_with_its_clusters():
 def test_objects_that_no_partition_observed_are_not_in_the_tree():
     members = np.array([[0, 0], [-1, -1], [1, 1], [2, 1], [2, 1]])
     model = EAC(2).fit(members)
-    picture = plotting.tree_of(model)
+    picture = tree_of(model)
     seen = model.labels_[model.labels_ >= 0]
     for label, a, b in zip(picture.labels, picture.ends[:-1], picture.ends[1:], strict=True):
         assert set(seen[picture.order[a:b]]) == {label}

@@ -392,7 +392,7 @@ def test_the_report_describes_how_members_were_made(blobs):
     generator = EnsembleGenerator("spectral", 6, n_graphs=2, feature_fraction=0.5, fit_on=50)
     model = ConsensusClustering("EAC", generator, n_clusters=2, random_state=0).fit(blobs)
     description = (
-        "spectral clustering on landmarks with random numbers of clusters (50 % of the features each, each "
+        "spectral clustering on landmarks with many numbers of clusters (50 % of the features each, each "
         "fitted on 50 objects at most, on 2 graphs of landmarks)"
     )
     assert description in str(account(model, X=blobs))
@@ -618,3 +618,11 @@ def test_a_test_is_named_that_the_estimator_has(blobs):
         members = labels[:, None] if result is labels else None
         found = account(result, X=blobs, ensemble=members)
         assert f"({does} does it)" in found["decision"]["sentence"]
+
+
+def test_a_model_of_points_lacks_a_test_and_not_a_reference():
+    X = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0.0], [8.0]], 30, axis=0)
+    model = ConsensusClustering(generator=EnsembleGenerator("kmeans", 10), random_state=0).fit(X)
+    sentence = account(model)["decision"]["sentence"]
+    assert "labels alone give no reference" not in sentence
+    assert 'n_clusters="auto"' in sentence

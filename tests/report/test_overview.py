@@ -87,18 +87,18 @@ def test_without_points_there_are_sizes_and_separations():
 def test_separations_are_described_in_words():
     overlap = np.array([[0.9, 0.1, 0.0], [0.2, 0.78, 0.02], [0.01, 0.0, 0.99]])
     assert separations(overlap) == [
-        "overlaps with 2 (10 %)",
-        "overlaps with 1 (20 %)",
+        "overlaps with 1 (10 %)",
+        "overlaps with 0 (20 %)",
         "rarely confused with others (gaps not tested)",
     ]
     gaps = np.array([[False, False, True], [False, False, True], [True, True, False]])
     assert separations(overlap, gaps) == [
-        "adjacent to 2: no gap found; overlaps with 2 (10 %)",
-        "adjacent to 1: no gap found; overlaps with 1 (20 %)",
+        "adjacent to 1: no gap found; overlaps with 1 (10 %)",
+        "adjacent to 0: no gap found; overlaps with 0 (20 %)",
         "well separated by gaps",
     ]
     assert separations(overlap, ~np.eye(3, dtype=bool))[0] == (
-        "a gap to every other cluster; overlaps with 2 (10 %)"
+        "a gap to every other cluster; overlaps with 1 (10 %)"
     )
     assert separations(overlap, names=["gold", "tin", "clay"])[:2] == [
         "overlaps with tin (10 %)",
@@ -127,15 +127,15 @@ def test_objects_that_are_alone_in_every_clustering_overlap_with_no_cluster():
     assert [row[3] for row in rows] == [1.0] * 4
 
 
-def test_clusters_count_from_1_and_labels_from_0(found):
+def test_clusters_have_the_numbers_of_their_labels(found):
     table, heat = overview(found)[1:]
-    assert found["clusters"] == ["1", "2", "3"]
+    assert found["clusters"] == ["0", "1", "2"]
     assert [row[0] for row in table["rows"]] == [0, 1, 2]
-    assert "cluster 1 is label 0" in table["columns"][0]["how"]
+    assert "Its label in" in table["columns"][0]["how"]
     assert [column["title"] for column in heat["columns"]][1:] == [
+        "Cluster 0",
         "Cluster 1",
         "Cluster 2",
-        "Cluster 3",
     ]
 
 
@@ -155,7 +155,7 @@ def test_clusters_have_the_given_names(customers):
         if block["kind"] == "pictures"
         for picture in block["pictures"]
     }
-    assert {"heatmap", "embedding", "graph", "bars", "silhouette"} <= pictures.keys()
+    assert {"heatmap", "embedding", "bars", "silhouette"} <= pictures.keys()
     assert [picture.get("error") for picture in pictures.values()] == [None] * len(pictures)
     assert "pensioners: " in pictures["silhouette"]["alt"]
     assert "<b>" not in page(content).partition('<script type="application/json"')[0]
@@ -194,3 +194,13 @@ def test_a_gap_that_is_not_found_does_not_contradict_the_number():
     assert "No gap found to" in str(found["sections"])
     # A number that was given needs no explanation.
     assert "does not come" not in texts_with(not_found, number_by="given")[1]
+
+
+def test_the_heatmap_has_the_share_of_each_category_in_each_cluster(found, customers):
+    heat = overview(found)[2]
+    rows = [row for row in heat["rows"] if row[0].startswith("plan = ")]
+    assert rows
+    for name, *cells in rows:
+        plan = customers["plan"] == name.removeprefix("plan = ")
+        shares = [f"{100 * plan[40 * k : 40 * k + 40].mean():.0f} %" for k in range(3)]
+        assert [shown for _, shown in cells] == shares

@@ -201,7 +201,6 @@ def test_pictures_are_embedded_and_explained(hostile):
     assert {p["id"] for p in pictures} >= {
         "heatmap",
         "embedding",
-        "graph",
         "bars",
         "silhouette",
         "map",

@@ -40,8 +40,8 @@ def pictures(found):
 
 def test_a_selection_has_its_pictures(chosen, blobs):
     assert pictures(report.account(chosen, X=blobs)) == {
-        "why": ["rcsi", "pac", "cdf", "delta", "flow", "tracking", "tree"],
-        "clusters": ["heatmap", "embedding", "graph"],
+        "why": ["rcsi", "pac", "delta", "cdf", "flow", "tree"],
+        "clusters": ["heatmap", "embedding"],
         "objects": ["bars", "silhouette"],
         "partitions": ["map"],
     }
@@ -49,14 +49,14 @@ def test_a_selection_has_its_pictures(chosen, blobs):
 
 def test_ensembles_without_references_have_their_pictures(chosen):
     actual = pictures(report.account(choose_from(chosen.ensembles)))
-    assert actual["why"] == ["sharp", "pac", "cdf", "delta", "flow", "tracking", "tree"]
+    assert actual["why"] == ["sharp", "pac", "delta", "cdf", "flow", "tree"]
 
 
 def test_one_cluster_has_its_pictures():
     cloud = np.random.default_rng(2).normal(size=(60, 3))
     one = choose(cloud, range(2, 5), **QUICK)
     assert one.n_clusters == 1
-    assert pictures(report.account(one, X=cloud)) == {"why": ["rcsi", "pac", "cdf", "delta"]}
+    assert pictures(report.account(one, X=cloud)) == {"why": ["rcsi", "pac", "delta", "cdf"]}
     model = ConsensusClustering(random_state=0).fit(cloud[:, :2])
     assert model.n_clusters_ == 1
     assert pictures(report.account(model)) == {
@@ -75,8 +75,6 @@ def test_methods_have_their_pictures(method, blobs):
     fitted = method.fit(ensemble)
     actual = pictures(report.account(fitted, ensemble=ensemble))
     assert ("tree" in actual.get("why", ())) == isinstance(method, EAC)
-    assert ("weights" in actual["partitions"]) == isinstance(method, WeightedPCC)
-    assert ("trace" in actual["partitions"]) == hasattr(fitted, "trace_")
 
 
 def test_supported_numbers_have_their_pictures(blobs):
@@ -104,15 +102,14 @@ def test_folders_have_their_pictures(blobs, tmp_path):
         out = tmp_path / command
         assert main([command, str(tmp_path / "points.npy"), *more, "-q", "--out", str(out)]) == 0
     assert pictures(report.account(tmp_path / "select")) == {
-        "why": ["rcsi", "pac", "cdf", "delta", "flow", "tracking"],
-        "clusters": ["heatmap", "embedding", "graph"],
+        "why": ["rcsi", "pac", "delta", "cdf", "flow"],
+        "clusters": ["heatmap", "embedding"],
         "objects": ["bars", "silhouette"],
         "partitions": ["map"],
     }
     assert pictures(report.account(tmp_path / "cluster"))["clusters"] == [
         "heatmap",
         "embedding",
-        "graph",
     ]
 
 

@@ -6,9 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from scipy.cluster.hierarchy import cophenet
-from scipy.spatial.distance import squareform
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import adjusted_rand_score
 from tests.naive import selection as naive
 
 from conclust import EAC, Ensemble
@@ -17,7 +15,6 @@ from conclust.selection.judged.criteria import (
     Matrices,
     cluster_consensus,
     cluster_sums,
-    concordance,
     jackknife,
     matrix_criteria,
     mean_ari,
@@ -49,7 +46,6 @@ def test_four_objects_match_hand_calculation():
     assert counts.n_pairs == 6
     assert counts.pac(WINDOW) == 0.5
     assert counts.area == pytest.approx(11 / 18, abs=1e-15)
-    assert counts.apac == pytest.approx(1 / 3, abs=1e-15)
     actual = sharp_counts(ensemble, np.array([0, 0, 1, 1]))
     x_w, n_w = actual.together_within.sum(), actual.observed_within.sum()
     x_b, n_b = actual.together.sum() - x_w, actual.observed.sum() - n_w
@@ -71,7 +67,6 @@ def test_pairs_match_the_naive_twin(seed):
             assert counts.pac(ends, strict=strict) == naive.pac(labels, *ends, strict)
     assert counts.area == pytest.approx(naive.area(labels), abs=1e-12)
     assert counts.area == pytest.approx(1 - float(np.mean(naive.shares(labels))), abs=1e-12)
-    assert counts.apac == pytest.approx(naive.apac(labels), abs=1e-12)
     values, heights = counts.cdf()
     assert (np.diff(values) > 0).all()
     assert (np.diff(heights) > 0).all()
@@ -116,19 +111,12 @@ def test_sharp_of_one_cluster_is_undefined():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_matrix_criteria_match_scipy_and_scikit_learn(seed):
+def test_the_loosest_cluster_matches_the_naive_twin(seed):
     labels = resamples(seed, missing=0.1)
     ensemble = Ensemble(labels)
     model = EAC(3).fit(labels)
-    actual = matrix_criteria(Matrices.of(ensemble, model.labels_, model.linkage_matrix_, 1))
+    actual = matrix_criteria(Matrices.of(ensemble, model.labels_, 1))
     M = naive.consensus_matrix(labels)
-    apart = 1 - M
-    np.fill_diagonal(apart, 0.0)
-    assert np.isfinite(apart).all()
-    expected = silhouette_score(apart, model.labels_, metric="precomputed")
-    assert actual["silhouette_consensus"] == pytest.approx(expected, abs=1e-12)
-    correlation, _ = cophenet(model.linkage_matrix_, squareform(apart))
-    assert actual["cophenetic"] == pytest.approx(correlation, abs=1e-12)
     within = naive.cluster_consensus(labels, model.labels_)
     np.testing.assert_allclose(consensus_within(M, model.labels_), within)
     assert actual["min_cluster_consensus"] == pytest.approx(min(within), abs=1e-12)
@@ -148,7 +136,7 @@ def test_pairs_never_drawn_together_are_ignored():
     assert count_all(Ensemble(labels), 1).n_pairs == len(naive.known(labels)) == 13
 
 
-def test_mean_ari_and_concordance_use_drawn_objects():
+def test_mean_ari_uses_drawn_objects():
     labels = resamples(3)
     ensemble = Ensemble(labels)
     actual = mean_of(upper(mean_ari(ensemble, None)))
@@ -160,18 +148,11 @@ def test_mean_ari_and_concordance_use_drawn_objects():
     assert actual == pytest.approx(np.mean(scores), abs=1e-12)
     consensus = EAC(3).fit(labels).labels_
     with_labels = mean_ari(ensemble, consensus)
-    agreed = concordance(ensemble, consensus)
     for u in range(12):
         drawn = labels[:, u] >= 0
         assert with_labels[u] == pytest.approx(
             adjusted_rand_score(consensus[drawn], labels[drawn, u])
         )
-        table = np.zeros((3, 3))
-        np.add.at(table, (consensus[drawn], labels[drawn, u]), 1)
-        from scipy.optimize import linear_sum_assignment
-
-        best = table[linear_sum_assignment(table, maximize=True)].sum()
-        assert agreed[u] == pytest.approx(best / drawn.sum())
 
 
 def test_prediction_strength_matches_the_naive_twin():
@@ -241,6 +222,6 @@ def test_many_objects_are_measured_without_their_matrix():
     assert (some.labels == exact.labels).mean() > 0.99
     for name in ("pac", "area"):
         assert some.values[name] == pytest.approx(exact.values[name], abs=0.02)
-    for name in ("min_cluster_consensus", "silhouette_consensus"):  # of a quarter of the objects
-        assert some.values[name] == pytest.approx(exact.values[name], abs=0.1)
+    name = "min_cluster_consensus"  # of a quarter of the objects
+    assert some.values[name] == pytest.approx(exact.values[name], abs=0.1)
     assert some.values["sharp"] == pytest.approx(exact.values["sharp"], rel=1e-2)

@@ -25,7 +25,7 @@ def chosen(**changes):
 
 KINDS = {
     "points": chosen,
-    "many objects": lambda: chosen(max_dense=20, n_pairs=1000, max_test=40, criteria="all"),
+    "many objects": lambda: chosen(max_dense=20, n_pairs=1000, max_test=40),
     "no null": lambda: chosen(null=None, random_state=None),
     "several": lambda: choose_from(
         {

@@ -1,6 +1,5 @@
 """Comparison of methods: each row equals the result of the method alone."""
 
-import json
 import math
 import warnings
 
@@ -13,9 +12,9 @@ from tests.naive.measures import consistency_index
 
 import conclust as cc
 from conclust import metrics
-from conclust.cli import main
 from conclust.confidence import confidences
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError
+from conclust.plotting.trials import comparison_of
 from conclust.trials.entries import USUAL
 
 
@@ -278,7 +277,7 @@ def test_invalid_arguments_are_refused():
 def test_the_plot_shows_the_ranking():
     z, labels = members(9)
     actual = cc.compare(labels, ["PTA", "EAC", "PCC", Short()], n_clusters=4, truth=z)
-    ranking = cc.plotting.comparison_of(actual, score="nmi")
+    ranking = comparison_of(actual, score="nmi")
     assert ranking.without == ["Short"]
     assert list(ranking.values) == sorted(ranking.values, reverse=True)
     ax = cc.plotting.comparison(actual, score="nmi")
@@ -292,49 +291,6 @@ def test_the_plot_shows_the_ranking():
 
 
 # ---- the shell
-
-
-@pytest.fixture
-def table(tmp_path):
-    z, labels = members(10)
-    rows = [",".join([*map(str, row), f"c{k}"]) for row, k in zip(labels, z, strict=True)]
-    head = ",".join([*(f"r{u}" for u in range(labels.shape[1])), "class"])
-    path = tmp_path / "labels.csv"
-    path.write_text("\n".join([head, *rows]) + "\n")
-    return path, labels, z
-
-
-def test_the_shell_prints_the_result_of_python(table, tmp_path, capsys):
-    path, labels, z = table
-    asked = ["compare-methods", str(path), "--methods", "eac,pcc,cspa", "-k", "4"]
-    out = tmp_path / "out"
-    assert (
-        main([*asked, "--label-column", "class", "--seed", "3", "--json", "--out", str(out)]) == 0
-    )
-    rows = json.loads(capsys.readouterr().out)
-    comparison = cc.compare(labels, ["EAC", "PCC", "CSPA"], n_clusters=4, truth=z, random_state=3)
-    for row, trial in zip(rows, comparison, strict=True):
-        assert {k: row[k] for k in trial.scores} == trial.scores
-        assert row["n_clusters"] == trial.n_clusters
-    written = np.loadtxt(out / "labels.csv", delimiter=",", skiprows=1, dtype=int)
-    np.testing.assert_array_equal(written[:, 1:], np.array([*comparison.labels.values()]).T)
-    assert (out / "methods.csv").read_text().startswith("method,n_clusters,ari,nmi,h,anmi")
-    assert main([*asked, "--out", str(out)]) == 1
-    assert "is not empty" in capsys.readouterr().err
-
-
-def test_the_shell_prints_a_table_and_refuses_invalid_options(table, capsys):
-    path, _, _ = table
-    assert main(["compare-methods", str(path), "--drop", "class", "--methods", "eac,mcla"]) == 0
-    printed = capsys.readouterr().out
-    assert printed.splitlines()[0].split()[:4] == ["method", "clusters", "ANMI", "certainty"]
-    assert "were given" in printed
-    with pytest.raises(SystemExit):
-        main(["compare-methods", str(path), "--methods", "eca"])
-    assert "Is it SEC or EAC?" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["combine", str(path), "--method", "all"])
-    assert "compare-methods FILE --methods all" in capsys.readouterr().err
 
 
 class WithoutClusters:

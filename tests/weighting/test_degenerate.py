@@ -111,15 +111,16 @@ def test_partitions_of_weight_0_have_no_effect(form):
 def test_the_scale_of_the_weights_does_not_matter(form):
     weights = np.random.default_rng(0).random(M) + 0.5
     expected = fit(form, Ensemble(LABELS, weights=weights), 3)
-    for scale in (1e-25, 2.0**60, 1e25):
+    for scale in (1e-25, 1e-3, 1 / weights.sum(), 3.0, 100.0, 1e6, 2.0**60):
         model = fit(form, Ensemble(LABELS, weights=weights * scale), 3)
         np.testing.assert_array_equal(model.labels_, expected.labels_, err_msg=str(scale))
 
 
-def test_weights_of_one_equal_no_weights(form):
+def test_equal_weights_equal_no_weights(form):
     """The same labels; memberships as far as iterations go. On labels without clusters more than one optimum is as good."""
     actual, expected = (fit(form, Ensemble(LABELS, weights=w), 3) for w in (np.ones(M), None))
     assert same(actual, expected)
+    assert same(fit(form, Ensemble(LABELS, weights=np.full(M, 1 / M)), 3), expected)
     if hasattr(actual, "membership_"):
         np.testing.assert_allclose(actual.membership_, expected.membership_, atol=1e-4)
 

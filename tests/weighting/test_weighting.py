@@ -162,6 +162,24 @@ def test_adaptive_selection_follows_the_stability():
     np.testing.assert_array_equal(half, np.sort(np.argsort(S)[:6]))
 
 
+def test_moderate_diversity_selects_the_median_of_several_ensembles():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 60)
+    flips = [0.5, 0.1, 0.3, 0.0, 0.7]
+    ensembles = [
+        Ensemble(
+            np.column_stack(
+                [np.where(rng.random(60) < f, rng.integers(0, 3, 60), truth) for _ in range(6)]
+            )
+        )
+        for f in flips
+    ]
+    assert weighting.moderate_diversity(ensembles) == 2
+    assert weighting.moderate_diversity(ensembles[:2]) == 1  # the lower of two
+    with pytest.raises(ParameterError, match="'size' parameter of moderate_diversity must be None"):
+        weighting.moderate_diversity(ensembles, 3)
+
+
 def test_moderate_diversity_selects_the_median():
     labels, _ = mixed()
     S = naive.similarities(labels, "ari")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from conclust._types import Floats
 from conclust._validation import shown
-from conclust.exceptions import InputError
+from conclust.exceptions import InputError, SparseInputError
 
 _FLOATS, _TIMES = (float, np.floating), (np.datetime64, np.timedelta64)
 Of = Literal["labels", "numbers"]
@@ -85,6 +85,10 @@ def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
         If the object is not an array or a sequence.
     """
     kind = type(given).__name__
+    if hasattr(given, "toarray") and hasattr(given, "nnz"):
+        raise SparseInputError(
+            f"{name} must be a dense array of {of}. Got a sparse one, {kind}: pass its toarray()."
+        )
     refuse_graph(given, f"{name} must be an array of {of}.")
     if hasattr(given, "obs") and hasattr(given, "obsm"):
         raise InputError(f"{name} must be an array of {of}. Got an {kind}: {_WAYS[of]}")

@@ -48,7 +48,7 @@ def point_rows(X: Any, n: int, rows: str = "objects", *, also: str = "") -> NDAr
     """
     points = plain_array(X, "'X'", of="numbers")
     if points.dtype == object:  # nullable columns of pandas, columns of several types
-        with suppress(TypeError, ValueError):  # refused below
+        with suppress(TypeError, ValueError, OverflowError):  # refused below
             points = points.astype(np.float64)
     if points.ndim != 2 or len(points) != n or points.dtype.kind not in "biuf":
         way = " A single feature is given as X.reshape(-1, 1)." if points.shape == (n,) else ""

@@ -66,7 +66,7 @@ class LabelBlocks(Derived):
         self._soft = None
         self._derived: dict[str, Any] = {}
 
-    def reweighted(self, weights: Floats) -> LabelBlocks:
+    def reweighted(self, weights: Floats | None) -> LabelBlocks:
         """Return the same with other weights of the partitions."""
         facts = replace(self.facts, weights=weights)
         return LabelBlocks(self.source, facts, self.runner, self.stages, self.report)

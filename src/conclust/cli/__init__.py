@@ -1,4 +1,4 @@
-"""The command line: ``conclust COMMAND``; ``conclust help`` lists all commands.
+"""The command line: ``conclust COMMAND``; ``conclust --help`` lists all commands.
 
 Exit codes: 0 done; 1 the input, the data or the disk does not allow it; 2 the command line is
 wrong; 70 an error in conclust itself; 129, 130 and 143 hung up, interrupted and terminated. Errors are one sentence on standard error;

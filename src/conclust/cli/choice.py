@@ -41,10 +41,10 @@ class Choice(NamedTuple):
 
     def estimator(self, *, seed: int | None = None, jobs: int, verbose: int) -> Any:
         """Return the unfitted estimator."""
-        kind = getattr(conclust, self.method.estimator)
+        from conclust.consensus.registry import make
+
         running = {"random_state": seed, "n_jobs": jobs, "verbose": verbose}
-        has = inspect.signature(kind).parameters
-        return kind(**{k: v for k, v in running.items() if k in has}, **self.parameters)
+        return make(self.method.estimator, running, **self.parameters)
 
 
 def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
@@ -54,7 +54,7 @@ def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
     method = method_named(name)
     if name.strip().lower() == "all":
         refuse(
-            "A result comes from one method. To run all of them: 'conclust compare-methods FILE --methods all'."
+            "A result comes from one method. To run all of them, in Python: conclust.compare(labels, 'all')."
         )
     if method is None:
         near = near_names(name)
@@ -73,31 +73,6 @@ def settable(method: Method) -> dict[str, Parameter]:
         for name, parameter in has.items()
         if name not in _OWN_OPTIONS and parameter.kinds - {NoneType}
     }
-
-
-def offered_settings() -> dict[tuple[str, ...], list[str]]:
-    """Return what completion offers for ``--set``, by the spellings of the method: NAME=WORD, NAME= for numbers."""
-    from conclust.consensus.registry import methods, plain_name
-
-    offered = {}
-    for method in methods():
-        plain = method.estimator.lower()
-        spellings = (plain, method.estimator, *[AUTO] * (plain_name(AUTO) == plain))
-        parameters = settable(method).values()
-        offered[spellings] = [text for parameter in parameters for text in _texts(parameter)]
-    return offered
-
-
-def _texts(parameter: Parameter) -> list[str]:
-    words = list(parameter.words)
-    if bool in parameter.kinds:
-        words += ["true", "false"]
-    if parameter.none:
-        words.append("none")
-    texts = [f"{parameter.name}={word}" for word in words]
-    if parameter.kinds & {int, float} or not words:
-        texts.append(f"{parameter.name}=")
-    return texts
 
 
 def choose(arguments: argparse.Namespace) -> Choice:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import csv
 import json
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 from conclust._files.formats import INPUTS, OUTPUTS, WEIGHTS, either
 from conclust.cli.choice import AUTO, DEFAULT_METHOD
-from conclust.cli.reading.encodings import encoding_named
+from conclust.cli.reading.notation import EMPTY, EMPTY_NUMBER, SEPARATORS
 
 __all__ = [
     "INPUTS",
@@ -18,9 +19,7 @@ __all__ = [
     "LEVEL",
     "Kinds",
     "add_borders",
-    "add_comparison",
     "add_consensus",
-    "add_joining",
     "add_members",
     "add_points",
     "add_reading",
@@ -123,65 +122,6 @@ def add_consensus(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_comparison(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the methods compared, and the output."""
-    group = parser.add_argument_group("comparison")
-    group.add_argument(
-        "--methods",
-        type=names,
-        action=Once,
-        metavar="A,B",
-        help="the methods, by the names that 'conclust methods' lists; all: every one [thirteen, at least one of "
-        "each family]",
-    )
-    group.add_argument(
-        "-k",
-        "--clusters",
-        type=whole(1),
-        metavar="K",
-        help="number of clusters, or the maximum, as each method takes it [each finds it, or gets what auto "
-        "finds]",
-    )
-    add_members(group)
-    add_reading(parser)
-    group = parser.add_argument_group("output")
-    group.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    group.add_argument(
-        "--out", type=path_of, metavar="DIR", help="folder for methods.csv and labels.csv [none]"
-    )
-    group.add_argument("--force", action="store_true", help="replace existing results")
-    group.add_argument("--raw", action="store_true", help="write object names unchanged")
-
-
-def add_joining(parser: argparse.ArgumentParser) -> None:
-    """Add the options for joining tables."""
-    parser.add_argument("files", nargs="+", type=path_of, metavar="FILE", help=INPUTS)
-    group = parser.add_argument_group("identifiers")
-    group.add_argument(
-        "--hash-ids",
-        action="store_true",
-        help="write keyed hashes (HMAC-SHA256, 32 digits) of the identifiers; privacy is not guaranteed",
-    )
-    group.add_argument(
-        "--salt",
-        type=path_of,
-        metavar="FILE",
-        help="the key of --hash-ids: a file of 16 bytes or more",
-    )
-    add_reading(parser, classes=False)
-    group = parser.add_argument_group("output")
-    group.add_argument(
-        "--out",
-        type=path_of,
-        default=Path("joined.csv"),
-        metavar="FILE",
-        help="CSV file [%(default)s]",
-    )
-    group.add_argument("--force", action="store_true", help="replace an existing file")
-    group.add_argument("--raw", action="store_true", help="write object names unchanged")
-    add_talking(parser)
-
-
 def add_reading(
     parser: argparse.ArgumentParser, *, classes: bool = True, selection: bool = True
 ) -> Any:
@@ -219,9 +159,9 @@ def add_reading(
     )
     group.add_argument(
         "--delimiter",
-        choices=("auto", "comma", "semicolon", "tab"),
+        choices=("auto", *SEPARATORS),
         default="auto",
-        help="separator of the columns of a CSV file [%(default)s]",
+        help="separator of the columns of a text file; blank: one or more [%(default)s]",
     )
     group.add_argument(
         "--encoding",
@@ -235,7 +175,7 @@ def add_reading(
         action=Once,
         metavar="A,B",
         help="further spellings of an empty cell in CSV files, such as --na=99,refused or --na=-9 "
-        "[only empty, NA, N/A, NaN, None, null, NULL, #N/A, #NULL! and .]",
+        f"[empty cells and {' '.join(EMPTY[1:])}; among numbers also {' '.join(EMPTY_NUMBER)}]",
     )
     group.add_argument(
         "--key",
@@ -251,9 +191,8 @@ def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> No
     group.add_argument(
         "--decimal",
         type=_decimal,
-        default="point",
         metavar="SIGN",
-        help="decimal separator in CSV files: point or comma [%(default)s]",
+        help="decimal sign in CSV files: point or comma [found for each column]",
     )
     if imputing:
         becomes = (
@@ -533,3 +472,20 @@ def _decimal(text: str) -> str:
     if mark is None:
         raise argparse.ArgumentTypeError(f"must be point or comma, got {text!r}")
     return mark
+
+
+_SIGNS = "09aZ.,;\t\r\n\"'-"  # characters that every text encoding has
+
+
+def encoding_named(name: str) -> str:
+    """Return the usual name of an encoding in which tables can be read."""
+    try:
+        usual = codecs.lookup(name).name
+        readable = _SIGNS.encode(usual).decode(usual) == _SIGNS
+    except (LookupError, UnicodeError, ValueError):
+        readable = False
+    if not readable:
+        raise argparse.ArgumentTypeError(
+            f"must be an encoding of text that Python knows, such as cp1252, latin-1 or utf-16-le, got {name!r}"
+        )
+    return usual

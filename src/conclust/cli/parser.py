@@ -1,4 +1,4 @@
-"""The grammar of the command line. Imports nothing heavy, so that ``--help`` is immediate."""
+"""The parser of the command line. Imports nothing heavy, so that ``--help`` is immediate."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from conclust._files.formats import IN_BLOCKS
+from conclust.cli.examples import examples_of
 from conclust.cli.options import (
     INPUTS,
     LEVEL,
     Kinds,
     add_borders,
     add_cluster_names,
-    add_comparison,
     add_consensus,
-    add_joining,
     add_members,
     add_points,
     add_reading,
@@ -33,8 +32,6 @@ from conclust.cli.options import (
     share,
     whole,
 )
-from conclust.cli.shell.completion import SHELLS
-from conclust.cli.shell.examples import examples_of
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -110,11 +107,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_report(commands)
     _add_predict(commands)
     _add_compare(commands)
-    _add_compare_methods(commands)
-    _add_join(commands)
     _add_methods(commands)
-    _add_completion(commands, parser)
-    _add_help(commands, parser)
     return parser
 
 
@@ -235,10 +228,18 @@ def _add_combine(commands: Any) -> None:
         "object (--na adds further codes). -2: it observed the object and put it apart from all others (noise).",
     )
     parser.add_argument(
-        "labels", type=path_of, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
+        "labels", type=path_of, nargs="?", metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
     )
     group = parser.add_argument_group("ensemble")
     add_members(group)
+    group.add_argument(
+        "--memberships",
+        type=path_of,
+        nargs="+",
+        metavar="FILE",
+        help="instead of labels: files of memberships, one clustering each, as ADMIXTURE and STRUCTURE write them (.Q, "
+        ".meanQ): one object per line, numbers only",
+    )
     group.add_argument(
         "--rows",
         choices=("objects", "draws", "answers"),
@@ -325,9 +326,9 @@ def _add_select(commands: Any) -> None:
     )
     group.add_argument(
         "--null",
-        choices=("rotation", "gaussian", "unimodal", "flat", "skewed", "none"),
+        choices=("rotation", "gaussian", "unimodal", "none"),
         default="rotation",
-        help="references without clusters: rotations of the points; M3C's Gaussians; unimodal clouds; boxes; exponential clouds; "
+        help="references without clusters: rotations of the points; M3C's Gaussians; unimodal clouds; "
         "none: no p-value [%(default)s]",
     )
     group.add_argument(
@@ -383,7 +384,7 @@ def _add_report(commands: Any) -> None:
         help="maximum number of objects listed, the most uncertain ones [%(default)s]",
     )
     group.add_argument("--no-pictures", action="store_true", help="omit pictures")
-    add_cluster_names(group, "those given to 'conclust cluster', or numbers from 1")
+    add_cluster_names(group, "those given to 'conclust cluster', or labels from 0")
     add_talking(parser)
     parser.set_defaults(run=_run_module("report"))
 
@@ -429,36 +430,6 @@ def _add_compare(commands: Any) -> None:
     parser.set_defaults(run=_run_module("compare"))
 
 
-def _add_compare_methods(commands: Any) -> None:
-    parser = _command(
-        commands,
-        "compare-methods",
-        "several consensus methods on the same clusterings",
-        "Combine the clusterings of a file by several methods, and print the results as a table: clusters, "
-        "agreement with known classes (ARI, NMI, H, with --label-column), mean NMI with the clusterings, "
-        "mean certainty of the objects, CPU seconds.",
-    )
-    parser.add_argument(
-        "labels", type=path_of, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
-    )
-    add_comparison(parser)
-    add_running(parser)
-    parser.set_defaults(run=_run_module("trials"))
-
-
-def _add_join(commands: Any) -> None:
-    parser = _command(
-        commands,
-        "join",
-        "labels from several places into one table",
-        "Join tables of labels by the identifiers of their objects; objects that a table does not have are missing in its columns. With --hash-ids "
-        "the identifiers are replaced by keyed hashes: each place does so with its own file and the common salt, and "
-        "shares the result.",
-    )
-    add_joining(parser)
-    parser.set_defaults(run=_run_module("join"))
-
-
 def _add_methods(commands: Any) -> None:
     parser = _command(
         commands,
@@ -471,43 +442,6 @@ def _add_methods(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     add_talking(parser)
     parser.set_defaults(run=_run_module("listing"))
-
-
-def _add_completion(commands: Any, top: argparse.ArgumentParser) -> None:
-    parser = _command(
-        commands,
-        "completion",
-        "print a completion script for the shell",
-        "Print a script with which the shell completes commands, options, their values and the names of "
-        "methods when Tab is pressed.",
-    )
-    parser.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
-
-    def run(arguments: argparse.Namespace) -> None:
-        _run_completion(arguments, top)
-
-    parser.set_defaults(run=run, quiet=False, verbose=False, debug=False)
-
-
-def _add_help(commands: Any, top: argparse.ArgumentParser) -> None:
-    parser = _command(commands, "help", "show the help of a command", "Show the help of a command.")
-    parser.add_argument(
-        "about",
-        nargs="?",
-        choices=[*commands.choices],
-        metavar="COMMAND",
-        help="a command [lists all commands]",
-    )
-    parser.add_argument("--man", action="store_true", help="print the manual page of all commands")
-
-    def run(arguments: argparse.Namespace) -> None:
-        if arguments.man:
-            _run_manual(top)
-            return
-        chosen = top if arguments.about is None else commands.choices[arguments.about]
-        chosen.print_help()
-
-    parser.set_defaults(run=run, quiet=False, verbose=False, debug=False)
 
 
 def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
@@ -573,6 +507,14 @@ def _check_weight(arguments: argparse.Namespace) -> None:
 
 
 def _run_combine(arguments: argparse.Namespace) -> None:
+    if (arguments.labels is None) == (arguments.memberships is None):
+        arguments.usage_error("Give a file of labels, or --memberships with files of memberships.")
+    if arguments.memberships is not None and (
+        arguments.rows != "objects" or arguments.blocks or arguments.checkpoint is not None
+    ):
+        arguments.usage_error(
+            "--memberships: files of memberships have objects as rows, and are read at once."
+        )
     if arguments.rows != "draws":
         for option, value in (("--burn", arguments.burn), ("--thin", arguments.thin)):
             if value is not None:
@@ -598,18 +540,3 @@ def _run_module(module: str) -> Callable[[argparse.Namespace], None]:
         import_module(f"conclust.cli.commands.{module}").run(arguments)
 
     return run
-
-
-def _run_completion(arguments: argparse.Namespace, top: argparse.ArgumentParser) -> None:
-    from conclust.cli.choice import offered_settings
-    from conclust.cli.shell.completion import script
-
-    print(script(arguments.shell, top, offered_settings()), end="")
-
-
-def _run_manual(top: argparse.ArgumentParser) -> None:
-    from importlib.metadata import version
-
-    from conclust.cli.shell.manual import page
-
-    print(page(top, version("conclust")), end="")

@@ -39,7 +39,7 @@ _GENERATOR = {
 # Commands that write folders, and whether they write a file of labels instead.
 _INTO_FOLDERS = {
     **dict.fromkeys(("cluster", "combine", "select", "predict"), True),
-    **dict.fromkeys(("compare-methods", "demo"), False),
+    "demo": False,
 }
 # Endings of files, which no one gives to a folder.
 _FILES = (

@@ -7,8 +7,9 @@ import re
 from collections.abc import Sequence
 
 from conclust._threads import thread_count
-from conclust.cli.reading.csvfile import DELIMITERS
+from conclust.cli.reading.notation import SEPARATORS
 from conclust.cli.reading.tables import Reading
+from conclust.cli.record import words
 from conclust.generation.scaling import Scale
 
 
@@ -41,9 +42,9 @@ def reading(arguments: argparse.Namespace) -> Reading:
     """Return how to read the input, as the arguments say; a command may lack some of them."""
     options = vars(arguments)
     return Reading(
-        delimiter=DELIMITERS.get(arguments.delimiter),
+        delimiter=SEPARATORS.get(arguments.delimiter),
         header={"auto": None, "yes": True, "no": False}[arguments.header],
-        decimal=options.get("decimal", "point"),
+        decimal=options.get("decimal"),
         id_column=arguments.id_column,
         label_column=options.get("label_column"),
         columns=options.get("columns"),
@@ -53,4 +54,5 @@ def reading(arguments: argparse.Namespace) -> Reading:
         key=arguments.key,
         na=options.get("na") or (),
         encoding=arguments.encoding,
+        command=words(arguments),
     )

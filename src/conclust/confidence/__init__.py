@@ -1,55 +1,51 @@
-"""Confidence of a consensus in each object, cluster and partition, compared with random partitions."""
+"""Confidence of a consensus in each object, cluster and partition, compared with random partitions.
 
+The classes are what the functions return, importable for annotations.
+"""
+
+from conclust.confidence.borders import BorderTests as BorderTests
+from conclust.confidence.borders import ConsensusTree as ConsensusTree
+from conclust.confidence.borders import Split as Split
 from conclust.confidence.borders import (
-    BorderTests,
-    ConsensusTree,
-    Split,
     border_tests,
     consensus_tree,
 )
 from conclust.confidence.borders.dips import dip
-from conclust.confidence.categories import ClusterCategories, cluster_categories
-from conclust.confidence.chance import ChanceConfidence, chance_confidence
-from conclust.confidence.clusters import ClusterConfidence, cluster_confidence, stability_over_k
-from conclust.confidence.features import ClusterFeatures, cluster_features
-from conclust.confidence.gaps import ClusterGaps, cluster_gaps
-from conclust.confidence.inconsistency import Inconsistency, inconsistency
+from conclust.confidence.categories import ClusterCategories as ClusterCategories
+from conclust.confidence.categories import cluster_categories
+from conclust.confidence.chance import ChanceConfidence as ChanceConfidence
+from conclust.confidence.chance import chance_confidence
+from conclust.confidence.clusters import ClusterConfidence as ClusterConfidence
+from conclust.confidence.clusters import cluster_confidence, stability_over_k
+from conclust.confidence.features import ClusterFeatures as ClusterFeatures
+from conclust.confidence.features import cluster_features
+from conclust.confidence.gaps import ClusterGaps as ClusterGaps
+from conclust.confidence.gaps import cluster_gaps
+from conclust.confidence.inconsistency import Inconsistency as Inconsistency
+from conclust.confidence.inconsistency import inconsistency
 from conclust.confidence.items import company, item_consensus, member_agreement
-from conclust.confidence.objects import ObjectConfidence, confidences, object_confidence
-from conclust.confidence.partitions import PartitionConfidence, partition_confidence
+from conclust.confidence.objects import ObjectConfidence as ObjectConfidence
+from conclust.confidence.objects import confidences, object_confidence
+from conclust.confidence.partitions import PartitionConfidence as PartitionConfidence
+from conclust.confidence.partitions import partition_confidence
+from conclust.confidence.posterior import BallBound as BallBound
+from conclust.confidence.posterior import CorePartition as CorePartition
+from conclust.confidence.posterior import CredibleBall as CredibleBall
+from conclust.confidence.posterior import Modes as Modes
 from conclust.confidence.posterior import (
-    BallBound,
-    CorePartition,
-    CredibleBall,
-    Modes,
     core_partition,
     credible_ball,
     modes,
 )
 from conclust.confidence.questions import questions
-from conclust.confidence.resampled import OtherMembers, other_members
-from conclust.confidence.splits import ClusterSplits, cluster_splits
-from conclust.confidence.stability import SampleStability, object_ambiguity, sample_stability
+from conclust.confidence.resampled import OtherMembers as OtherMembers
+from conclust.confidence.resampled import other_members
+from conclust.confidence.splits import ClusterSplits as ClusterSplits
+from conclust.confidence.splits import cluster_splits
+from conclust.confidence.stability import SampleStability as SampleStability
+from conclust.confidence.stability import object_ambiguity, sample_stability
 
 __all__ = [
-    "BallBound",
-    "BorderTests",
-    "ChanceConfidence",
-    "ClusterCategories",
-    "ClusterConfidence",
-    "ClusterFeatures",
-    "ClusterGaps",
-    "ClusterSplits",
-    "ConsensusTree",
-    "CorePartition",
-    "CredibleBall",
-    "Inconsistency",
-    "Modes",
-    "ObjectConfidence",
-    "OtherMembers",
-    "PartitionConfidence",
-    "SampleStability",
-    "Split",
     "border_tests",
     "chance_confidence",
     "cluster_categories",

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._sklearn import clone
 from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence.objects import confidences
@@ -160,7 +160,7 @@ def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.
         warnings.simplefilter("ignore", UserWarning)  # no method is suited to random partitions
         ensemble = Ensemble(permuted, weights=weights)
         if isinstance(again, type(model)) and isinstance(again, ConsensusClusterer):
-            again.fit_like(ensemble, model)
+            again._fit_like(ensemble, model)
         else:
             again.fit(ensemble)
     return _mean(again, ensemble)

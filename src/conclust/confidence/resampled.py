@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._sklearn import clone
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_real, count, refuse
 from conclust.confidence.reading import check_model, read_consensus

@@ -9,18 +9,16 @@ from conclust.consensus import graph as graph
 from conclust.consensus import label_rows as label_rows
 from conclust.consensus import label_vectors as label_vectors
 from conclust.consensus import linkage as linkage
-from conclust.consensus import links as links
+from conclust.consensus import literature as literature
 from conclust.consensus import matrix as matrix
 from conclust.consensus import median as median
 from conclust.consensus import method as method
 from conclust.consensus import mixture as mixture
 from conclust.consensus import pairs as pairs
 from conclust.consensus import probabilistic as probabilistic
-from conclust.consensus import refinement as refinement
 from conclust.consensus import registry as registry
 from conclust.consensus import restarts as restarts
 from conclust.consensus import suitability as suitability
-from conclust.consensus import trajectories as trajectories
 from conclust.consensus import voting as voting
 
 __all__ = [
@@ -35,17 +33,15 @@ __all__ = [
     "label_rows",
     "label_vectors",
     "linkage",
-    "links",
+    "literature",
     "matrix",
     "median",
     "method",
     "mixture",
     "pairs",
     "probabilistic",
-    "refinement",
     "registry",
     "restarts",
     "suitability",
-    "trajectories",
     "voting",
 ]

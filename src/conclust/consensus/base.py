@@ -6,22 +6,17 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
-from conclust._sklearn import (
-    BaseEstimator,
-    ClusterMixin,
-    check_is_fitted,
-    check_order,
-    forget_results,
-    record_features,
-    validate_data,
-)
+from conclust._sklearn import check_order, forget_results, record_features
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import (
     check_column_names,
@@ -47,10 +42,12 @@ from conclust.ensemble.labels import (
     read_new_labels,
 )
 from conclust.exceptions import (
+    EnsembleWarning,
     EvidenceWarning,
     InputError,
     UnseenLabelWarning,
     UnsupportedEnsembleError,
+    fitted_by,
     warn,
 )
 
@@ -66,6 +63,8 @@ __all__ = [
 ]
 
 
+# Packages that fit estimators with numbers of clusters that the user did not request.
+_SEARCHES = tuple(f"conclust.{name}" for name in ("consensus", "selection", "confidence", "trials"))
 _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
 
@@ -122,7 +121,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         The ensemble contains the observed objects; `observed` is their mask among the given ones.
         """
 
-    def fit_like(self, X: Any, model: Any) -> Self:
+    def _fit_like(self, X: Any, model: Any) -> Self:
         """Fit, with the decisions, other than the number of clusters, that a fitted model of the class took."""
         return self.fit(X)
 
@@ -217,6 +216,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         observed = ensemble.observed
         part = ensemble if observed.all() else ensemble.observed_only()
         self._check(part)
+        if self.method.soft_members == "labels":
+            part = part.most_probable()
         self._names, self._code_type = part.names, part.codes.dtype
         self._constraints = None if links is None else self._constraints_of(links, observed)
         return Task(ensemble, part, observed)
@@ -237,6 +238,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             first = f" (the first is object {np.argmin(observed)})"
             self._warn_of_unobserved(int(np.count_nonzero(~observed)), first)
         self._warn_of_sets(task.ensemble)
+        self._warn_of_fewer()
 
     def _check(self, ensemble: Ensemble) -> None:
         """Refuse an ensemble that the method cannot take, and parameters that do not fit it."""
@@ -255,6 +257,21 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             f"{their} label is -1 and {their} membership, if any, uniform.",
             EvidenceWarning,
         )
+
+    def _warn_of_fewer(self) -> None:
+        """Warn if there are fewer clusters than the user requested, unless a search of conclust requested them."""
+        requested = getattr(self, "n_clusters", None)
+        if self._number_needed() not in ("exact", "optional") or not isinstance(
+            requested, Integral
+        ):
+            return
+        if self.n_clusters_ < requested and not fitted_by(self, _SEARCHES):
+            warn(
+                f"{type(self).__name__} found {count(self.n_clusters_, 'cluster')} where n_clusters={requested} was "
+                "requested: the partitions do not distinguish more by its criterion. EAC and LWEA cut a tree into exactly "
+                "that number.",
+                EnsembleWarning,
+            )
 
     def _warn_of_sets(self, ensemble: Ensemble) -> None:
         """Warn about objects that no partition connects."""
@@ -293,6 +310,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             )
         check_option(self.missing, "missing", type(self).__name__, Missing)
         fit_blocks(self, X)
+        self._warn_of_fewer()
 
     def _reads_all(self, n_samples: int) -> bool:
         """Return whether labels in blocks are few enough to be read at once and solved in memory."""
@@ -522,6 +540,12 @@ def _checked_labels(labels: Any, ensemble: Ensemble, name: str) -> NDArray[Any]:
         raise ValueError(
             f"{name}._fit must return an int for each of the {ensemble.n_samples} observed objects. Got "
             f"{_form(labels, result)} instead."
+        )
+    if result.dtype.kind == "i" and result.min() < 0:
+        i = int(result.argmin())
+        raise ValueError(
+            f"{name}._fit must return an int for each of the {ensemble.n_samples} observed objects, from 0 on. Got {result[i]} for "
+            f"object {i} instead: an object that belongs to no other one is a cluster of its own."
         )
     return result
 

@@ -60,14 +60,17 @@ class Method:
         Name of the method in the literature.
     n_clusters : {"exact", "upper bound", "optional", "emerges"}
         Whether the number of clusters must be known: exactly, as a bound, or not.
+    fewer : bool, default=False
+        Whether fewer than `n_clusters` clusters may be found, with a warning, where enough rows of labels differ.
     membership : bool
         Whether the result is probabilities over clusters, or labels only.
     missing : bool, default=True
         Whether objects that some partitions did not observe are accepted with the default parameters.
     weights : bool, default=True
         Whether the weights of the partitions count.
-    soft_members : bool
-        Whether partitions that are memberships are accepted.
+    soft_members : bool or "labels"
+        Whether partitions that are memberships are accepted. "labels": as their most probable clusters, for methods
+        that compare objects.
     cost : str
         Time in n objects, N partitions, T clusters of all partitions, K clusters of the consensus.
     citation : str
@@ -86,11 +89,12 @@ class Method:
     membership: bool
     missing: bool = True
     weights: bool = True
-    soft_members: bool
+    soft_members: bool | Literal["labels"]
     cost: str
     citation: str
     missing_with: str = ""
     blocks: bool = False
+    fewer: bool = False
     estimator: str = ""
 
     def __post_init__(self) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from importlib import import_module
+from inspect import signature
+from typing import Any
 
 import conclust
 from conclust.consensus.method import Method
@@ -59,6 +62,19 @@ def method_named(name: str) -> Method | None:
     """Return the method of a name: "auto", or its class's name in any case, with or without hyphens."""
     by_name = {method.estimator.lower(): method for method in methods()}
     return by_name.get(plain_name(name))
+
+
+def class_of(name: str) -> Any:
+    """Return the class of a method, as `method_named` finds it, or None."""
+    method = method_named(name)
+    return None if method is None else getattr(conclust, method.estimator)
+
+
+def make(name: str, running: Mapping[str, Any] | None = None, **parameters: Any) -> Any:
+    """Return an unfitted method; of `running` (seed, threads, ...) it gets the parameters that it has."""
+    kind = class_of(name)
+    has = signature(kind).parameters
+    return kind(**{k: v for k, v in (running or {}).items() if k in has}, **parameters)
 
 
 def near_names(name: str) -> list[str]:

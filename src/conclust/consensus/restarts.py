@@ -21,10 +21,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from conclust._progress import stage, tracked
 from conclust._random import spawn_generators, spawn_seeds
-from conclust._sklearn import ConvergenceWarning
 from conclust._threads import side_by_side
 from conclust._types import Floats, Ints
 from conclust.exceptions import warn

@@ -274,8 +274,12 @@ def gaussian_mixture(
     if spread.shape != (k, d, d) or not np.array_equal(spread, spread.transpose(0, 2, 1)):
         refuse("covariances", owner, wanted, covariances)
     try:
-        X, membership = _draw_mixture(counts, centres, spread, rng)
-    except np.linalg.LinAlgError:
+        with np.errstate(all="raise", under="ignore"):
+            X, membership = _draw_mixture(counts, centres, spread, rng)
+    except (
+        np.linalg.LinAlgError,
+        FloatingPointError,
+    ):  # not positive definite, or a range beyond that of floats
         refuse("covariances", owner, wanted, covariances)
     return generated(owner, X, counts, "Gaussian components", "component", membership)
 

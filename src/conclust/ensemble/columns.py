@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,17 @@ class CodedColumn:
         table[:] = self.values
         objects: NDArray[Any] = table[self.codes]
         return objects
+
+
+class CodedTable(NamedTuple):
+    """A matrix of indices into one list of values, of which the last is None: cells of one byte, if values are few."""
+
+    codes: NDArray[np.integer[Any]]
+    values: list[Any]
+
+    def columns(self) -> list[CodedColumn]:
+        """Return the columns, without a copy."""
+        return [CodedColumn(codes, self.values) for codes in self.codes.T]
 
 
 def column_names(labels: Any) -> Any:

@@ -9,7 +9,7 @@ Functions and methods read these quantities here instead of computing them again
     each label            (n, N)   labels, present, noise
     each object           (n,)     observed, observed_weights
     each partition        (N,)     cluster_counts, missing_counts, noise_counts, observed_counts,
-                                   partition_weights, presence_groups
+                                   partition_weights, relative_weights, presence_groups
     each cluster          (T,)     cluster_sizes, column_partitions, column_weights
     cluster and partition (T, N)   observed_sizes
     partition, partition  (N, N)   shared_counts
@@ -48,6 +48,9 @@ from conclust.ensemble.products import DENSE, check_gram, counted_gram, gram_ent
 from conclust.exceptions import InputError
 
 T = TypeVar("T")
+
+# Steps of the mantissas of relative weights.
+_PRECISION = 2.0**40
 
 
 class PresenceGroups(NamedTuple):
@@ -187,6 +190,20 @@ class Derived:
     def partition_weights(self) -> Floats:
         """Weight of each partition, 1 if the ensemble has none, (n_partitions,)."""
         return np.ones(self.n_partitions) if self.weights is None else self.weights
+
+    @once
+    def relative_weights(self) -> Floats | None:
+        """Weights without a scale, for methods in which evidence adds up, (N,); None: all equal.
+
+        Their sum is the effective number of partitions, (sum w)^2 / (sum w^2), to which partitions of weight 0 add
+        nothing. They are rounded to 12 digits, so that a constant factor changes no bit.
+        """
+        if self.weights is None:
+            return None
+        shares = self.weights / self.weights.max()
+        mantissas, exponents = np.frexp(shares * (shares.sum() / (shares @ shares)))
+        weights = np.ldexp(np.round(mantissas * _PRECISION) / _PRECISION, exponents)
+        return None if (weights == 1.0).all() else weights
 
     @once
     def observed_counts(self) -> Ints:

@@ -16,7 +16,7 @@ from conclust._kernels import cluster_sums, indicator_rows
 from conclust._types import Floats, Ints
 from conclust._validation import check_option, count, count_range, refuse
 from conclust.ensemble import file as _ensemble_file
-from conclust.ensemble.columns import column_names
+from conclust.ensemble.columns import CodedTable, column_names
 from conclust.ensemble.communities import CommunitiesReader
 from conclust.ensemble.derived import Derived, labels_as_array, labels_of, once
 from conclust.ensemble.draws import DrawsReader
@@ -157,6 +157,8 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         coded = code_labels(labels, missing=missing)
         refuse_twins(coded.names)
         self._set(coded, ordered, None)
+        if isinstance(labels, CodedTable):
+            return
         if runs_in_a_list(labels):
             warn(runs_hint(*self.shape), OrientationWarning)
         elif draws_in_rows(labels, *self.shape):
@@ -174,7 +176,8 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         ----------
         memberships : iterable of array-like, each of shape (n_samples, n_clusters_u)
             One matrix per partition: row i holds the probabilities of object i over the clusters,
-            summing to 1. A row of NaN or of zeros, or one that is masked, is missing.
+            summing to 1. Rounded rows are scaled to sum to 1: their sum may differ from it by n_clusters_u / 2 units of the
+            last of two or more decimals, and by .01. A row of NaN or of zeros, or one that is masked, is missing.
         weights : array-like of shape (n_partitions,), default=None
             Weight of each partition, 0 or between 1e-30 and 1e30. None: all equal.
 
@@ -187,7 +190,7 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         ------
         InputError
             If there is no matrix of numbers, the matrices have a single row or differ in the number
-            of rows, hold negative or infinite values, or rows that do not sum to 1 within 1e-6.
+            of rows, hold negative or infinite values, or rows that do not sum to 1 up to rounding.
 
         Examples
         --------
@@ -448,6 +451,19 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         )
         parts = [e._soft for e in ensembles if e._soft is not None]
         return Ensemble._make(coded, weights, sp.csr_array(sp.hstack(parts)) if parts else None)
+
+    def most_probable(self) -> Ensemble:
+        """Return the most probable clusters of soft partitions, as hard partitions; hard ones as they are.
+
+        Methods that compare objects read soft partitions so. Two equal mixed objects share a cluster with a small
+        probability, if each draws its own: by the product of memberships a mixed object is far from all others, and from
+        its equals, so that copies of one soft partition would not give back its clusters.
+        """
+        return (
+            self
+            if self._soft is None
+            else Ensemble._make(code_labels(self.labels), self.weights, None)
+        )
 
     def reweighted(self, weights: ArrayLike | None) -> Ensemble:
         """Return the same partitions with other `weights` (None: all equal)."""

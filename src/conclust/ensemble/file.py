@@ -20,7 +20,6 @@ from conclust.ensemble.labels import (
     missing_code,
     noise_code,
 )
-from conclust.ensemble.memberships import ROW_SUM_TOLERANCE
 from conclust.exceptions import InputError
 
 _Parts: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]
@@ -30,6 +29,8 @@ VERSION = 1
 _BLOCK_CELLS = 1 << 20
 _LARGEST = np.iinfo(np.int64).max
 _SMALLEST = np.finfo(np.float64).tiny
+# Rows of memberships are scaled to sum to 1 before they are written.
+_ROW_SUM_TOLERANCE = 1e-6
 
 EXPECTED = {
     "codes": Expected("u", 2),
@@ -262,7 +263,7 @@ def _check_rows(
     cell = row * m + partition
     total = np.bincount(cell, weights=values, minlength=n * m).reshape(n, m)
     present = codes < noise_code(codes.dtype)
-    off = np.abs(total - 1) > ROW_SUM_TOLERANCE
+    off = np.abs(total - 1) > _ROW_SUM_TOLERANCE
     if (
         (off & present).any()
         or (total[~present] > 0).any()

@@ -25,13 +25,14 @@ from conclust._types import Floats, Ints
 from conclust._validation import shown
 from conclust.ensemble.columns import (
     CodedColumn,
+    CodedTable,
     arrow_labels,
     collected,
     frame_column,
     stay_exact,
     unmasked,
 )
-from conclust.exceptions import InputError
+from conclust.exceptions import InputError, SparseInputError
 
 Missing: TypeAlias = Literal["unobserved", "noise"]
 """What the label -1 means: not observed, or observed and apart from all others (noise)."""
@@ -203,7 +204,7 @@ def code_labels(
     if as_is is not None:
         n_missing, n_noise = reserved_counts(as_is)
         return CodedLabels(
-            as_is, counts, n_missing, n_noise, tuple(tuple(range(k)) for k in counts)
+            as_is, counts, n_missing, n_noise, tuple(map(tuple, object_names or map(range, counts)))
         )
     table = Relabeller(matrix.shape[1], MISSING, NOISE)
     for start, block in _integer_blocks(matrix, missing, first):
@@ -296,7 +297,7 @@ def _as_number(position: int, name: Any) -> int:
 
 
 def _translate(matrix: Ints, values: list[list[Any]], names: Names) -> Ints:
-    translated = np.empty_like(matrix)
+    translated = np.empty(matrix.shape, dtype=np.int64)
     for u, cluster_names in enumerate(names):
         code_of = {name: k for k, name in enumerate(cluster_names)}
         new = len(cluster_names)
@@ -308,7 +309,7 @@ def _translate(matrix: Ints, values: list[list[Any]], names: Names) -> Ints:
 def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[Any]] | None]:
     """Return a 2-D array of numbers; columns of names are replaced by numbers, with their names."""
     if hasattr(labels, "toarray") and hasattr(labels, "nnz"):
-        raise TypeError(
+        raise SparseInputError(
             "Sparse data was passed for labels, but a dense label matrix is required: a stored 0 and "
             "an absent entry cannot be distinguished as labels. Use labels.toarray() if 0 is a cluster."
         )
@@ -324,6 +325,8 @@ def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[A
             "numpy.column_stack(list(labels.values())), and labels of nodes as Ensemble.from_communities([labels])."
         )
     labels = collected(labels)
+    if isinstance(labels, CodedTable):
+        return _from_columns(labels.columns(), len(labels.codes), missing)
     if hasattr(labels, "column_names") and hasattr(labels, "column"):  # Table, RecordBatch of Arrow
         columns = [arrow_labels(labels.column(u)) for u in range(labels.num_columns)]
         return _from_columns(columns, labels.num_rows, missing)
@@ -374,6 +377,8 @@ def _from_columns(
         if not m:
             return np.empty((n, 0)), None
         if stay_exact(arrays):
+            for column in arrays:
+                refuse_wrapped(column)
             return np.column_stack(arrays), None
     if any(column.dtype.kind == "c" for column in arrays):
         raise InputError("Complex data not supported: labels are whole numbers or names.")
@@ -383,7 +388,10 @@ def _from_columns(
 def _number_objects(
     columns: Sequence[NDArray[Any] | CodedColumn], n: int, missing: Missing
 ) -> tuple[Ints, list[list[Any]]]:
-    matrix = np.empty((n, len(columns)), dtype=np.int64)
+    most = max(
+        (len(one.values) if isinstance(one, CodedColumn) else n for one in columns), default=0
+    )
+    matrix = np.empty((n, len(columns)), dtype=np.min_scalar_type(-most - 1))
     names: list[list[Any]] = []
     for u, column in enumerate(columns):
         if isinstance(column, CodedColumn):
@@ -541,8 +549,10 @@ def _integer_blocks(
         block = matrix[start : start + rows]
         if kind == "f":
             block = _whole_numbers(block, first + start)
-        elif kind == "u" and matrix.dtype.itemsize == 8 and (block > _LARGEST).any():
-            raise InputError("Labels must fit in int64. Got a larger uint64 label instead.")
+        elif kind == "u":
+            refuse_wrapped(block)
+            if matrix.dtype.itemsize == 8 and (block > _LARGEST).any():
+                raise InputError("Labels must fit in int64. Got a larger uint64 label instead.")
         if block.dtype not in (np.int8, np.uint8, np.int32):
             block = block.astype(np.int64, copy=False)
         if missing == "noise" and kind in "if":
@@ -551,6 +561,18 @@ def _integer_blocks(
                 block.dtype
             )
         yield start, np.ascontiguousarray(block)
+
+
+def refuse_wrapped(labels: NDArray[Any]) -> None:
+    """Refuse unsigned labels with the largest number of their type, which -1 becomes when it is written into them."""
+    if labels.dtype.kind != "u" or not (labels == np.iinfo(labels.dtype).max).any():
+        return
+    kind = labels.dtype.name
+    raise InputError(
+        f"Labels of type {kind} must be below {np.iinfo(kind).max}, the number that -1 (missing) becomes when it is written "
+        f"into an array of {kind}. Convert the labels by labels.astype(int) first, and write -1 then: missing labels are -1, "
+        "and the number is a cluster like any other."
+    )
 
 
 def _whole_numbers(block: NDArray[Any], start: int) -> Ints:

@@ -14,7 +14,9 @@ from conclust._validation import shown
 from conclust.ensemble.labels import MISSING, CodedLabels, code_type, missing_code
 from conclust.exceptions import InputError
 
-ROW_SUM_TOLERANCE = 1e-6
+# Rounded memberships are written with at least two decimals; their sums differ from 1 by at most this if the number
+# of decimals does not explain more.
+_DECIMALS, _ROUNDING = range(2, 9), 0.01
 # Posteriors below this are 0, because their reciprocal is infinite.
 _SMALLEST = np.finfo(np.float64).tiny
 
@@ -68,13 +70,13 @@ def code_memberships(memberships: list[Floats]) -> tuple[CodedLabels, sp.csr_arr
             )
         missing = np.isnan(P).all(axis=1) | (P == 0).all(axis=1)
         P = np.where(missing[:, None], 0.0, P)
-        off = np.abs(P.sum(axis=1) - 1) > ROW_SUM_TOLERANCE
+        off = np.abs(P.sum(axis=1) - 1) > _rounding_of_sums(P)
         if not np.isfinite(P).all() or (P < 0).any() or (off & ~missing).any():
             row = int(
                 np.argmax(~np.isfinite(P).all(axis=1) | (P < 0).any(axis=1) | (off & ~missing))
             )
             raise InputError(
-                "Rows of a membership must be probabilities that sum to 1 (all NaN or all 0: missing). "
+                "Rows of a membership must be probabilities that sum to 1, up to rounding (all NaN or all 0: missing). "
                 f"Got {P[row].tolist()} in row {row} of membership {u} instead."
             )
         if n < 2:
@@ -107,3 +109,15 @@ def code_memberships(memberships: list[Floats]) -> tuple[CodedLabels, sp.csr_arr
         tuple(tuple(range(k)) for k in counts.tolist()),
     )
     return coded, sp.csr_array(sp.hstack(blocks))
+
+
+def _rounding_of_sums(P: Floats) -> float:
+    """Return how far the sums of rows may be from 1: half of the last decimal in each cluster, and at least .01.
+
+    ADMIXTURE writes six decimals, STRUCTURE and CLUMPP three. 0 for memberships that are all 0 or 1.
+    """
+    numbers = P[np.isfinite(P)]
+    if (np.rint(numbers) == numbers).all():
+        return 0.0
+    last = next((d for d in _DECIMALS if (abs(numbers - numbers.round(d)) <= 1e-12).all()), None)
+    return _ROUNDING if last is None else max(_ROUNDING, 0.5 * P.shape[1] * 10.0**-last)

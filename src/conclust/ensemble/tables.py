@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import identifiers, is_missing
 from conclust._types import Ints
 from conclust._validation import check_option, refuse, shown
-from conclust.ensemble.columns import arrow_column, collected, exact_column
+from conclust.ensemble.columns import CodedTable, arrow_column, collected, exact_column
 from conclust.ensemble.labels import MISSING, NOISE, Missing
 from conclust.exceptions import EvidenceWarning, InputError, warn
 
@@ -303,20 +303,39 @@ def _check_once(cells: Ints, values: NDArray[Any], names: tuple[list[Any], list[
 
 def _matrix(
     cells: list[tuple[Ints, Any, NDArray[Any]]], shape: tuple[int, int], missing: Missing
-) -> NDArray[Any]:
-    """Return the labels of all cells, as numbers if all are, or else as objects; absent cells are missing."""
+) -> NDArray[Any] | CodedTable:
+    """Return the labels of all cells, as numbers if all are, or else coded, in the narrowest type; absent cells are missing."""
     if all(values.dtype.kind == "i" for _, _, values in cells):
-        matrix = np.full(shape, MISSING, dtype=np.int64)
+        lowest = min(
+            min(int(values.min(initial=NOISE)), -int(values.max(initial=0)))
+            for _, _, values in cells
+        )
+        matrix = np.full(shape, MISSING, dtype=np.min_scalar_type(lowest))
         for at, columns, values in cells:
             noisy = (values == MISSING) & (missing == "noise")
             matrix[at, columns] = np.where(noisy, NOISE, values)
         return matrix
-    matrix = np.full(shape, None, dtype=object)
-    for at, columns, values in cells:
-        matrix[at, columns] = values
-    return matrix
+    numbers: dict[Any, int] = {}
+    try:
+        coded = [
+            np.array(
+                [numbers.setdefault((type(one), one), len(numbers)) for one in values.tolist()]
+            )
+            for _, _, values in cells
+        ]
+    except (
+        TypeError
+    ):  # a label that cannot be a key: the reader of labels refuses it by its partition
+        whole = np.full(shape, None, dtype=object)
+        for at, columns, values in cells:
+            whole[at, columns] = values
+        return whole
+    codes = np.full(shape, -1, dtype=np.min_scalar_type(-len(numbers) - 1))
+    for (at, columns, _), found in zip(cells, coded, strict=True):
+        codes[at, columns] = found
+    return CodedTable(codes, [*(value for _, value in numbers), None])
 
 
-def _left(matrix: NDArray[Any], missing: Missing) -> Missing:
+def _left(matrix: NDArray[Any] | CodedTable, missing: Missing) -> Missing:
     """Return the meaning of -1 that remains to be applied; in a matrix of ints it has been applied already."""
-    return "unobserved" if matrix.dtype.kind == "i" else missing
+    return "unobserved" if isinstance(matrix, np.ndarray) and matrix.dtype.kind == "i" else missing

@@ -1,7 +1,8 @@
 """Finished members on disk, so that an interrupted run resumes and two runs share the work.
 
-A member is an NPY of labels (others of its model, where it has one) and a JSON written last, with
-the SHA-256 of each. Its name is the SHA-256 of everything that determines it. The process that computes a member
+A member is an NPY of labels and a JSON written last, with the SHA-256 of each file. Its name is the SHA-256 of
+everything that determines it. Each array of its model, where it has one, is an NPY named by its own SHA-256: an array
+that members share, such as the points of members by neighbours, is stored once. The process that computes a member
 holds a lock on its lock file, which the system releases if the process dies. On file systems without locks (some
 Lustre and NFS mounts) two processes may compute the same member, with the same bits.
 """
@@ -13,12 +14,13 @@ import hashlib
 import io
 import json
 import os
+import re
 import stat
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache as once
 from functools import partial
 from pathlib import Path
@@ -39,14 +41,16 @@ from conclust._types import Floats
 from conclust._validation import refuse
 from conclust.ensemble import NOISE
 from conclust.exceptions import CacheWarning, FileFormatError, ParameterError, warn
-from conclust.generation.labelling.models import MODELS, LandmarkCut, Model
+from conclust.generation.labelling.models import MODELS, Model
 from conclust.generation.members import Labelled, Task
 
 if sys.platform != "win32":
     import fcntl
 
-_FORMAT = 2
+_FORMAT = 3
 _FOLDER = "members"
+_ARRAY = ".array.npy"
+_DIGEST = re.compile("[0-9a-f]{64}", re.ASCII)
 _OWNER = "EnsembleGenerator"
 _NO_PATH = {errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
 _NO_LOCKS = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK}
@@ -192,7 +196,7 @@ class MemberCache:
                     "check the disk."
                 )
         report.n_read = sum(member is not None for member in members)
-        return _sharing_searches(members), report
+        return members, report
 
     def _read(self, key: str, n: int) -> Labelled | None:
         path = self._path(key, ".json")
@@ -211,7 +215,7 @@ class MemberCache:
             raise FileFormatError(f"{path} describes another member.")
         if type(n_found) is not int or not 0 <= n_found <= n or not isinstance(hashes, dict):
             raise FileFormatError(f"{path} does not describe a member.")
-        labels = self._payload(key, ".npy", hashes)
+        labels = self._payload(self._path(key, ".npy"), hashes.get(".npy"))
         shape, kind = labels.shape, labels.dtype.kind
         if shape != (n,) or kind != "i" or labels.min() < NOISE or labels.max() >= n_found:
             raise FileFormatError(f"{self._path(key, '.npy')} does not hold labels of {n} objects.")
@@ -227,22 +231,21 @@ class MemberCache:
             raise FileFormatError(f"{self._path(key, '.json')} does not describe a member.")
         arrays = {}
         for name, (type_, ndim) in MODELS[kind].layout.items():
-            array = arrays[name] = self._payload(key, f".{name}.npy", hashes)
+            digest = hashes.get(name)
+            if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+                raise FileFormatError(f"{self._path(key, '.json')} does not describe a member.")
+            path = self._path(digest, _ARRAY)
+            array = arrays[name] = self._payload(path, digest)
             if array.dtype.kind != type_ or array.ndim != ndim:
-                raise FileFormatError(f"{self._path(key, f'.{name}.npy')} does not hold {name}.")
+                raise FileFormatError(f"{path} does not hold {name}.")
         model = MODELS[kind].of_arrays(arrays)
         if model is None or model.n_clusters != n_clusters:
             raise FileFormatError(f"{self._path(key, '.json')} does not fit the files next to it.")
         return model
 
-    def _payload(self, key: str, kind: str, hashes: dict[str, str]) -> NDArray[Any]:
-        path = self._path(key, kind)
+    def _payload(self, path: Path, digest: str | None) -> NDArray[Any]:
         try:
-            with open_regular(path) as file:
-                digest = hashlib.sha256()
-                while chunk := file.read(1 << 20):
-                    digest.update(chunk)
-            if digest.hexdigest() != hashes.get(kind):
+            if _digest_of(path) != digest:
                 raise FileFormatError(f"{path} does not have the SHA-256 recorded next to it.")
             array: NDArray[Any] = read_npy(path)
             return array
@@ -254,14 +257,17 @@ class MemberCache:
         highest = np.min_scalar_type(-max(1, member.n_clusters) - 1)  # a signed type
         payloads = {".npy": member.labels.astype(highest)}
         if member.model is not None:
-            payloads |= {f".{name}.npy": array for name, array in member.model.arrays().items()}
+            payloads |= member.model.arrays()
         hashes = {}
-        for kind, array in payloads.items():
+        for name, array in payloads.items():
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
-            hashes[kind] = hashlib.sha256(buffer.getvalue()).hexdigest()
-            with _no_strangers(self._path(key, kind)):
-                atomic_write(self._path(key, kind), partial(_copy, buffer.getvalue()))
+            digest = hashes[name] = hashlib.sha256(buffer.getvalue()).hexdigest()
+            path = self._path(*((key, name) if name == ".npy" else (digest, _ARRAY)))
+            with _no_strangers(path):
+                stored = name != ".npy" and path.is_file() and not path.is_symlink()
+                if not stored or _digest_of(path) != digest:
+                    atomic_write(path, partial(_copy, buffer.getvalue()))
         entry = {
             "format": _FORMAT,
             "key": key,
@@ -296,22 +302,6 @@ class MemberCache:
                     yield all_locked
                     return
             time.sleep(_POLL)
-
-
-def _sharing_searches(members: list[Labelled | None]) -> list[Labelled | None]:
-    """Let cuts of one graph share one search for its landmarks, as they did when they were made."""
-    first: list[LandmarkCut] = []
-    shared: list[Labelled | None] = []
-    for member in members:
-        model = None if member is None else member.model
-        if member is not None and isinstance(model, LandmarkCut):
-            same = next((one for one in first if one.search.same_as(model.search)), None)
-            if same is None:
-                first.append(model)
-            else:
-                member = replace(member, model=replace(model, search=same.search))
-        shared.append(member)
-    return shared
 
 
 @contextmanager
@@ -362,6 +352,15 @@ if sys.platform != "win32":
 def _unlock(path: Path, descriptor: int) -> None:
     path.unlink(missing_ok=True)
     os.close(descriptor)
+
+
+def _digest_of(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with open_regular(path) as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _copy(content: bytes, file: BinaryIO) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from os import PathLike
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._arrays.points import along_line
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, watched
 from conclust._random import RandomStateLike
-from conclust._sklearn import ConvergenceWarning, check_is_fitted, record_features, validate_data
+from conclust._sklearn import record_features
 from conclust._types import Floats
 from conclust._validation import check_column_names
 from conclust.exceptions import InputError
@@ -36,6 +38,7 @@ from conclust.generation.kinds.registry import (
     settings_for,
 )
 from conclust.generation.labelling.labelling import Labelling, over_chunks, scaled
+from conclust.generation.labelling.models import Searches
 from conclust.generation.labelling.rotation import Rotation
 from conclust.generation.labelling.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
 from conclust.generation.labelling.sampled import Shares, in_order_of_appearance, label_all
@@ -75,17 +78,16 @@ class EnsembleGenerator(StoredGenerator):
         - "multimetric": spectral clustering under a random metric for each member (MDEC [3]_), for many features.
           Each member draws half of the features, 5 to 20 nearest neighbours, the width of the kernel, and n_clusters
           uniformly. It is limited to 100,000 objects and cannot label new points.
-        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [7]_, with the number of
-          neighbours and the resolution drawn. Groups need not be round; these members take the least time. With
-          `n_clusters`, each member searches for a resolution that gives the drawn number to within 5 %, if there is
-          one.
+        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [7]_, the best of four runs at
+          each number of neighbours and resolution. Groups need not be round. With `n_clusters`, each member searches
+          for a resolution that gives its number to within 5 %, if there is one.
         - "density": single linkage on the mutual reachability distances [8]_ of nearest neighbours, without noise.
-          Each member draws the core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to
+          Members differ in the core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to
           the square root of n_samples) and their minimum size.
         - "mixed": single, average, ward and centroid linkage (Euclidean), spectral clustering and k-means, each with
           every number of clusters. It needs n x n matrices.
         - A scikit-learn clusterer: cloned for each member, every ``random_state`` in it set from the
-          member's seed, ``n_clusters`` drawn from the parameter of that name where both have it. Its
+          member's seed, ``n_clusters`` taken from the parameter of that name where both have it. Its
           label -1 is noise.
         - A list of these, used in turn (without "mixed"): ``["kmeans", "spectral"]``
           makes an ensemble of both kinds.
@@ -98,7 +100,7 @@ class EnsembleGenerator(StoredGenerator):
         holds clusterers: one of each. With "mixed" the number of algorithms times the numbers of clusters, with a list
         of pairs all the numbers that it has (no other number is allowed).
     n_clusters : int, range or list of int, default=None
-        Numbers of clusters to draw from. None: from 2 to min(50, max(10, square root of n_samples)), the cube root with
+        Numbers of clusters, over which the members are spread evenly. None: from 2 to min(50, max(10, square root of n_samples)), the cube root with
         "mixed", never more than the distinct points that a member draws; clusterers keep their own number; a list of
         pairs has its own numbers.
     sample_fraction : float, default=1.0
@@ -114,16 +116,16 @@ class EnsembleGenerator(StoredGenerator):
         label other objects ("kmeans", "spherical", "spectral", "graph", "density", KMeans, MiniBatchKMeans). None:
         the larger of 10,000 and ten per requested cluster if all members are able to do this, otherwise all objects.
     n_graphs : int, default=None
-        Number of graphs of landmarks that the "spectral" members share in turn. Each graph is embedded once, and a
-        member with K clusters is k-means on the K leading columns (FSEC [5]_). This takes a fraction of the time, but
-        members differ less. None: each member has its own graph, or five members share one if they are fitted on some
-        of the objects (`fit_on`). Needs ``sample_fraction=1``.
+        Number of graphs of landmarks that the "spectral" members share in turn; they differ in the number of landmarks
+        that an object is tied to. Each graph is embedded once, and a member with K clusters is k-means on the K leading
+        columns (FSEC [5]_). None: 4, or a graph for each member if members see different objects or features. Needs
+        ``sample_fraction=1``.
     n_neighbors : int, default=None
-        Number of nearest neighbours of a point in the graph of the "graph" members. None: drawn for each
-        member from 8 numbers, from 5 to min(40, max(5, 1.5 square root of n_samples)).
+        Number of nearest neighbours of a point in the graph of the "graph" members. None: one of 8 numbers for each
+        member, from 5 to min(40, max(5, 1.5 square root of n_samples)).
     resolution : float, default=None
         Resolution of the communities of "graph" members, positive. A higher resolution gives more communities. None:
-        drawn for each member, log-uniformly from [.3, 5].
+        one for each member, spread evenly on a logarithmic scale from .3 to 5.
     weights : {"jaccard", "uniform"}, default="jaccard"
         Weights of the graph: the share of the neighbours of two points that both have, or 1.
     quality : {"modularity", "cpm"}, default="modularity"
@@ -183,10 +185,16 @@ class EnsembleGenerator(StoredGenerator):
     these, ``transform`` returns the labels of exactly the points given to ``fit``, and raises an error for other
     points.
 
-    Labels of members that have a name ("kmeans", "mixed", ...) are uint8 if every member takes all objects (up to 254
-    clusters), int8 with -1 for objects that were not drawn (up to 127 clusters): ensembles use both types without a
-    copy. All other labels are int32, with -2 for noise. The clusters of each partition are numbered by first
-    appearance.
+    Labels are signed, so that -1 (missing) can be written into them. Those of members that have a name ("kmeans", "mixed",
+    ...) are int8 up to 127 clusters, which ensembles use without a copy, and int16 or int32 beyond, with -1 for objects
+    that were not drawn. All other labels are int32, with -2 for noise. The clusters of each partition are numbered by
+    first appearance.
+
+    Members of the kinds that have a name are designed: numbers of clusters, neighbours, resolutions, core distances and
+    minimum sizes do not depend on `random_state`, and the first members of each kind, of any number, are spread evenly.
+    The seed draws what is left: the order in which nodes are visited, the starts of k-means, the landmarks of more than
+    1,000 points, the objects and features of `sample_fraction`, `feature_fraction` and `fit_on`, and the metrics of
+    "multimetric". Two seeds therefore give ensembles that are nearly the same.
 
     ``scale="auto"`` standardises if two conditions hold. At least a tenth of the columns that vary have a standard
     deviation and a range below a twentieth of the largest ones, and fewer than ten columns dominate the squared
@@ -199,8 +207,7 @@ class EnsembleGenerator(StoredGenerator):
     With ``fit_on``, the time to fit the members does not grow with the number of objects. Only the product of the
     points with the centres of all members grows; it is computed in registers and never stored. ``fit_transform``
     keeps the labels in memory, one byte each. If they do not fit, use ``fit`` and :meth:`transform_blocks`, which
-    hold neither all points nor all labels. `conclust.generation.labelling.array_api` has the two steps for arrays on
-    a graphics card.
+    hold neither all points nor all labels.
 
     A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory of about 300
     bytes per object. If the graph has several connected components, weak ties connect each to the nearest one. With
@@ -536,7 +543,7 @@ class EnsembleGenerator(StoredGenerator):
         self._run(plan, points, keep, cache)
         self.members_ = [members[u] for u in range(plan.n_partitions)]
         if plan.measured:
-            self._dtype = type_for(self.members_, n)
+            self._dtype = type_for(self.members_)
             matrix = None if matrix is None else matrix.astype(self._dtype)
         self._seen = dict(sorted(samples.items()))
         self._seen_digest = points_digest(raw) if samples else None
@@ -568,7 +575,7 @@ class EnsembleGenerator(StoredGenerator):
 
         shares = Shares(rows, self.scaler_, self.n_jobs)
         self._run(plan, shares, keep, cache)
-        self._dtype = type_for(members.values(), rows.n) if plan.measured else plan.label_type
+        self._dtype = type_for(members.values()) if plan.measured else plan.label_type
         self._seen, self._seen_digest = {}, None
 
         def label(some_members: Sequence[Member], block: Floats) -> NDArray[Any]:
@@ -597,13 +604,18 @@ class EnsembleGenerator(StoredGenerator):
         keep: Callable[[Task, Sequence[Labelled]], None],
         cache: MemberCache | None,
     ) -> None:
+        searches = Searches()  # members from a cache, or from other processes, share them again
+
+        def keep_shared(task: Task, results: Sequence[Labelled]) -> None:
+            keep(task, [replace(one, model=searches.shared(one.model)) for one in results])
+
         with warnings.catch_warnings():
             if is_named(self.method):  # warned once, at the end, instead of once per member
                 warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
             report = run_tasks(
                 plan.tasks,
                 points,
-                keep,
+                keep_shared,
                 cache=cache,
                 n_jobs=self.n_jobs,
                 prefer=plan.prefer,

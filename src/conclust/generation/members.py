@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from conclust._random import spawn_generators
-from conclust._sklearn import clone
 from conclust._types import Floats, Ints
 from conclust.ensemble import MISSING, NOISE
 from conclust.exceptions import InputError
@@ -19,6 +20,7 @@ from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.labelling.rotation import Rotation
 from conclust.generation.runs import run_kmeans, some_objects
 
+_STEPS = (sqrt(2), (1 + sqrt(5)) / 2, sqrt(3))
 Init: TypeAlias = Literal["k-means++", "random"]
 
 
@@ -142,6 +144,16 @@ class Task:
     n_features: int
     n_fitted: int | None = None
     sample_seed: int | None = None
+
+
+def place(turn: int) -> tuple[float, float, float]:
+    """Return the place of a member among those of its kind: a point of the unit cube, the same for every seed.
+
+    The first members, of any number, are spread evenly along each side: the additive recurrence with three numbers that
+    fractions approximate badly.
+    """
+    number, choice, share = ((0.5 + turn * step) % 1.0 for step in _STEPS)
+    return number, choice, share
 
 
 def streams(seed: int) -> list[np.random.Generator]:
@@ -335,8 +347,8 @@ KMEANS = Kind(
     KMeansRecipe(),
     100,
     labels_others=True,
-    help="k-means++ starts, random numbers of clusters",
-    cited="k-means with {starts} and random numbers of clusters",
+    help="k-means++ starts, many numbers of clusters",
+    cited="k-means with {starts} and many numbers of clusters",
     by_distances=True,
 )
 

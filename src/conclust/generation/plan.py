@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isqrt
@@ -28,8 +29,8 @@ from conclust.generation.members import (
     Task,
     center_based,
     count_distinct,
+    place,
     sole_parameter,
-    streams,
 )
 from conclust.generation.sizes import OWNER, Plan, Sizes, check_choices, clip, extent, label_type
 
@@ -47,8 +48,8 @@ _INIT = "k-means++"
 # Up to that number nothing is drawn, so that the time grows without a jump.
 _FIT_ON = 10_000
 _FOR_EACH = 10
-# Number of spectral members that share a graph of landmarks where members are fitted on some of the objects.
-_SHARED_BY = 5
+# Number of graphs of landmarks that spectral members share.
+_N_GRAPHS = 4
 
 
 def fitted_on(generator: Any, n: int) -> int | None:
@@ -214,8 +215,8 @@ def _default_choices(n: int) -> range:
 # ------------------------------------------------------------------------------------- methods
 
 
-def _pick(choices: Sequence[int], seed: int) -> int:
-    return int(choices[int(streams(seed)[0].integers(len(choices)))])
+def _pick(choices: Sequence[int], turn: int) -> int:
+    return int(choices[int(place(turn)[0] * len(choices))])
 
 
 def check_method(method: Any, owner: str) -> None:
@@ -340,11 +341,11 @@ def _plan_pairs(
     if n_partitions not in (None, total):
         expected = f"None or {total}, the numbers of clusters that the method lists"
         refuse("n_partitions", OWNER, expected, n_partitions)
-    tasks = [_of_shared_sample(task) for task in plan_runs(sizes, runs, root)]
+    tasks = _designed(plan_runs(sizes, runs, root))
     named = all(isinstance(algorithm, str) for algorithm, _ in pairs)
     measured = named and any(_chooses(run.recipe) for run in runs)
     most = max(max(run.numbers) for run in runs)
-    kept_type = label_type(sizes, [most]) if named and not measured else np.dtype(np.int32)
+    kept_type = label_type([most]) if named and not measured else np.dtype(np.int32)
     return Plan(tuple(tasks), total, kept_type, None, measured)
 
 
@@ -388,11 +389,11 @@ def _plan_in_turn(
     named = all(isinstance(method, str) for method in methods)
     total = n_partitions or _default_partitions(methods, named, several)
     n_graphs = generator.n_graphs
-    if n_graphs is None and sizes.n_fitted is not None:
-        n_graphs = _default_graphs(entries, total, sizes)
+    whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
+    if n_graphs is None and sizes.n_objects == sizes.n and sizes.n_features == sizes.d:
+        n_graphs = _N_GRAPHS
     if n_graphs is not None:
         entries = [_sharing(entry) for entry in entries]
-    whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
     for entry in entries:
         if total > len(entries) and whole and not entry.random:
             other = (
@@ -406,17 +407,19 @@ def _plan_in_turn(
                 f"features (feature_fraction), {other}, or ask for n_partitions={len(entries)}."
             )
     tasks, seeds = [], spawn_seeds(root, total)
+    turns = _turns([entries[u % len(entries)].recipe.name for u in range(total)])
     for columns in _runs_in_turn(entries, total, n_graphs):
         entry = entries[columns[0] % len(entries)]
         some = entry.choices
-        requested = [None if some is None else _pick(some, seeds[u]) for u in columns]
+        requested = [None if some is None else _pick(some, turns[u]) for u in columns]
         task = sizes.task(entry.recipe, columns, requested, seeds[columns[0]], entry.subspace)
-        tasks.append(_of_shared_sample(task))
+        tasks.append(task)
+    tasks = _designed(tasks)
     if named and any(_chooses(entry.recipe) for entry in entries):
         return Plan(tuple(tasks), total, np.dtype(np.int32), "threads", measured=True)
     if named:
         most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
-        return Plan(tuple(tasks), total, label_type(sizes, [most]), "threads")
+        return Plan(tuple(tasks), total, label_type([most]), "threads")
     # The number of clusters of users' clusterers, and whether they find noise, is not known in advance.
     return Plan(tuple(tasks), total, np.dtype(np.int32), None)
 
@@ -426,11 +429,28 @@ def _chooses(recipe: Recipe) -> bool:
     return isinstance(recipe, NeighbourRecipe)
 
 
-def _of_shared_sample(task: Task) -> Task:
-    """Return the task with the objects shared by all members by neighbours, if it is one of them."""
-    if not isinstance(task.recipe, NeighbourRecipe):
-        return task
-    return replace(task, sample_seed=task.recipe.searches.sample_seed)
+def _turns(names: Sequence[str]) -> list[int]:
+    """Return for each name how many equal ones precede it."""
+    seen: Counter[str] = Counter()
+    turns = []
+    for name in names:
+        turns.append(seen[name])
+        seen[name] += 1
+    return turns
+
+
+def _designed(tasks: Sequence[Task]) -> list[Task]:
+    """Return the tasks with their turns in the design of their kind, and the objects that members by neighbours share."""
+    designed = []
+    for task, turn in zip(tasks, _turns([task.recipe.name for task in tasks]), strict=True):
+        recipe = task.recipe
+        if isinstance(recipe, NeighbourRecipe):
+            sample_seed = recipe.searches.sample_seed
+            task = replace(task, recipe=recipe.designed(turn), sample_seed=sample_seed)
+        elif isinstance(recipe, LandmarkSpectralRecipe):
+            task = replace(task, recipe=recipe.designed(turn))
+        designed.append(task)
+    return designed
 
 
 def _runs_in_turn(entries: Sequence[_Entry], total: int, n_graphs: int | None) -> list[list[int]]:
@@ -448,15 +468,6 @@ def _runs_in_turn(entries: Sequence[_Entry], total: int, n_graphs: int | None) -
         graphs[turn % n_graphs].append(u)
         turn += 1
     return runs
-
-
-def _default_graphs(entries: Sequence[_Entry], total: int, sizes: Sizes) -> int | None:
-    """Return the number of graphs where members are fitted on some objects only; None: members share none."""
-    if sizes.n_fitted == sizes.n or sizes.n_objects < sizes.n or sizes.n_features < sizes.d:
-        return None
-    members = [entries[u % len(entries)].recipe for u in range(total)]
-    count = sum(isinstance(recipe, LandmarkSpectralRecipe) for recipe in members)
-    return -(-count // _SHARED_BY) or None
 
 
 def _default_partitions(methods: list[Any], named: bool, several: bool) -> int:

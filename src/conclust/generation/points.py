@@ -8,10 +8,12 @@ from typing import Any, TypeGuard
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
 
 from conclust._arrays.containers import refuse_graph
 from conclust._arrays.points import column_names, refuse_gaps
-from conclust._sklearn import check_array, check_order, record_features, record_order, validate_data
+from conclust._sklearn import check_order, record_features, record_order
 from conclust._types import Floats
 from conclust._validation import check_column_names, shown
 from conclust.ensemble import Ensemble

@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust._progress import say
-from conclust._sklearn import ConvergenceWarning
 from conclust._threads import one_library_thread
 from conclust._types import Floats
 from conclust.exceptions import warn

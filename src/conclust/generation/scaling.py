@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from conclust._random import spawn_generators
-from conclust._sklearn import scalers
 from conclust._types import Bools, Floats, Ints
 from conclust.exceptions import ScaleWarning, warn
 from conclust.generation.kinds.registry import KINDS, kinds_of
 from conclust.generation.runs import run_kmeans
 from conclust.measures.comparison import adjusted_rand_index
 
-if TYPE_CHECKING:
-    from sklearn.preprocessing import MinMaxScaler, StandardScaler
-
 Scale: TypeAlias = Literal["auto", "minmax", "standard", None]
-Scaler: TypeAlias = "MinMaxScaler | StandardScaler"
+Scaler: TypeAlias = MinMaxScaler | StandardScaler
 
 # Chosen in experiments/default/scale.py.
 _FACTOR = 20.0  # a column narrower by this factor has 1/400 of the widest one's share in squared distances
@@ -71,16 +68,6 @@ class Scaling(NamedTuple):
     reason: str
 
 
-class _Columns(NamedTuple):
-    """Extremes, means and variances of columns, by the names that scikit-learn's scalers have for them."""
-
-    data_min_: Floats
-    data_max_: Floats
-    data_range_: Floats
-    mean_: Floats
-    var_: Floats
-
-
 class _Spread(NamedTuple):
     """The spreads of columns."""
 
@@ -120,8 +107,7 @@ def scaler_of(scale: Scale) -> Scaler | None:
     """Return the scaler to [0, 1], or to mean 0 and variance 1; None: columns stay as they are."""
     if scale is None:
         return None
-    minmax, standard = scalers()
-    return minmax() if scale == "minmax" else standard()
+    return MinMaxScaler() if scale == "minmax" else StandardScaler()
 
 
 def fitted_scaling(
@@ -155,29 +141,22 @@ def fitted_scaling(
     """
     if scale == "auto":
         rows = Thinned()
-        extent: MinMaxScaler | _Columns
-        standard: StandardScaler | _Columns
-        whole = isinstance(blocks, list) and len(blocks) == 1
+        extent, standard = MinMaxScaler(), StandardScaler()
         with np.errstate(over="ignore", invalid="ignore"):  # squares of very large values
-            if whole:  # scikit-learn's scalers, slow to import, only where columns are scaled
-                extent = standard = _columns_of(*blocks)
-            else:
-                extent, standard = (scaler() for scaler in scalers())
-                for block in blocks:
-                    standard.partial_fit(block)
-                    extent.partial_fit(block)
-                    rows.add(block)
+            for block in blocks:
+                standard.partial_fit(block)
+                extent.partial_fit(block)
+                rows.add(block)
         largest = float(max(np.abs(extent.data_max_).max(), np.abs(extent.data_min_).max()))
         if not fixed and largest and not _TINY < largest < _HUGE:
             why = f"the largest number, {largest:.3g}, has no square that a computer can hold"
-            scaler = fitted_scaler("minmax", blocks) if whole else _with_narrow_columns(extent)
-            return Scaling("minmax", scaler, f"Columns scaled to [0, 1], because {why}.")
+            return Scaling(
+                "minmax", _with_narrow_columns(extent), f"Columns scaled to [0, 1], because {why}."
+            )
         spread = _spread(standard, extent)
         differs = spread.differs()
         unclear = not differs and not fixed and spread.differs(_LEAST_FACTOR)
         why = spread.sentence(names)
-        if unclear and whole:
-            rows.add(*blocks)
         if not differs and not (unclear and tighter_standardised(rows.rows)):
             if unclear:
                 unscaled = f"Columns not scaled, because clusters are tighter as they are: {why}."
@@ -189,9 +168,7 @@ def fitted_scaling(
         if not fixed:
             cause = "clusters are then tighter" if unclear else "their spreads differ in kind"
             reason = f"Columns scaled to mean 0 and deviation 1, because {cause}: {why}."
-            with np.errstate(over="ignore", invalid="ignore"):
-                scaler = fitted_scaler("standard", blocks) if whole else standard
-            return Scaling("standard", scaler, reason)
+            return Scaling("standard", standard, reason)
         n_narrow, n_varying = (int(np.count_nonzero(a)) for a in (spread.narrow(), spread.varying))
         warn(
             f"The columns of X differ much in spread: {why}. Without scaling, {n_narrow} of {n_varying} columns "
@@ -242,20 +219,7 @@ def scaling_of(generator: Any, blocks: Iterable[Floats]) -> Scaling:
     return fitted_scaling(scale, blocks, names, fixed=fixed)
 
 
-def _columns_of(points: Floats) -> _Columns:
-    """Measure the columns of finite points, to the bits of scikit-learn's scalers."""
-    least, largest = points.min(axis=0), points.max(axis=0)
-    n = float(len(points))
-    mean = points.sum(axis=0) / n
-    deviations = points - mean
-    rounding = deviations.sum(axis=0)
-    deviations **= 2
-    return _Columns(
-        least, largest, largest - least, mean, (deviations.sum(axis=0) - rounding**2 / n) / n
-    )
-
-
-def _spread(standard: StandardScaler | _Columns, extent: MinMaxScaler | _Columns) -> _Spread:
+def _spread(standard: StandardScaler, extent: MinMaxScaler) -> _Spread:
     """Measure the columns; constant ones do not count."""
     ranges = extent.data_range_
     unit = float(ranges.max(initial=0.0))

@@ -99,20 +99,11 @@ def clip(choices: range, distinct: int) -> range:
     return range(min(choices.start, distinct), min(choices.stop, distinct + 1))
 
 
-def label_type(sizes: Sizes, choices: Sequence[int]) -> np.dtype[Any]:
-    """Return the narrowest integer type for all labels of named members."""
-    return narrowest(extent(choices)[1], whole=sizes.n_objects == sizes.n)
+def label_type(choices: Iterable[int]) -> np.dtype[Any]:
+    """Return the narrowest signed type for labels of these numbers of clusters: a user may write -1 into them."""
+    return np.min_scalar_type(-max(choices) - 1)
 
 
-def narrowest(most: int, *, whole: bool) -> np.dtype[Any]:
-    """Return the narrowest integer type for labels of this number of clusters; `whole`: no object is missing."""
-    if whole and most <= 254:
-        return np.dtype(np.uint8)
-    return np.dtype(np.int8 if most <= 127 else np.int32)
-
-
-def type_for(members: Iterable[Member], n: int) -> np.dtype[Any]:
-    """Return the narrowest integer type for the labels of n objects by these members."""
-    every = list(members)
-    whole = all(member.n_objects == n for member in every)
-    return narrowest(max(member.n_clusters for member in every), whole=whole)
+def type_for(members: Iterable[Member]) -> np.dtype[Any]:
+    """Return the narrowest signed type for the labels of these members."""
+    return label_type(member.n_clusters for member in members)

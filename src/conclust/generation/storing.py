@@ -8,25 +8,23 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._files.storage import Expected, PathLike, read_npz, write_npz
-from conclust._sklearn import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    check_is_fitted,
-)
 from conclust._types import Ints
 from conclust.exceptions import FileFormatError, InputError
-from conclust.generation.labelling.models import MODELS, Model
+from conclust.generation.labelling.models import MODELS, Model, Searches
 from conclust.generation.labelling.rotation import DIGEST, Rotation
 from conclust.generation.members import Member
 from conclust.generation.scaling import Scaler, scaler_of
+from conclust.generation.sizes import type_for
 
 _FORMAT = "conclust generator"
 _VERSION = 6
@@ -64,6 +62,7 @@ _SCALERS = {
 _ROTATION = ("origin", "axes", "coordinates", "digests")
 # Parameters that affect how a generator runs, but not its result.
 _RUNNING = ("n_jobs", "cache_dir", "verbose")
+# Unsigned types are of files from before labels were signed.
 _LABEL_TYPES = tuple(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _LARGEST = 1 << 53
 
@@ -241,7 +240,8 @@ def restore(generator: Any, path: PathLike) -> None:
     generator._rotation = rotation
     generator.members_ = members
     generator.n_cached_ = 0
-    generator._dtype = np.dtype(label_type)
+    stored = np.dtype(label_type)
+    generator._dtype = stored if stored.kind == "i" else type_for(members)
     generator._seen, generator._seen_digest = {}, None
 
 
@@ -348,18 +348,26 @@ def _members(
 def _packed(models: Sequence[Model]) -> dict[str, NDArray[Any]]:
     """Return arrays that hold the models, one member after the other within each kind."""
     packed = {}
-    for kind in {model.kind for model in models}:
+    for kind in sorted({model.kind for model in models}):  # the same file in every process
         parts = [model.arrays() for model in models if model.kind == kind]
         for name in MODELS[kind].layout:
             arrays = [part[name] for part in parts]
-            # Models may share an array, such as the points that all members by neighbours were fitted to.
-            distinct = {id(array): array for array in arrays}
+            # Models may share an array, such as the points that all members by neighbours were fitted to. Those read
+            # from a cache share it by content only.
+            digests = {id(array): _digest(array) for array in {id(a): a for a in arrays}.values()}
+            distinct = {digests[id(array)]: array for array in arrays}
             number = {key: i for i, key in enumerate(distinct)}
             different = list(distinct.values())
             packed[f"{kind}_{name}"] = np.concatenate([array.ravel() for array in different])
             packed[f"{kind}_{name}_shapes"] = np.array([array.shape for array in different])
-            packed[f"{kind}_{name}_numbers"] = np.array([number[id(array)] for array in arrays])
+            packed[f"{kind}_{name}_numbers"] = np.array(
+                [number[digests[id(array)]] for array in arrays]
+            )
     return packed
+
+
+def _digest(array: NDArray[Any]) -> tuple[Any, ...]:
+    return array.shape, array.dtype.str, sha256(np.ascontiguousarray(array).data).digest()
 
 
 def _unpacked(kinds: Any, arrays: dict[str, NDArray[Any]]) -> list[Model] | None:
@@ -384,8 +392,11 @@ def _unpacked(kinds: Any, arrays: dict[str, NDArray[Any]]) -> list[Model] | None
             if not np.array_equal(np.unique(numbers), np.arange(len(parts))):
                 return None
             split[name] = [parts[number] for number in numbers.tolist()]
+        shared = Searches().shared
         for i, u in enumerate(places):
-            models[u] = MODELS[kind].of_arrays({name: parts[i] for name, parts in split.items()})
+            models[u] = shared(
+                MODELS[kind].of_arrays({name: parts[i] for name, parts in split.items()})
+            )
     valid = [model for model in models if model is not None]
     return valid if len(valid) == len(kinds) else None
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
 
 from conclust._arrays.containers import check_row_names
 from conclust._arrays.points import column_names
@@ -17,7 +18,6 @@ from conclust._arrays.ratios import ratio
 from conclust._arrays.scale import moderate
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
-from conclust._sklearn import BaseEstimator, clone
 from conclust._types import Floats
 from conclust._validation import refuse, shown
 from conclust.ensemble import Ensemble

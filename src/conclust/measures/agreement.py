@@ -10,12 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from conclust._types import Floats
+from conclust._types import Floats, Ints
 from conclust._validation import check_option
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.derived import labels_of
 from conclust.ensemble.labels import over_clusters
-from conclust.exceptions import InputError, UnsupportedEnsembleError
+from conclust.ensemble.orientation import draws_in_rows
+from conclust.exceptions import InputError
 from conclust.measures.comparison import Average, mean_entropy, nmi_of
 from conclust.measures.contingency import read_labels_beside, tabulate
 from conclust.measures.losses import all_losses
@@ -27,6 +28,10 @@ Comparison: TypeAlias = Literal["nmi", "ari", "vi"]
 
 # Maximum number of clusters times members in one pass.
 _CELLS = 1 << 22
+# Rows and columns that are looked at for draws, their minimum number, and the mean adjusted Rand index from which they agree.
+_LOOKED_AT, _FEW_DRAWS, _AGREEMENT = 40, 10, 0.2
+# Columns whose index is below this share of that of the rows do not agree as the rows do.
+_CLEARLY_LESS = 0.7
 
 
 def anmi(
@@ -39,8 +44,8 @@ def anmi(
     labels : (n_samples,) array-like of int or str
         The partition; objects missing from it are left out.
     ensemble : Ensemble or (n_samples, n_partitions) array-like
-        The members. Each counts by its weight times the number of objects that it and `labels`
-        both observed.
+        The members; soft ones by their most probable clusters. Each counts by its weight times the number of objects that
+        it and `labels` both observed.
     average : {"geometric", "arithmetic", "max", "min"}, default="geometric"
         As for `normalized_mutual_information`.
 
@@ -55,8 +60,6 @@ def anmi(
         If the lengths differ, a label is invalid, or no member shares an object with `labels`.
     ParameterError
         If `average` is not one of these.
-    UnsupportedEnsembleError
-        If the members are soft.
 
     References
     ----------
@@ -69,7 +72,7 @@ def anmi(
     0.5
     """
     check_option(average, "average", "anmi", Average)
-    members = _hard(ensemble, "anmi")
+    members = as_ensemble(ensemble).most_probable()
     codes, names = read_labels_beside(labels, ensemble, members.n_samples)
     weights = members.partition_weights
     terms: list[float] = []
@@ -96,8 +99,8 @@ def partition_similarities(
     Parameters
     ----------
     ensemble : Ensemble or (n_samples, n_partitions) array-like
-        The members. Each two are compared on the objects that both observed; noise is a cluster
-        of one object. Weights are not used.
+        The members; soft ones by their most probable clusters. Each two are compared on the objects that both observed;
+        noise is a cluster of one object. Weights are not used.
     measure : {"nmi", "ari", "vi"}, default="nmi"
         Normalized mutual information, adjusted Rand index, or variation of information: a distance, in bits, 0 for
         equal partitions.
@@ -115,8 +118,6 @@ def partition_similarities(
         If the labels are malformed.
     ParameterError
         If `measure` or `average` is not one of these.
-    UnsupportedEnsembleError
-        If the members are soft.
 
     Notes
     -----
@@ -132,7 +133,7 @@ def partition_similarities(
     """
     check_option(measure, "measure", "partition_similarities", Comparison)
     check_option(average, "average", "partition_similarities", Average)
-    members = _hard(ensemble, "partition_similarities")
+    members = as_ensemble(ensemble).most_probable()
     if measure == "vi":
         return all_losses(members, "vi")
     shared = members.shared_counts
@@ -142,17 +143,6 @@ def partition_similarities(
     similarities = np.where(shared > 0, similarities, np.nan)
     np.fill_diagonal(similarities, 1.0)
     return similarities
-
-
-def _hard(ensemble: Ensemble | ArrayLike, owner: str) -> Ensemble:
-    members = as_ensemble(ensemble)
-    if members.is_soft:
-        raise UnsupportedEnsembleError(
-            f"{owner} compares hard partitions. Got an ensemble of soft memberships: compare two "
-            "memberships with js_divergence, or pass Ensemble(ensemble.labels), their most probable "
-            "clusters."
-        )
-    return members
 
 
 def _per_pair(members: Ensemble, value: Callable[[Floats], Floats]) -> Floats:
@@ -238,3 +228,39 @@ def _all_ari(members: Ensemble, shared: Floats) -> Floats:
     expected = pair_counts * pair_counts.T / np.maximum(n_pairs, 1.0)
     most = (pair_counts + pair_counts.T) / 2
     return np.where(same, 1.0, (both - expected) / np.where(same, 1.0, most - expected))
+
+
+def draws_are_rows(ensemble: Ensemble) -> bool:
+    """Return whether the rows of labels agree as partitions of the columns, as draws do, and the columns do not.
+
+    Rows and columns with one label say nothing. Labels that number their clusters by first appearance in each row are not
+    looked at: `Ensemble` warns of them.
+    """
+    n, m = ensemble.shape
+    if ensemble.is_soft or min(n, m) < _FEW_DRAWS:
+        return False
+    if not all(isinstance(name, int) for names in ensemble.names for name in names):
+        return False
+    rows, columns = (np.linspace(0, k - 1, min(k, _LOOKED_AT), dtype=np.int64) for k in (n, m))
+    labels = ensemble.labels[rows]
+    for u, names in enumerate(ensemble.names):
+        clusters = labels[:, u] >= 0
+        labels[clusters, u] = np.array(names, dtype=np.int64)[labels[clusters, u]]
+    if draws_in_rows(labels, *labels.shape):
+        return False
+    as_draws = _mean_similarity(labels.T)
+    if not as_draws > _AGREEMENT:
+        return False
+    as_objects = _mean_similarity(ensemble.labels[:, columns])
+    return bool(np.isnan(as_objects) or as_objects < _CLEARLY_LESS * as_draws)
+
+
+def _mean_similarity(labels: Ints) -> float:
+    """Return the mean adjusted Rand index of columns of labels that have several; NaN if they are few."""
+    several = labels[:, (labels != labels[0]).any(axis=0)]
+    if several.shape[1] < _FEW_DRAWS // 2:
+        return np.nan
+    # Above 1, because Ensemble looks for draws among labels that begin with 0 or 1.
+    partitions = Ensemble(np.where(several < 0, several, several + 2))
+    similarities = partition_similarities(partitions, measure="ari")
+    return float(np.nanmean(similarities[np.triu_indices(len(similarities), 1)]))

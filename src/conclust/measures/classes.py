@@ -94,7 +94,7 @@ def fowlkes_mallows_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> flo
     Returns
     -------
     float
-        In [0, 1]; 1 where no pair is together in either partition (scikit-learn: 0).
+        In [0, 1]; NaN, with an EvidenceWarning, where no pair is together in either partition (scikit-learn: 0).
 
     Raises
     ------

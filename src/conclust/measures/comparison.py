@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from conclust._arrays.containers import check_row_names
 from conclust._types import Ints
 from conclust._validation import check_option
-from conclust.exceptions import InputError
+from conclust.exceptions import EvidenceWarning, InputError, warn
 from conclust.measures.contingency import Contingency, contingency
 from conclust.measures.matching import assign, best_matching
 from conclust.membership import check_membership
@@ -99,17 +99,25 @@ class PairConfusion:
     @property
     def precision(self) -> float:
         """Share of the pairs together in `labels_pred` that are together in `labels_true`; 1 if there are none."""
-        return _ratio(self.both, self.both + self.only_pred)
+        return self._share(self.both, self.both + self.only_pred)
 
     @property
     def recall(self) -> float:
         """Share of the pairs together in `labels_true` that are together in `labels_pred`; 1 if there are none."""
-        return _ratio(self.both, self.both + self.only_true)
+        return self._share(self.both, self.both + self.only_true)
 
     @property
     def f1(self) -> float:
-        """Harmonic mean of precision and recall; 1 if no pair is together in either."""
-        return _ratio(2 * self.both, 2 * self.both + self.only_true + self.only_pred)
+        """Harmonic mean of precision and recall; NaN if no pair is together in either."""
+        return self._share(2 * self.both, 2 * self.both + self.only_true + self.only_pred)
+
+    def _share(self, part: int, whole: int) -> float:
+        """Return a ratio, 1 for 0 / 0; NaN if all objects are alone in both partitions, which then have nothing to compare."""
+        if self.neither == self.n_pairs > 0:
+            what = "Every object is alone in both partitions: measures of pairs put together are 0 / 0, and NaN."
+            warn(what, EvidenceWarning)
+            return math.nan
+        return _ratio(part, whole)
 
 
 def pair_confusion(labels_true: ArrayLike, labels_pred: ArrayLike) -> PairConfusion:
@@ -183,7 +191,7 @@ def adjusted_rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     -------
     float
         At most 1, and negative where the agreement is below chance. 1 for two partitions into one
-        cluster, and for two into single objects.
+        cluster; NaN, with an EvidenceWarning, for two into single objects.
 
     Raises
     ------
@@ -204,7 +212,8 @@ def adjusted_rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     # (both - ab/n) / ((a + b)/2 - ab/n), times 2n: Python integers, of any size.
     a, b = pairs.both + pairs.only_true, pairs.both + pairs.only_pred
     expected = 2 * a * b
-    return _ratio(2 * pairs.both * pairs.n_pairs - expected, (a + b) * pairs.n_pairs - expected)
+    excess = 2 * pairs.both * pairs.n_pairs - expected
+    return pairs._share(excess, (a + b) * pairs.n_pairs - expected)
 
 
 def pairwise_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
@@ -218,7 +227,7 @@ def pairwise_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     Returns
     -------
     float
-        In [0, 1]; 1 where no pair is together in either partition.
+        In [0, 1]; NaN, with an EvidenceWarning, where no pair is together in either partition.
 
     Raises
     ------

@@ -15,13 +15,12 @@ from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 from conclust.measures.matching import assign
-from conclust.plotting.canvas.figures import axes, count_along
+from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
     INK,
-    NO_CLUSTER,
     PAGE,
     cluster_colours,
     drawn_in_style,
@@ -111,7 +110,7 @@ def tracking_of(partitions: Any) -> Tracking:
 
     Examples
     --------
-    >>> from conclust.plotting import tracking_of
+    >>> from conclust.plotting.flows import tracking_of
     >>> found = tracking_of({2: [1, 0, 1, 0], 3: [0, 1, 2, 1]})
     >>> found.colours
     array([[0, 1, 0, 1],
@@ -161,7 +160,7 @@ def flow_of(partitions: Any) -> Flow:
     Parameters
     ----------
     partitions : Selection or dict of int to array-like of shape (n_samples,)
-        As for :func:`tracking_of`.
+        As for `tracking_of`.
 
     Returns
     -------
@@ -175,7 +174,7 @@ def flow_of(partitions: Any) -> Flow:
 
     Examples
     --------
-    >>> from conclust.plotting import flow_of
+    >>> from conclust.plotting.flows import flow_of
     >>> found = flow_of({2: [0, 0, 1, 1], 3: [0, 0, 1, 2]})
     >>> found.edges
     array([[0, 2],
@@ -327,89 +326,6 @@ def _written(
 
 
 @drawn_in_style
-def tracking_plot(partitions: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the cluster of every object at every number of clusters.
-
-    One row per number, one column per object; objects are sorted by their cluster at the smallest number,
-    then the next. A cluster that persists keeps its colour below; black lines mark where neighbours separate.
-
-    Parameters
-    ----------
-    partitions : Selection or dict of int to array-like of shape (n_samples,)
-        Result of :func:`conclust.selection.choose`, or a partition of the same objects for each
-        number of clusters; negative labels and NaN are grey.
-    ax : matplotlib Axes, default=None
-        Axes to draw in. None makes a new figure (``ax.figure``), 17.5 cm wide.
-
-    Returns
-    -------
-    Axes
-        The axes with the picture. :func:`tracking_of` returns its data as arrays. Of more than 4,000
-        objects, 4,000 evenly spaced in their order are drawn.
-
-    Raises
-    ------
-    MissingExtraError
-        matplotlib is not installed.
-    InputError
-        If there is no partition, or they are not of the same objects.
-
-    References
-    ----------
-    M. D. Wilkerson, D. N. Hayes: ConsensusClusterPlus. Bioinformatics 26, 2010.
-
-    Examples
-    --------
-    >>> from conclust.plotting import tracking_plot
-    >>> ax = tracking_plot({2: [0, 0, 1, 1], 3: [0, 0, 1, 2]})
-    >>> ax.get_ylabel()
-    'number of clusters'
-    """
-    from matplotlib.collections import LineCollection
-    from matplotlib.colors import to_rgb
-
-    tracking = tracking_of(partitions)
-    n = len(tracking.order)
-    objects = tracking.order
-    if n > _COLUMNS:
-        objects = objects[(np.arange(_COLUMNS) * n) // _COLUMNS]
-    colours = tracking.colours[:, objects]
-    palette = np.vstack([cluster_colours(int(colours.max(initial=0)) + 1), to_rgb(NO_CLUSTER)])
-    rows = len(tracking.k)
-    ax = axes(ax, (PAGE, 0.5 + 0.28 * rows + 0.25))
-    ax.imshow(
-        palette[colours],
-        extent=(0, n, rows - 0.5, -0.5),
-        aspect="auto",
-        interpolation="nearest",
-    )
-    borders = np.argwhere(np.diff(colours, axis=1) != 0)
-    if len(borders) <= 60 * rows:  # more edges would hide the colours
-        at = (borders[:, 1] + 1) * (n / colours.shape[1])
-        lines = np.stack(
-            [
-                np.column_stack([at, borders[:, 0] - 0.5]),
-                np.column_stack([at, borders[:, 0] + 0.5]),
-            ],
-            axis=1,
-        )
-        ax.add_collection(LineCollection(list(lines), colors=INK, linewidths=0.5))
-    for row in range(1, rows):
-        ax.axhline(row - 0.5, color="#ffffff", linewidth=1.2)
-    ax.set_yticks(range(rows), [f"{number}" for number in tracking.k])
-    ax.tick_params(axis="y", length=0)
-    for spine in ax.spines.values():
-        spine.set_visible(False)
-    count_along(ax.xaxis)
-    ax.set(
-        xlabel="objects, by their clusters",
-        ylabel="number of clusters",
-        title=f"Clusters of {n:,} objects",
-    )
-    return ax
-
-
-@drawn_in_style
 def flow_diagram(
     partitions: Any, *, values: ArrayLike | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -434,7 +350,7 @@ def flow_diagram(
     Returns
     -------
     Axes
-        The axes with the picture. :func:`flow_of` returns its data as arrays. Lines with less than 5 % of
+        The axes with the picture. Lines with less than 5 % of
         the cluster that they lead to are left out.
 
     Raises

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
 
 from conclust._random import generator
 from conclust._types import Floats, Ints
@@ -27,12 +26,10 @@ from conclust.plotting.canvas.orders import ALONG, check_order, placed_by
 from conclust.plotting.canvas.pixels import averaged
 from conclust.plotting.canvas.reading import (
     Pairs,
-    objects_in_clusters,
-    read_membership,
     read_pairs,
 )
 from conclust.plotting.canvas.strips import Strip, read_strips
-from conclust.plotting.canvas.style import COLUMN, PAGE, drawn_in_style
+from conclust.plotting.canvas.style import COLUMN, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,102 +147,6 @@ def coassociation_heatmap(
     if empty:
         explain_no_evidence(ax)
     draw_keys(ax, lacking, below=below_labels(ax) + 12.0 * empty, own=own)
-    return ax
-
-
-@drawn_in_style
-def membership_heatmap(
-    membership: ArrayLike | Any,
-    *,
-    labels: Any = None,
-    order: str | ArrayLike | None = "cluster",
-    max_pixels: int = 1000,
-    random_state: Any = 0,
-    ax: Axes | None = None,
-) -> Axes:
-    """Show the probability of every cluster for every object.
-
-    Parameters
-    ----------
-    membership : array-like of shape (n_samples, n_clusters) or fitted model
-        Rows are probabilities. Of a model ``membership_`` is shown.
-    labels : array-like of shape (n_samples,), fitted model or dict, default=None
-        Clusters or known classes, shown as a strip of colours next to the plot; see
-        `coassociation_heatmap`.
-    order : {"cluster", "dendrogram", "vat", None} or array-like of int, default="cluster"
-        "cluster" sorts objects by their most probable cluster, the most certain first, and puts objects that no
-        partition of a model observed at the end; "dendrogram" and "vat" put objects with similar memberships next to
-        each other (see `coassociation_heatmap`); None keeps the order given; an array gives the objects from top to
-        bottom.
-    max_pixels : int, default=1000
-        Above this many objects, neighbours are averaged to one row of pixels.
-    random_state : int, Generator or None, default=0
-        For "dendrogram" and "vat" 4,000 of more objects are drawn with it; the title says so.
-    ax : matplotlib Axes, default=None
-        Axes to draw in. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
-        has been imported, so that ``plt.savefig`` writes it; else one that pyplot does not know.
-
-    Returns
-    -------
-    Axes
-        The axes with the picture; ``ax.figure.savefig(path)`` writes it.
-
-    Raises
-    ------
-    MissingExtraError
-        matplotlib is not installed.
-    InputError
-        If rows are not probabilities, the model has none, or `labels` or `order` do not fit the objects.
-    ParameterError
-        A parameter is out of its range.
-
-    Examples
-    --------
-    >>> from conclust.plotting import membership_heatmap
-    >>> ax = membership_heatmap([[0.9, 0.1], [0.2, 0.8]])
-    >>> ax.get_xlabel()
-    'cluster'
-    """
-    owner = "membership_heatmap"
-    pixels = check_int(max_pixels, "max_pixels", owner)
-    rows = read_membership(membership, owner)
-    n_samples, n_clusters = rows.shape
-    strips = read_strips(labels, n_samples, owner, beside={"membership": membership})
-    chosen = check_order(order, ("cluster", "dendrogram", "vat"), n_samples, owner)
-    name = chosen if isinstance(chosen, str) else None
-    along = ALONG[name]
-    drawn, placed = None, np.arange(n_samples)
-    if name == "cluster":
-        clusters = np.full(n_samples, n_clusters)
-        held = objects_in_clusters(membership, n_samples)
-        clusters[held] = rows[held].argmax(axis=1)
-        placed = np.lexsort((-rows.max(axis=1), clusters))
-        along = "objects, by cluster, the most certain first"
-    elif name is not None:
-        drawn = _drawn(n_samples, random_state, owner)
-        placed = placed if drawn is None else drawn
-        # Half the absolute differences: the total variation of two rows, in [0, 1].
-        apart = cdist(rows[placed], rows[placed], "cityblock") / 2
-        placed = placed[placed_by(name, apart)]
-    elif chosen is not None:
-        placed = chosen
-    rows = rows[placed]
-    picture = averaged(rows, pixels, n_clusters)
-
-    ax = axes(ax, (min(PAGE, max(0.75 * COLUMN, 1.7 + 0.3 * n_clusters)), 1.05 * COLUMN))
-    image = show_image(ax, picture, (-0.5, n_clusters - 0.5, len(rows), 0), aspect="auto")
-    colour_bar(ax, image, "probability", 36, len(strips))
-    if n_clusters <= 30:
-        ax.set_xticks(range(n_clusters))
-        ax.set_xticks(np.arange(n_clusters - 1) + 0.5, minor=True)
-        ax.grid(which="minor", axis="x", color="#c4c9cc", linewidth=0.8)
-    ax.tick_params(which="both", axis="x", length=0)
-    ax.set(xlabel="cluster", ylabel=along)
-    draw_strips(ax, [strip.of(placed) for strip in strips], above=False)
-    title = f"Membership of {n_samples:,} objects"
-    if drawn is not None:
-        title = f"Membership of {len(rows):,} objects drawn from {n_samples:,}"
-    ax.set_title(title, pad=10)
     return ax
 
 

@@ -10,12 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, svds
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import check_row_names, number_array, plain_array
 from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._arrays.scale import moderate
 from conclust._random import generator
-from conclust._sklearn import check_is_fitted
 from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence import confidences
@@ -96,7 +96,7 @@ def embedding_of(
 
     Examples
     --------
-    >>> from conclust.plotting import embedding_of
+    >>> from conclust.plotting.maps import embedding_of
     >>> found = embedding_of([[0.0, 1.0, 5.0], [0.0, 1.0, -5.0], [0.0, 0.0, 0.0]], [0, 1, 0])
     >>> abs(found.places[:, 0]).round(2)
     array([5., 5., 0.])
@@ -235,7 +235,7 @@ def embedding(
     Returns
     -------
     Axes
-        The axes with the picture. :func:`embedding_of` returns its data as arrays.
+        The axes with the picture.
 
     Raises
     ------

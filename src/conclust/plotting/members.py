@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust._arrays.containers import number_array
-from conclust._sklearn import check_is_fitted
 from conclust._types import Floats, Ints
 from conclust._validation import count, shown
 from conclust.ensemble import Ensemble, as_ensemble
@@ -20,7 +18,7 @@ from conclust.measures.agreement import Measure, partition_similarities
 from conclust.plotting.canvas.figures import axes, colour_bar, count_along, show_image
 from conclust.plotting.canvas.orders import dendrogram_order
 from conclust.plotting.canvas.reading import shortened
-from conclust.plotting.canvas.style import COLOURS, COLUMN, INK, drawn_in_style
+from conclust.plotting.canvas.style import COLUMN, drawn_in_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,7 +69,7 @@ def partition_map_of(
 
     Examples
     --------
-    >>> from conclust.plotting import partition_map_of
+    >>> from conclust.plotting.members import partition_map_of
     >>> partition_map_of([[0, 0, 0], [0, 1, 0], [1, 0, 1], [1, 1, 1]]).order
     array([1, 0, 2])
     """
@@ -112,7 +110,7 @@ def partition_map(
     Returns
     -------
     Axes
-        The axes with the picture. :func:`partition_map_of` returns its data as arrays.
+        The axes with the picture.
 
     Raises
     ------
@@ -167,106 +165,3 @@ def _partition_words(names: Any, n_partitions: int) -> list[str]:
             f"Got {shown(names)} instead."
         )
     return shortened(words, _LONGEST_NAME)
-
-
-def weights_of(weights: ArrayLike | Any) -> Floats:
-    """Return the data of the bars of weights: shares of the sum, in the order of the partitions.
-
-    Parameters
-    ----------
-    weights : array-like of shape (n_partitions,), Ensemble or fitted model
-        The weights; for a model those that it learned (``weights_``).
-
-    Returns
-    -------
-    ndarray of shape (n_partitions,)
-        Their shares.
-
-    Raises
-    ------
-    InputError
-        If they are not valid weights, or the model has none.
-
-    Examples
-    --------
-    >>> from conclust.plotting import weights_of
-    >>> weights_of([3, 1])
-    array([0.75, 0.25])
-    """
-    weight_values = weights
-    if isinstance(weights, Ensemble):
-        weight_values = (
-            np.ones(weights.n_partitions) if weights.weights is None else weights.weights
-        )
-    elif hasattr(weights, "fit"):
-        check_is_fitted(weights)
-        model = getattr(weights, "consensus_", weights)
-        weight_values = getattr(model, "weights_", None)
-        if weight_values is None:
-            raise InputError(
-                f"weight_bars draws weights, and {type(model).__name__} learns none: WeightedPCC and "
-                "WeightedNMF do ('weights_')."
-            )
-    array = number_array(weight_values, "Weights")
-    if array.ndim != 1 or not np.isfinite(array).all() or (array < 0).any() or not array.any():
-        raise InputError(
-            "Weights must be finite, at least 0 and not all 0, one for each partition. Got an array of "
-            f"shape {array.shape}."
-        )
-    return np.asarray(array / array.sum())
-
-
-@drawn_in_style
-def weight_bars(weights: ArrayLike | Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the weights of the partitions, the largest first.
-
-    Parameters
-    ----------
-    weights : array-like of shape (n_partitions,), Ensemble or fitted model
-        The weights; for a model those that it learned (``weights_``).
-    ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
-
-    Returns
-    -------
-    Axes
-        The axes with the picture. :func:`weights_of` returns its data as arrays, in the order of the partitions.
-
-    Raises
-    ------
-    MissingExtraError
-        matplotlib is not installed.
-    InputError
-        If they are not valid weights, or the model has none.
-
-    Examples
-    --------
-    >>> from conclust.plotting import weight_bars
-    >>> ax = weight_bars([1, 3])
-    >>> ax.get_title()
-    'Weights of 2 partitions, worth 1.6 equal ones'
-    """
-    shares = np.sort(weights_of(weights))[::-1]
-    m = len(shares)
-    ax = axes(ax, (COLUMN, 0.6 * COLUMN))
-    ax.stairs(shares, np.arange(m + 1), fill=True, color=COLOURS[3], linewidth=0)
-    if m <= 40:
-        ax.vlines(np.arange(1, m), 0, shares[1:], color="#ffffff", linewidth=0.8)
-    ax.axhline(1.0 / m, color=INK, linewidth=0.9, linestyle=(0, (4, 2)))
-    ax.annotate(
-        "all equal",
-        (m, 1.0 / m),
-        xytext=(-2, 2),
-        textcoords="offset points",
-        ha="right",
-        va="bottom",
-        fontsize=6.5,
-    )
-    ax.set(
-        xlim=(0, m), xlabel="partitions, the largest weights first", ylabel="share of the weight"
-    )
-    count_along(ax.xaxis)
-    ax.set_ylim(0, 1.08 * max(float(shares[0]), 1.25 / m))
-    worth = 1.0 / float((shares**2).sum())
-    ax.set_title(f"Weights of {count(m, 'partition')}, worth {worth:.1f} equal ones")
-    return ax

@@ -23,12 +23,18 @@ _ACCENT, _CHOSEN = COLOURS[4], "#b3421a"
 _SIZE = (COLUMN, 0.72 * COLUMN)
 _BAND = "without clusters, 9 of 10"
 _NAMES = {
+    "pac": "share of ambiguous pairs (PAC)",
+    "rcsi": "relative stability (RCSI)",
+    "delta": "growth of the area",
     "sharp": "sharp score",
     "mean_ari": "mean ARI of two resamples",
     "prediction_strength": "prediction strength",
-    "silhouette_consensus": "silhouette in the consensus",
     "silhouette_points": "silhouette among the points",
-    "rpac": "share of ambiguous pairs (rPAC)",
+}
+_TITLES = {
+    "pac": "Ambiguous pairs",
+    "rcsi": "More stable than without clusters",
+    "delta": "Area under the distribution function",
 }
 # Minimum PAC if the floor of a data set is unknown: its logarithm is used.
 _FLOOR = 1e-6
@@ -108,7 +114,7 @@ def curve_of(
 
     Examples
     --------
-    >>> from conclust.plotting import curve_of
+    >>> from conclust.plotting.numbers import curve_of
     >>> curve_of({3: 0.5, 2: 0.25}, "delta").values
     array([0.25, 1.  ])
     """
@@ -142,7 +148,7 @@ def curve_of(
         if not len(references):
             raise InputError(
                 "RCSI compares PAC with the PAC of references, and there are none: give it as 'null', "
-                "or draw pac_curve."
+                "or draw the criterion 'pac'."
             )
         from_selection = is_selection(given)  # the references already include the floor of RCSI
         logs = np.log(references if from_selection else np.maximum(references, _FLOOR))
@@ -228,7 +234,7 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     Returns
     -------
     Axes
-        The axes with the picture. :func:`cdf_of` returns its data as arrays.
+        The axes with the picture.
 
     Raises
     ------
@@ -300,7 +306,7 @@ def cdf_of(given: Any) -> dict[int, tuple[Floats, Floats]]:
 
     Examples
     --------
-    >>> from conclust.plotting import cdf_of
+    >>> from conclust.plotting.numbers import cdf_of
     >>> cdf_of({2: [[1, 1, 0], [1, 1, 0], [0, 0, 1]]})
     {2: (array([0., 1.]), array([0.66666667, 1.        ]))}
     """
@@ -345,64 +351,26 @@ def _shades(n: int) -> list[Any]:
 
 
 @drawn_in_style
-def area_curve(given: Any, *, chosen: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the growth of the area under the distribution function with each further cluster.
-
-    Parameters
-    ----------
-    given : Selection or dict of int to float
-        Result of :func:`conclust.selection.choose`, or the area for each number of clusters.
-    chosen : int, default=None
-        Number to be highlighted. A Selection has its own.
-    ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
-
-    Returns
-    -------
-    Axes
-        The axes with the picture. :func:`curve_of` with "delta" returns its data as arrays.
-
-    Raises
-    ------
-    MissingExtraError
-        matplotlib is not installed.
-    InputError
-        If there is nothing to draw.
-
-    Notes
-    -----
-    Shown because other programs show it; as a rule for the number it never chose the right one on Gaussian clusters.
-
-    Examples
-    --------
-    >>> from conclust.plotting import area_curve
-    >>> ax = area_curve({2: 0.4, 3: 0.6, 4: 0.62})
-    >>> ax.get_ylabel()
-    'growth of the area'
-    """
-    curve = curve_of(given, "delta", chosen=chosen)
-    ax = axes(ax, _SIZE)
-    _draw(ax, curve)
-    ax.set(ylabel="growth of the area", title="Area under the distribution function")
-    ax.set_ylim(bottom=0)
-    return ax
-
-
-@drawn_in_style
-def pac_curve(
+def criterion_curve(
     given: Any,
+    criterion: str = "pac",
     *,
     null: ArrayLike | None = None,
     p_value: float | None = None,
     chosen: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the share of ambiguous pairs, compared with references without clusters.
+    """Draw a criterion over the number of clusters, with its standard error and its references without clusters.
 
     Parameters
     ----------
     given : Selection or dict of int to float
-        Result of :func:`conclust.selection.choose`, or PAC for each number of clusters.
+        Result of :func:`conclust.selection.choose`, or a value for each number of clusters: PAC for "pac" and "rcsi",
+        the area under the distribution function for "delta".
+    criterion : str, default="pac"
+        "pac": the share of ambiguous pairs. "rcsi": the mean log PAC of the references less log PAC. "delta": the
+        relative growth of the area under the distribution function. Any other column of the table of the Selection,
+        such as "sharp"; or the name of the values.
     null : array-like of shape (n_references, n_k), default=None
         PAC of the references: the band holds nine tenths of them. A Selection has its own.
     p_value : float, default=None
@@ -415,115 +383,19 @@ def pac_curve(
     Returns
     -------
     Axes
-        The axes with the picture. :func:`curve_of` returns its data as arrays.
+        The axes with the picture.
 
     Raises
     ------
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If there is nothing to draw, or the references have another number of columns.
-
-    Examples
-    --------
-    >>> from conclust.plotting import pac_curve
-    >>> ax = pac_curve({2: 0.1, 3: 0.3}, null=[[0.6, 0.5], [0.7, 0.4]], chosen=2)
-    >>> ax.get_ylabel()
-    'share of ambiguous pairs (PAC)'
-    """
-    curve = curve_of(given, "pac", null=null, p_value=p_value, chosen=chosen)
-    ax = axes(ax, _SIZE)
-    _draw(ax, curve)
-    ax.set(ylabel="share of ambiguous pairs (PAC)", title="Ambiguous pairs")
-    ax.set_ylim(bottom=0)
-    ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1])
-    return ax
-
-
-@drawn_in_style
-def rcsi_curve(
-    given: Any,
-    *,
-    null: ArrayLike | None = None,
-    p_value: float | None = None,
-    chosen: int | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw the stability of the clusters relative to references without clusters.
-
-    Parameters
-    ----------
-    given : Selection or dict of int to float
-        Result of :func:`conclust.selection.choose`, or PAC for each number of clusters.
-    null : array-like of shape (n_references, n_k), default=None
-        PAC of the references: the band holds nine tenths of them. A Selection has its own.
-    p_value : float, default=None
-        P-value of a single cluster, written with the number of references. A Selection has its own.
-    chosen : int, default=None
-        Number to be highlighted. A Selection has its own.
-    ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
-
-    Returns
-    -------
-    Axes
-        The axes with the picture. :func:`curve_of` with "rcsi" returns its data as arrays.
-
-    Raises
-    ------
-    MissingExtraError
-        matplotlib is not installed.
-    InputError
-        If there is nothing to draw, or there are no references.
+        If there is nothing to draw, no such criterion, the references have another number of columns, or RCSI is
+        requested without references.
 
     References
     ----------
-    C. R. John et al.: M3C: Monte Carlo reference-based consensus clustering. Scientific Reports 10,
-    2020.
-
-    Examples
-    --------
-    >>> from conclust.plotting import rcsi_curve
-    >>> ax = rcsi_curve({2: 0.1, 3: 0.3}, null=[[0.6, 0.5], [0.7, 0.4]], chosen=2)
-    >>> ax.get_ylabel()
-    'relative stability (RCSI)'
-    """
-    curve = curve_of(given, "rcsi", null=null, p_value=p_value, chosen=chosen)
-    ax = axes(ax, _SIZE)
-    ax.axhline(0.0, color=GREY, linewidth=0.6, zorder=1)
-    _draw(ax, curve)
-    ax.set(ylabel="relative stability (RCSI)", title="More stable than without clusters")
-    return ax
-
-
-@drawn_in_style
-def criterion_curve(
-    given: Any, criterion: str, *, chosen: int | None = None, ax: Axes | None = None
-) -> Axes:
-    """Draw any criterion over the number of clusters, with its standard error.
-
-    Parameters
-    ----------
-    given : Selection or dict of int to float
-        Result of :func:`conclust.selection.choose`, or a value for each number of clusters.
-    criterion : str
-        A column of the table of the Selection: "sharp", "mean_ari", ...; or the name of the values.
-    chosen : int, default=None
-        Number to be highlighted. A Selection has its own.
-    ax : matplotlib Axes, default=None
-        Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
-
-    Returns
-    -------
-    Axes
-        The axes with the picture. :func:`curve_of` returns its data as arrays.
-
-    Raises
-    ------
-    MissingExtraError
-        matplotlib is not installed.
-    InputError
-        If there is nothing to draw, or no such criterion.
+    C. R. John et al.: M3C: Monte Carlo reference-based consensus clustering. Scientific Reports 10, 2020.
 
     Examples
     --------
@@ -531,13 +403,22 @@ def criterion_curve(
     >>> ax = criterion_curve({2: 14.0, 3: 21.5, 4: 17.2}, "sharp", chosen=3)
     >>> ax.get_ylabel()
     'sharp score'
+    >>> ax = criterion_curve({2: 0.1, 3: 0.3}, "rcsi", null=[[0.6, 0.5], [0.7, 0.4]], chosen=2)
+    >>> ax.get_ylabel()
+    'relative stability (RCSI)'
     """
-    curve = curve_of(given, criterion, chosen=chosen)
+    curve = curve_of(given, criterion, null=null, p_value=p_value, chosen=chosen)
     ax = axes(ax, _SIZE)
+    if criterion == "rcsi":
+        ax.axhline(0.0, color=GREY, linewidth=0.6, zorder=1)
     _draw(ax, curve)
     name = _NAMES.get(criterion, criterion)
     ax.set_ylabel(name, parse_math=False)
-    ax.set_title(f"{name[:1].upper()}{name[1:]}", parse_math=False)
+    ax.set_title(_TITLES.get(criterion, f"{name[:1].upper()}{name[1:]}"), parse_math=False)
+    if criterion in ("pac", "delta"):
+        ax.set_ylim(bottom=0)
+    if criterion == "pac":
+        ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= 1])
     return ax
 
 

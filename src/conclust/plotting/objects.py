@@ -84,7 +84,7 @@ def bars_of(membership: ArrayLike | Any, *, labels: ArrayLike | None = None) -> 
 
     Examples
     --------
-    >>> from conclust.plotting import bars_of
+    >>> from conclust.plotting.objects import bars_of
     >>> bars_of([[0.2, 0.8], [0.9, 0.1], [1.0, 0.0]]).order
     array([2, 1, 0])
     """
@@ -127,7 +127,7 @@ def membership_bars(
     Returns
     -------
     Axes
-        The axes with the picture. :func:`bars_of` returns its data as arrays.
+        The axes with the picture.
 
     Raises
     ------
@@ -274,7 +274,7 @@ def silhouettes_of(consensus: Any, ensemble: Ensemble | ArrayLike | None = None)
 
     Examples
     --------
-    >>> from conclust.plotting import silhouettes_of
+    >>> from conclust.plotting.objects import silhouettes_of
     >>> silhouettes_of([0, 0, 1, 1], [[0, 0], [0, 0], [1, 0], [1, 1]]).values
     array([1. , 1. , 0.5, 0. ])
     """
@@ -314,7 +314,7 @@ def silhouette_bars(
     Returns
     -------
     Axes
-        The axes with the picture. :func:`silhouettes_of` returns its data as arrays.
+        The axes with the picture.
 
     Raises
     ------

@@ -74,7 +74,7 @@ def consensus_tree_of(tree: ConsensusTree, *, alpha: float | None = None) -> Sup
     Examples
     --------
     >>> from conclust.confidence import consensus_tree
-    >>> from conclust.plotting import consensus_tree_of
+    >>> from conclust.plotting.support import consensus_tree_of
     >>> labels = [[0, 0, 0], [0, 0, 1], [0, 0, 2], [1, 1, 3], [1, 1, 4], [1, 2, 4]]
     >>> consensus_tree_of(consensus_tree(labels, max_clusters=3)).sizes
     array([3, 2, 1])
@@ -127,7 +127,7 @@ def consensus_tree(
     Returns
     -------
     Axes
-        The axes with the picture. :func:`consensus_tree_of` returns its data as arrays.
+        The axes with the picture.
 
     Raises
     ------

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import number_array, plain_array
-from conclust._sklearn import check_is_fitted
 from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.consensus.linkage import cut, longest_lifetime
@@ -89,7 +89,7 @@ def tree_of(
 
     Examples
     --------
-    >>> from conclust.plotting import tree_of
+    >>> from conclust.plotting.trees import tree_of
     >>> found = tree_of([[0, 1, 0.1, 2], [2, 3, 0.9, 3]])
     >>> found.x
     array([[1.5, 2.5],
@@ -225,7 +225,7 @@ def dendrogram(
     Returns
     -------
     Axes
-        The axes with the picture. :func:`tree_of` returns its data as arrays.
+        The axes with the picture.
 
     Raises
     ------

@@ -80,8 +80,9 @@ def comparison_of(trials: Comparison, *, score: str | None = None) -> Ranking:
     Examples
     --------
     >>> import conclust as cc
+    >>> from conclust.plotting.trials import comparison_of
     >>> found = cc.compare([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]], ["EAC", "MCLA"])
-    >>> cc.plotting.comparison_of(found, score="certainty").methods
+    >>> comparison_of(found, score="certainty").methods
     ['EAC', 'MCLA']
     """
     if not isinstance(trials, Comparison):
@@ -118,7 +119,7 @@ def comparison(trials: Comparison, *, score: str | None = None, ax: Axes | None 
     Returns
     -------
     Axes
-        The axes with the picture. :func:`comparison_of` returns its data as arrays.
+        The axes with the picture.
 
     Raises
     ------

@@ -8,19 +8,11 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust.consensus.auto import (
-    AutoConsensus,
-    Decision,
-    Trees,
-    clusters_of,
-    decide,
-    decision_on,
-    evidence_for,
-    grow,
-)
+from conclust.consensus.auto import Decision, Trees, decide, decision_on, evidence_for, grow
 from conclust.ensemble import Ensemble
 from conclust.generation.labelling.labelling import scaled_points
-from conclust.points.number import BorderDecision, cut_by_islands, number_by_borders
+from conclust.points.given import cut_into
+from conclust.points.number import BorderDecision, number_by_borders
 from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
 
 # More columns of two values than these show valleys between latent classes, and a mixture of many columns takes long.
@@ -64,60 +56,6 @@ def refined_by_points(
     return None if refinement is None else (refinement, refinement.nearest(generator, X))
 
 
-def fit_by_points(
-    consensus: AutoConsensus,
-    generator: Any,
-    X: Any,
-    ensemble: Ensemble,
-    seed: int,
-    links: dict[str, Any],
-    *,
-    min_clusters: int,
-    refine: bool,
-) -> tuple[Decision, tuple[Refinement, Ints] | None]:
-    """Fit the default consensus: grow the trees, decide by the points, refine the clusters that constraints change, place.
-
-    Parameters
-    ----------
-    consensus : AutoConsensus
-        The consensus, which is fitted.
-    generator : EnsembleGenerator
-        The fitted generator of the members, for the scale of the points.
-    X : array-like of shape (n_samples, n_features)
-        The points.
-    ensemble : Ensemble
-        The members.
-    seed : int
-        Draws the halvings of the points, and those that centres are computed from.
-    links : dict
-        The constraints that are given.
-    min_clusters : int
-        Smallest number considered.
-    refine : bool
-        Whether clusters that constraints change are refined first.
-
-    Returns
-    -------
-    Decision, (Refinement, ndarray of int64 of shape (n_samples,)) or None
-        The decision, and what `refined_by_points` returned.
-    """
-    pairs = (links.get("must_link"), links.get("cannot_link")) if links else None
-    with consensus.session():
-        growth = consensus.grow(ensemble, pairs)
-        trees, n_jobs = growth.trees, consensus.n_jobs
-        points = scaled_points(generator, X, growth.objects)
-        number = consensus.n_clusters
-        decision = decide_by_points(
-            points, trees, seed, number, min_clusters=min_clusters, n_jobs=n_jobs
-        )
-        refined = None
-        if refine and trees.constraints is not None and ensemble.observed.all():
-            labels = clusters_of(trees, decision)
-            refined = refined_by_points(generator, X, ensemble, labels, seed)
-        consensus.place(growth, decision, None if refined is None else refined[1])
-    return decision, refined
-
-
 def decide_by_points(
     points: Floats,
     trees: Trees,
@@ -152,11 +90,14 @@ def decide_by_points(
     if not trees.n_objects:
         return decide(trees, n_clusters)
     if n_clusters is not None:
-        labels = cut_by_islands(points, trees, n_clusters, seed, n_jobs=n_jobs)
-        return decision_on(trees, n_clusters, labels)
+        found = cut_into(points, trees, n_clusters, seed, n_jobs=n_jobs)
+        decision = decision_on(trees, n_clusters, None if found is None else found.labels)
+        if found is None or not len(found.specks):
+            return decision
+        return replace(decision, specks=tuple(found.specks.tolist()))
     # Constraints may need more than one cluster.
     for least in (min_clusters, max(min_clusters, trees.bounds.smallest)):
-        found = number_by_borders(
+        chosen = number_by_borders(
             points,
             trees,
             seed,
@@ -164,20 +105,20 @@ def decide_by_points(
             max_clusters=trees.max_clusters,
             n_jobs=n_jobs,
         )
-        if not found.n_clusters == 1 < trees.bounds.smallest:
+        if not chosen.n_clusters == 1 < trees.bounds.smallest:
             break
-    found = _with_classes_named(found, points, n_jobs)
+    chosen = _with_classes_named(chosen, points, n_jobs)
     return Decision(
-        found.n_clusters,
-        "points" if found.by_points else "partitions",
+        chosen.n_clusters,
+        "points" if chosen.by_points else "partitions",
         trees.n_clusters_shown,
         supports=trees.supports,
-        alternatives=found.alternatives,
-        labels=found.labels,
-        of_points=found.reason,
+        alternatives=chosen.alternatives,
+        labels=chosen.labels,
+        of_points=chosen.reason,
         at_least=min_clusters,
         at_most=trees.max_clusters,
-        depths=found.depths,
+        depths=chosen.depths,
     )
 
 

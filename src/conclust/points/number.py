@@ -187,41 +187,6 @@ def _on_line(X: Floats, trees: GrownTrees, seed: int, least: int, most: int) -> 
     return BorderDecision(found.n_clusters, reason, alternatives=found.others)
 
 
-def cut_by_islands(
-    X: Floats, trees: GrownTrees, n_clusters: int, seed: int, *, n_jobs: int | None = None
-) -> Ints | None:
-    """Cut the tree into a given number of clusters without joining islands while others are split.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        The points that the trees join, in the scale of the members.
-    trees : GrownTrees
-        The consensus, cut at any number of clusters.
-    n_clusters : int
-        The number of clusters.
-    seed : int
-        Draws the halvings.
-    n_jobs : int, default=None
-        Threads. The result does not depend on it.
-
-    Returns
-    -------
-    ndarray of int64 of shape (n_samples,) or None
-        The clusters; None where the tree is to be cut at the number.
-    """
-    n = len(X)
-    if n < _FEWEST_OBJECTS or not 2 < n_clusters <= _number_of_pieces(n):
-        return None
-    points, graph = _points_and_graph(X, seed, n_jobs)
-    pieces = find_borders(points, trees.cut(_number_of_pieces(n)), graph, seed, n_jobs)
-    if pieces.n_islands < 2:
-        return None
-    cuts = {K: trees.cut(K) for K in range(1, n_clusters + 1)}
-    labels, _ = cuts_with_islands(pieces, cuts)[n_clusters]
-    return None if labels is cuts[n_clusters] else labels
-
-
 def _number_of_pieces(n: int) -> int:
     return max(3, min(isqrt(n), n // _OBJECTS_A_PIECE, _MAX_PIECES))
 

@@ -223,7 +223,7 @@ def _not_clearly_worse(points: Floats, before: Ints, after: Ints, n_jobs: int | 
     """Return whether the neighbour graphs do not clearly prefer the consensus."""
     for n_neighbors, share in ((_WIDE, _CLEARLY_FEWER), (_NARROW, _CLEARLY_FEWER_NARROW)):
         graph = neighbour_graph(points, n_neighbors, n_jobs=n_jobs)
-        if _cut_shares(graph, before)[0] < share * _cut_shares(graph, after)[0]:
+        if cut_shares(graph, before)[0] < share * cut_shares(graph, after)[0]:
             return False
     return True
 
@@ -293,15 +293,15 @@ def _cuts_fewer(
     if len(np.unique(after)) < len(np.unique(before)):
         return None
     wide = neighbour_graph(points, _WIDE, n_jobs=n_jobs)
-    mean_before, all_before = _cut_shares(wide, before)
-    mean_after, all_after = _cut_shares(wide, after)
+    mean_before, all_before = cut_shares(wide, before)
+    mean_after, all_after = cut_shares(wide, after)
     of_each = mean_after <= _SAME_CUT * mean_before and _allowed(all_before, all_after)
     # Small clusters raise the mean over clusters; fewer ties of all may make up for it.
     of_all = mean_after * all_after <= _SAME_CUT**2 * mean_before * all_before
     if not (of_each or of_all):
         return None
     narrow = neighbour_graph(points, _NARROW, n_jobs=n_jobs)
-    if not _allowed(_cut_shares(narrow, before)[0], _cut_shares(narrow, after)[0]):
+    if not _allowed(cut_shares(narrow, before)[0], cut_shares(narrow, after)[0]):
         return None
     return "of each cluster" if of_each else "of all"
 
@@ -310,7 +310,7 @@ def _allowed(before: float, after: float) -> bool:
     return after <= _ALLOWED_FACTOR * before + _ALLOWED_SHARE
 
 
-def _cut_shares(graph: NeighbourGraph, labels: Ints) -> tuple[float, float]:
+def cut_shares(graph: NeighbourGraph, labels: Ints) -> tuple[float, float]:
     """Return the share of ties that leave a cluster, both as the mean over clusters and of all ties."""
     of_points = labels[graph.rows.first]
     K = int(labels.max()) + 1

@@ -88,8 +88,8 @@ def heat_table(features: Features, titles: Sequence[str]) -> list[dict[str, Any]
             if at < len(rows) and len(chosen) < _HEAT_ROWS:
                 chosen.setdefault(rows[at]["feature"])
     cells: list[list[Any]] = [list(chosen)]
-    for rows in ranked:
-        of = {row["feature"]: row for row in rows}
+    for k in range(n_clusters):
+        of = {row["feature"]: row for row in _ranked(features, k, both=True)}
         cells.append(
             [
                 [of[name]["difference"], of[name]["inside"]] if name in of else [None, "-"]
@@ -119,8 +119,11 @@ def _rows(features: Features, k: int) -> list[dict[str, Any]]:
     ]
 
 
-def _ranked(features: Features, k: int) -> list[dict[str, Any]]:
-    """Return the rows of features and categories for cluster k, in decreasing order of the difference."""
+def _ranked(features: Features, k: int, *, both: bool = False) -> list[dict[str, Any]]:
+    """Return the rows of features and categories for cluster k, in decreasing order of the difference.
+
+    Of two categories, only the more frequent one is named, as the other is redundant, unless `both` are requested.
+    """
     values = features.found
     rows = [
         _row(shown(features.names[j]), values.difference[k, j], _pair(values, k, j, brief))
@@ -132,8 +135,7 @@ def _ranked(features: Features, k: int) -> list[dict[str, Any]]:
         width = np.bincount(categories.column)
         for j in shares.largest(k, len(categories.category)).tolist():
             apart = shares.difference[k, j]
-            # With two categories, the less frequent one would be redundant.
-            if width[categories.column[j]] == 2 and apart < 0:
+            if not both and width[categories.column[j]] == 2 and apart < 0:
                 continue
             name = f"{features.category_names[categories.column[j]]} = {categories.category[j]}"
             row = _row(shown(name), apart, _pair(shares, k, j, _percent))

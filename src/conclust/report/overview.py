@@ -103,7 +103,7 @@ def how_named(reported: Reported) -> str:
     """Explain how the clusters of this page correspond to the labels of the result."""
     where = "labels.csv" if reported.record.command else "the result"
     if reported.cluster_names is None:
-        return f"Its number, from 1 in order of first appearance. Labels in {where} count from 0: cluster 1 is label 0."
+        return f"Its label in {where}, from 0 in order of first appearance."
     if "key" in reported.record.settings:
         return f"Its category in adata.obs[{reported.record.settings['key']!r}]."
     listed = ", ".join(f"{k} is {name}" for k, name in enumerate(reported.cluster_names[:12]))
@@ -169,12 +169,12 @@ def separations(
     gaps : ndarray of bool of shape (n_clusters, n_clusters), default=None
         Whether there is a gap between two clusters. None: not tested.
     names : sequence of str, default=None
-        Names of the clusters. None: their numbers from 1.
+        Names of the clusters. None: their labels, from 0.
     apart : ndarray of bool of shape (n_clusters,), default=None
         Clusters of objects that have no company in any partition, so that their overlaps mean nothing. None: none.
     """
     K = len(overlap)
-    words = [str(k + 1) for k in range(K)] if names is None else list(names)
+    words = [str(k) for k in range(K)] if names is None else list(names)
     texts = []
     for a in range(K):
         others = [b for b in range(K) if b != a]

@@ -3,7 +3,7 @@
 (() => {
   const account = JSON.parse(document.getElementById("account").textContent);
   const colours = account.colours;
-  const names = account.clusters;  // of the clusters: names, or numbers from 1
+  const names = account.clusters;  // of the clusters: names, or labels from 0
   let made = 0;
 
   function el(tag, properties, ...children) {

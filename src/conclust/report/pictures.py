@@ -17,8 +17,10 @@ from conclust.confidence import ConsensusTree, ObjectConfidence
 from conclust.exceptions import MissingExtraError
 from conclust.plotting.canvas.figures import apart_from_pyplot, save
 from conclust.plotting.canvas.style import cluster_colours
+from conclust.plotting.numbers import curve_of
+from conclust.plotting.objects import silhouettes_of
 from conclust.report.names import shown
-from conclust.report.words.alternatives import READ, of_bars, of_curve, of_graph
+from conclust.report.words.alternatives import READ, of_bars, of_curve
 from conclust.results.result import Reported
 
 _MOST_SVG = 250_000  # size in bytes above which the smaller of SVG and PNG is used
@@ -55,33 +57,27 @@ class Gallery:
         if selection is not None:
             main = "rcsi" if len(selection.null) else "sharp"
             pictures += [
-                self._one(
-                    main,
-                    lambda: (
-                        plotting.rcsi_curve(selection)
-                        if main == "rcsi"
-                        else plotting.criterion_curve(selection, main)
-                    ),
-                    _curve(selection, main),
+                *(
+                    self._one(
+                        name,
+                        partial(plotting.criterion_curve, selection, name),
+                        _curve(selection, name),
+                    )
+                    for name in (main, "pac", "delta")
                 ),
-                self._one("pac", lambda: plotting.pac_curve(selection), _curve(selection, "pac")),
                 self._one("cdf", lambda: plotting.cdf_curves(selection)),
-                self._one(
-                    "delta", lambda: plotting.area_curve(selection), _curve(selection, "delta")
-                ),
             ]
             if reported.n_clusters > 1 and selection.labels:
-                pictures += [
-                    self._one("flow", lambda: plotting.flow_diagram(selection), wide=True),
-                    self._one("tracking", lambda: plotting.tracking_plot(selection), wide=True),
-                ]
+                pictures.append(
+                    self._one("flow", lambda: plotting.flow_diagram(selection), wide=True)
+                )
         elif len(reported.record.supports) > 1:
             values = {s.n_clusters: s.support for s in reported.record.supports}
             pictures.append(
                 self._one(
                     "support",
                     lambda: plotting.criterion_curve(values, "support", chosen=reported.n_clusters),
-                    lambda: of_curve(plotting.curve_of(values, "support")),
+                    lambda: of_curve(curve_of(values, "support")),
                 )
             )
         tree = reported.tree
@@ -104,7 +100,6 @@ class Gallery:
         assert judged is not None
         members = judged.members
         place: Any = members if reported.points is None else reported.points
-        held = np.flatnonzero(reported.labels >= 0)
         return _block(
             [
                 self._one("heatmap", lambda: _heatmap(members, labels, names=names)),
@@ -114,18 +109,6 @@ class Gallery:
                         place, reported.labels, sure.confidence, names=names
                     ),
                     name="embedding_points" if reported.points is not None else "embedding_members",
-                ),
-                self._one(
-                    "graph",
-                    lambda: plotting.cluster_graph(
-                        sure.membership[held], labels=reported.labels[held], names=names
-                    ),
-                    lambda: of_graph(
-                        plotting.cluster_graph_of(
-                            sure.membership[held], labels=reported.labels[held]
-                        ),
-                        names,
-                    ),
                 ),
             ]
         )
@@ -170,23 +153,17 @@ class Gallery:
                 self._one(
                     "silhouette",
                     lambda: plotting.silhouette_bars(sure, names=names),
-                    lambda: of_bars(plotting.silhouettes_of(sure), names),
+                    lambda: of_bars(silhouettes_of(sure), names),
                 ),
             ]
         )
 
     def of_partitions(self, reported: Reported) -> dict[str, Any]:
         """Return the pictures of the clusterings."""
-        judged, model = reported.judged, reported.model
+        judged = reported.judged
         assert judged is not None
         members = judged.members
-        pictures = [self._one("map", lambda: plotting.partition_map(members))]
-        if judged.weights is not None:
-            weights = judged.weights
-            pictures.append(self._one("weights", lambda: plotting.weight_bars(weights)))
-        if getattr(model, "trace_", None) is not None:
-            pictures.append(self._one("trace", lambda: plotting.objective_trace(model)))
-        return _block(pictures)
+        return _block([self._one("map", lambda: plotting.partition_map(members))])
 
     def of_tree(self, tree: ConsensusTree) -> dict[str, Any]:
         """Return the picture of the consensus tree with its support; none for a tree without splits."""
@@ -277,7 +254,7 @@ def shown_error(error: Exception) -> str:
 
 def _names(reported: Reported, width: int) -> list[str]:
     """Return names for the columns of a membership, some of which may have no objects."""
-    return [*reported.shown_clusters, *(str(k + 1) for k in range(reported.n_clusters, width))]
+    return [*reported.shown_clusters, *(str(k) for k in range(reported.n_clusters, width))]
 
 
 def _block(pictures: list[dict[str, Any] | None]) -> dict[str, Any]:
@@ -285,7 +262,7 @@ def _block(pictures: list[dict[str, Any] | None]) -> dict[str, Any]:
 
 
 def _curve(selection: Any, criterion: str) -> Callable[[], str]:
-    return lambda: of_curve(plotting.curve_of(selection, criterion))
+    return lambda: of_curve(curve_of(selection, criterion))
 
 
 def _heatmap(

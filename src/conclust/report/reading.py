@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import refuse_container
 from conclust._files.versions import versions
-from conclust._sklearn import check_is_fitted
 from conclust._types import Floats
 from conclust._validation import shown
 from conclust.confidence import (
@@ -74,7 +74,7 @@ def read_result(
     names, feature_names : sequence, default=None
         Names of objects and features.
     cluster_names : sequence of str, default=None
-        Names of the clusters. None: those in the folder, or their numbers from 1.
+        Names of the clusters. None: those in the folder, or their labels, from 0.
 
     Returns
     -------

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from conclust._files.storage import atomic_write
 from conclust._threads import one_library_thread
-from conclust._validation import check_bool, check_int
+from conclust._validation import check_bool, check_int, refuse
 from conclust.confidence import BorderTests, ConsensusTree
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
@@ -62,7 +62,7 @@ def account(
     feature_names : sequence of length n_features, default=None
         None: the columns of a frame `X`, or their numbers.
     cluster_names : sequence of str, default=None
-        Names of the clusters, in the order of their labels. None: the names in the folder, or their numbers from 1.
+        Names of the clusters, in the order of their labels. None: the names in the folder, or their labels, from 0.
     max_objects : int, default=2000
         Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True
@@ -166,7 +166,7 @@ def write(
     feature_names : sequence of length n_features, default=None
         None: the columns of a frame `X`, or their numbers.
     cluster_names : sequence of str, default=None
-        Names of the clusters, in the order of their labels. None: the names in the folder, or their numbers from 1.
+        Names of the clusters, in the order of their labels. None: the names in the folder, or their labels, from 0.
     max_objects : int, default=2000
         Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True
@@ -212,6 +212,8 @@ def write(
     ...     page.read_text()[:15]
     '<!doctype html>'
     """
+    if not isinstance(path, str | os.PathLike):
+        refuse("path", "report.write", "the path of a file", path)
     target = Path(path)
     # Checked before the page is made, which takes longest. A missing folder of results has errors of its own.
     beside = isinstance(result, str | os.PathLike) and Path(result) == target.parent

@@ -159,6 +159,7 @@ _FORMS: dict[str, Form] = {
     "settings": _object,
     "settings/method": _text,
     "settings/missing": _text,
+    "settings/notations": _or_none(_object_of(_text)),
     "settings/consensus": _or_none(_object),
     "settings/consensus/n_clusters": lambda value: type(value) is not int or _whole(value),
     "ensemble": _or_none(_with(objects=_whole, partitions=_whole, fingerprint=_text)),

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import check_row_names
-from conclust._sklearn import check_is_fitted
 from conclust._validation import refuse, shown
 from conclust.confidence import confidences
 from conclust.exceptions import InputError, MissingExtraError

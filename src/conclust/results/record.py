@@ -143,6 +143,8 @@ class Settings:
         Scale of the points, and the sentence about it.
     na : tuple of str or None
         Further spellings of an empty cell.
+    notations : dict of str to str or None
+        Notation of the columns of numbers that have an unusual one: decimal commas, units, dates.
     impute : str or None
         Rule that filled empty cells: a key of `IMPUTED`, or "drop".
     category_weight : float or None
@@ -163,6 +165,7 @@ class Settings:
     scale: str | None = None
     scale_reason: str | None = None
     na: tuple[str, ...] | None = None
+    notations: dict[str, str] | None = None
     impute: str | None = None
     category_weight: float | None = None
     refined: bool | None = None

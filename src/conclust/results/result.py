@@ -43,7 +43,7 @@ class Reported:
     borders : Borders or None
         Borders between clusters, with tests.
     cluster_names : tuple of str or None
-        Names of the clusters; None: their numbers from 1.
+        Names of the clusters; None: their labels, from 0.
     """
 
     labels: Ints
@@ -72,14 +72,14 @@ class Reported:
 
     @property
     def shown_clusters(self) -> tuple[str, ...]:
-        """Clusters as people read them: their names, or their numbers from 1."""
+        """Clusters as people read them: their names, or their labels, from 0."""
         if self.cluster_names is not None:
             return self.cluster_names
-        return tuple(str(k + 1) for k in range(self.n_clusters))
+        return tuple(str(k) for k in range(self.n_clusters))
 
     @property
     def cluster_titles(self) -> tuple[str, ...]:
-        """Headings of the clusters: their names, or "Cluster 1" and so on."""
+        """Headings of the clusters: their names, or "Cluster 0" and so on."""
         if self.cluster_names is not None:
             return self.cluster_names
         return tuple(f"Cluster {number}" for number in self.shown_clusters)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any, BinaryIO, Self, cast
 
 import numpy as np
@@ -40,6 +40,8 @@ RESULT_FILES = (
 """Every file that a result can have; result.json is written last and seals it."""
 
 _CHUNK = 50_000
+# csv quotes a field with a character of the end of its lines: here those at which other readers begin a cell or a line.
+_QUOTED = "\r;\t\n"
 
 
 class OutputFolder:
@@ -310,8 +312,9 @@ def _cells(values: Sequence[Any] | NDArray[Any]) -> Iterable[Any]:
 
 def _write_csv(file: BinaryIO, header: list[str], rows: Iterable[Iterable[Any]]) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
+    lines = SimpleNamespace(write=lambda line: text.write(line[: -len(_QUOTED)] + "\n"))
     try:
-        writer = csv.writer(text, lineterminator="\n")
+        writer = csv.writer(lines, lineterminator=_QUOTED)
         writer.writerow(header)
         writer.writerows(rows)
         text.flush()

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-import conclust
-from conclust._sklearn import clone
 from conclust._validation import check_int, refuse
 from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.registry import advice_on, method_named, methods
+from conclust.consensus.registry import advice_on, class_of, make, method_named
 from conclust.exceptions import InputError
 
 __all__ = ["estimator_of", "recorded", "remade"]
@@ -29,7 +28,7 @@ def estimator_of(method: Any, n_clusters: int | None, random_state: int, n_jobs:
     if isinstance(method, ConsensusClusterer):
         estimator = clone(method)
     else:
-        estimator = getattr(conclust, _class_name(method))()
+        estimator = make(_class_name(method))
     has = estimator.get_params(deep=False)
     if n_clusters is not None:
         if "n_clusters" not in has:
@@ -77,14 +76,11 @@ def _plain(value: Any) -> Any:
 def remade(params: Mapping[str, Any], n_jobs: int | None, owner: str) -> Any:
     """Undo `recorded`."""
     name = str(params["method"])
-    names = {method.estimator for method in methods()}
+    kind = class_of(name)
     values = json.loads(str(params["method_params"]))
-    if name not in names or not set(values) <= set(getattr(conclust, name)().get_params()):
+    if kind is None or not set(values) <= set(kind().get_params()):
         raise InputError(
             f"The 'reference' of {owner} was made by conclust {params.get('conclust_version')}, where "
             f"{name} had other parameters. Find the consensus again."
         )
-    estimator = getattr(conclust, name)(**values)
-    if n_jobs is not None and "n_jobs" in estimator.get_params():
-        estimator.set_params(n_jobs=n_jobs)
-    return estimator
+    return make(name, {} if n_jobs is None else {"n_jobs": n_jobs}, **values)

@@ -24,9 +24,8 @@ from conclust.generation.scaling import Scale, Scaling
 from conclust.selection.categories import beside, read_categories
 from conclust.selection.judged.criteria import error_of_mean, mean_of
 from conclust.selection.judged.measuring import Design, Measured, measure
-from conclust.selection.judged.model_criteria import costly_criteria
 from conclust.selection.judged.pairs import check_window
-from conclust.selection.resampled.null import NULLS, Null, Verdict
+from conclust.selection.resampled.null import OFFERED, Null, Verdict
 from conclust.selection.resampled.points import components_for, read, scores_of
 from conclust.selection.resampled.prediction_strength import prediction_strength
 from conclust.selection.resampled.reference_cache import open_reference_cache
@@ -34,7 +33,7 @@ from conclust.selection.resampled.resampling import check_clusterer, drawn_size
 from conclust.selection.resampled.testing import OneClusterTest, by_silhouette, n_statistics
 from conclust.selection.second import GAUSSIAN, Clouds, Second, clear_borders, second_test
 from conclust.selection.selection import Selection
-from conclust.selection.settings import Criteria, Settings, read_numbers
+from conclust.selection.settings import Settings, read_numbers
 from conclust.selection.tabling import assemble
 
 _OWNER = "choose"
@@ -58,7 +57,6 @@ def choose(
     window: tuple[float, float] = (0.1, 0.9),
     n_components: int | None = None,
     scale: Scale = "auto",
-    criteria: Criteria = "usual",
     max_test: int = 2000,
     max_dense: int = 3000,
     n_pairs: int = 200_000,
@@ -97,7 +95,7 @@ def choose(
         Number of resamples for each K, at least 2. All K and all references use the same draws.
     sample_fraction : float in (0, 1], default=0.8
         Share of the objects that each resample draws, without replacement.
-    null : {"rotation", "gaussian", "unimodal", "flat", "skewed"} or None, default="rotation"
+    null : {"rotation", "gaussian", "unimodal"} or None, default="rotation"
         The kind of references.
 
         - "rotation": the points after a random rotation that keeps their mean and covariance. If the points come from
@@ -106,8 +104,6 @@ def choose(
           rejects too rarely, and more so with more features.
         - "unimodal": every component is drawn from the nearest density with one mode. The test mistakes fewer skewed
           clouds for several clusters, but also finds fewer clusters.
-        - "flat", "skewed": boxes and exponential clouds of the same covariance, as in the second test (see the
-          notes).
         - None: no references and no p-value; the number of clusters, at least 2, has the largest sharp score [4]_.
     n_references : int, default=99
         Maximum number of references. No p-value is below 1 / (n_references + 1).
@@ -129,8 +125,6 @@ def choose(
         mean 0 and variance 1 if the spreads differ in kind, as in :class:`conclust.EnsembleGenerator`;
         ``settings["scale"]`` records the result. With "standard" the p-value stays exact; with "minmax" it is a test
         of the scaled points.
-    criteria : {"usual", "all"}, default="usual"
-        "all" adds criteria that need further fits for each K: `bic`, `pcc_clusters`, `eigengap`.
     max_test : int, default=2000
         Maximum number of objects on which points and references are compared; if there are more, this number is drawn
         at random. A test on a sample is a valid test.
@@ -189,7 +183,7 @@ def choose(
 
     The table has for each K:
 
-    - pac, rpac: share of ambiguous pairs; the same of the pairs that were ever together (MultiK's)
+    - pac: share of ambiguous pairs
     - area, delta: area under the distribution function, which is 1 minus the mean of the consensus matrix; its
       relative growth with K
     - rcsi: mean log PAC of the references minus log PAC of the tested points
@@ -197,20 +191,14 @@ def choose(
     - mean_ari: mean adjusted Rand index of two resamples
     - prediction_strength: share of the pairs of the worst cluster that the centres of another half of the objects
       keep together [6]_; only for k-means
-    - silhouette_consensus, silhouette_points: mean silhouette with distances 1 minus the consensus matrix; in the
-      points of at most 1,000 objects
-    - cophenetic: correlation of 1 minus the consensus matrix with the heights of its tree
+    - silhouette_points: mean silhouette in the points of at most 1,000 objects
     - min_cluster_consensus: mean of the consensus matrix over the pairs of the loosest cluster
-    - apac, concordance: cola's
     - lifetime, smallest_cluster: lifetime of K clusters in the tree; number of objects in the smallest cluster
     - resamples_with_k: share of the resamples with K clusters, not fewer; a number that most resamples do not reach
       is not chosen
     - p_value_k, p_value_k_beta: p-values of this K alone, for pictures; the smallest over K is not a p-value. The
       second extrapolates with a beta distribution, as in M3C
     - log_pac_null_mean, log_pac_null_sd: mean and standard deviation of log PAC over the references
-    - with "all": bic, of a mixture of K components on the labels (smaller is better, but each K has other labels,
-      unless `choose_from` gets one ensemble for all); pcc_clusters, the number of clusters that `conclust.PCC` keeps
-      with a maximum of 2 K; eigengap, after the K-th eigenvalue of the graph of objects and clusters
 
     Standard errors come from a jackknife over ten groups of resamples, with a fixed consensus and the pairs of at
     most 250 objects. Exceptions: `rcsi` (over the references), `silhouette_points` (over objects),
@@ -246,9 +234,26 @@ def choose(
     array([0.   , 0.   , 0.138, 0.241])
     """
     call = _Call(
-        *(X, k, categories, category_weight, clusterer, n_resamples, sample_fraction, null),
-        *(n_references, sequential, alpha, window, n_components, scale, criteria, max_test),
-        *(max_dense, n_pairs, random_state, n_jobs, cache_dir),
+        X=X,
+        k=k,
+        categories=categories,
+        category_weight=category_weight,
+        clusterer=clusterer,
+        n_resamples=n_resamples,
+        sample_fraction=sample_fraction,
+        null=null,
+        n_references=n_references,
+        sequential=sequential,
+        alpha=alpha,
+        window=window,
+        n_components=n_components,
+        scale=scale,
+        max_test=max_test,
+        max_dense=max_dense,
+        n_pairs=n_pairs,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        cache_dir=cache_dir,
     )
     clock = _Clock(reporter(verbose, _OWNER))
     data = _read(call)
@@ -277,7 +282,6 @@ class _Call:
     window: tuple[float, float]
     n_components: int | None
     scale: Scale
-    criteria: Criteria
     max_test: int
     max_dense: int
     n_pairs: int
@@ -372,9 +376,8 @@ def _settings(call: _Call) -> Settings:
         (call.n_pairs, "n_pairs", 1000),
     ):
         check_int(value, name, _OWNER, low=low)
-    check_option(call.null, "null", _OWNER, (None, *NULLS))
+    check_option(call.null, "null", _OWNER, (None, *OFFERED))
     check_option(call.scale, "scale", _OWNER, Scale)
-    check_option(call.criteria, "criteria", _OWNER, Criteria)
     if not (call.sequential is None or isinstance(call.sequential, bool)):
         refuse("sequential", _OWNER, "a bool or None", call.sequential)
     fraction = check_real(call.sample_fraction, "sample_fraction", _OWNER, high=1.0, closed="right")
@@ -398,15 +401,15 @@ def _settings(call: _Call) -> Settings:
             None,
         )
     return Settings(
-        (),
-        call.clusterer,
-        call.n_resamples,
-        fraction,
-        call.null,
-        call.n_references,
-        ends,
-        threads,
-        call.cache_dir,
+        ks=(),
+        clusterer=call.clusterer,
+        n_resamples=call.n_resamples,
+        sample_fraction=fraction,
+        null=call.null,
+        n_references=call.n_references,
+        window=ends,
+        threads=threads,
+        cache_dir=call.cache_dir,
     )
 
 
@@ -449,8 +452,21 @@ def _read(call: _Call) -> _Data:
         seed=seeds.design,
     )
     return _Data(
-        *(call, settings, root, seeds, scaling, (n, p), codes, components),
-        *(scores, spread, tested, widths, of_tested, sequential, design),
+        call=call,
+        settings=settings,
+        root=root,
+        seeds=seeds,
+        scaling=scaling,
+        shape=(n, p),
+        codes=codes,
+        components=components,
+        scores=scores,
+        spread=spread,
+        tested=tested,
+        widths=widths,
+        of_tested=of_tested,
+        sequential=sequential,
+        design=design,
     )
 
 
@@ -519,7 +535,6 @@ def _assemble(
         "sequential": data.sequential,
         "alpha": float(call.alpha),
         "window": (float(requested.window[0]), float(requested.window[1])),
-        "criteria": call.criteria,
         "max_test": call.max_test,
         "max_dense": call.max_dense,
         "n_pairs": None if design.pairs is None else len(design.pairs[0]),
@@ -609,14 +624,12 @@ def _measure(data: _Data, ensembles: dict[int, Ensemble], clock: _Clock) -> dict
     seeds = spawn_sequences(data.seeds.splits, len(ensembles))
     for (number, ensemble), of_number in zip(ensembles.items(), seeds, strict=True):
         result = measure(ensemble, number, data.design, points=scores)
-        strength_seed, fit_seed = spawn_sequences(of_number, 2)
+        (strength_seed,) = spawn_sequences(of_number, 1)
         strength = np.empty(0)  # other clusterers have no centres for placing objects
         if settings.fast:
             strength = prediction_strength(scores, number, strength_seed, settings.threads)
         result.values["prediction_strength"] = mean_of(strength)
         result.errors["prediction_strength"] = error_of_mean(strength)
-        if data.call.criteria == "all":
-            result.values.update(costly_criteria(ensemble, number, fit_seed, settings.threads))
         measured[number] = result
         clock.finished(f"measured K = {number}")
     return measured

@@ -8,15 +8,14 @@ from typing import Any
 from conclust._progress import reporter
 from conclust._random import RandomStateLike, repeating, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread, thread_count
-from conclust._validation import check_int, check_option, refuse
+from conclust._validation import check_int, refuse
 from conclust.consensus.base import warn_of_separate_sets
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.selection.judged.measuring import Design, consensus_of, measure
-from conclust.selection.judged.model_criteria import costly_criteria
 from conclust.selection.judged.pairs import check_window
 from conclust.selection.selection import Selection
-from conclust.selection.settings import Criteria, read_numbers
+from conclust.selection.settings import read_numbers
 from conclust.selection.tabling import assemble
 from conclust.trees.agglomeration import unobserved_pairs
 from conclust.trees.clusterwise import warn_of_pairs
@@ -30,7 +29,6 @@ def choose_from(
     k: int | Sequence[int] | None = None,
     *,
     window: tuple[float, float] = (0.1, 0.9),
-    criteria: Criteria = "usual",
     max_dense: int = 3000,
     n_pairs: int = 200_000,
     random_state: RandomStateLike = None,
@@ -54,14 +52,12 @@ def choose_from(
         For one ensemble: the numbers to try, at least 2. None: 2 to 10, limited by the number of objects.
     window : tuple of two floats, default=(0.1, 0.9)
         A pair is ambiguous if it is together in a share above the first and up to the second.
-    criteria : {"usual", "all"}, default="usual"
-        "all" adds criteria that need further fits for each K: `bic`, `pcc_clusters`, `eigengap`.
     max_dense : int, default=3000
         Maximum number of objects for which all pairs are counted and a tree is grown; see `choose`.
     n_pairs : int, default=200000
         Pairs drawn where there are more than `max_dense` objects. At least 1000.
     random_state : int, Generator, SeedSequence or RandomState, default=None
-        Draws objects and pairs where there are too many, and starts of "all" criteria.
+        Draws objects and pairs where there are too many.
     n_jobs : int, default=None
         Threads. None: ``OMP_NUM_THREADS`` or all processors. No bit of the result depends on it.
     verbose : int, default=0
@@ -108,7 +104,6 @@ def choose_from(
     """
     check_int(max_dense, "max_dense", _OWNER, low=10)
     check_int(n_pairs, "n_pairs", _OWNER, low=1000)
-    check_option(criteria, "criteria", _OWNER, Criteria)
     ends = check_window(window, _OWNER)
     threads = thread_count(n_jobs, _OWNER)
     report = reporter(verbose, _OWNER)
@@ -126,24 +121,22 @@ def choose_from(
             f"The 'k' parameter of {_OWNER} must hold numbers up to n_samples={n}. Got {ks[-1]} instead."
         )
     _warn_of_missing(tuple(members.values())[: 1 if shared else None], max_dense)
-    design_seed, fit_seed = spawn_sequences(root, 2)
+    (design_seed,) = spawn_sequences(root, 1)
     with one_library_thread():
         design = Design.draw(
             n, max_dense=max_dense, n_pairs=n_pairs, window=ends, n_jobs=threads, seed=design_seed
         )
         tree = consensus_of(members[ks[0]], design) if shared else None
         measured = {}
-        for number, seed in zip(ks, spawn_sequences(fit_seed, len(ks)), strict=True):
-            result = measure(members[number], number, design, consensus=tree, shared=shared)
-            if criteria == "all":
-                result.values.update(costly_criteria(members[number], number, seed, threads))
-            measured[number] = result
+        for number in ks:
+            measured[number] = measure(
+                members[number], number, design, consensus=tree, shared=shared
+            )
             report(f"measured K = {number}")
     settings = {
         "n_samples": n,
         "one_ensemble": shared,
         "window": (float(ends[0]), float(ends[1])),
-        "criteria": criteria,
         "max_dense": max_dense,
         "n_pairs": None if design.pairs is None else len(design.pairs[0]),
         "null": None,

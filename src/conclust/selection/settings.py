@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from os import PathLike
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from conclust._random import spawn_seeds
 from conclust._validation import is_whole, refuse
 from conclust.selection.resampled.null import Null
 from conclust.selection.resampled.resampling import ClustererResamples, KMeansResamples, Resamples
-
-Criteria = Literal["usual", "all"]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ _SMALL = 200
 # Maximum size of matrices solved densely if Lanczos does not converge: 72 MB.
 _WHOLE_AT_LAST = 3_000
 # Relative error of eigenvalues that only weak ties separate, and the difference above which a missed one is reported.
-_CLOSE = 1e-10
+_CLOSE = 1e-14
 _APART = 1e-6
 
 

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from sklearn.base import clone
 
-import conclust
 from conclust._validation import refuse, shown
 from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.registry import advice_on, method_named, methods
+from conclust.consensus.registry import advice_on, make, method_named, methods
 from conclust.exceptions import ParameterError
 
 OWNER = "compare"
@@ -134,7 +133,7 @@ def _ready(given: Any) -> tuple[Any, bool]:
         method = method_named(given)
         if method is None:
             refuse("methods", OWNER, "names of methods, or estimators", given, advice_on(given))
-        return getattr(conclust, method.estimator)(), True
+        return make(method.estimator), True
     if isinstance(given, type) or not callable(getattr(given, "fit_predict", None)):
         advice = f"Give an instance: {given.__name__}()." if isinstance(given, type) else ""
         refuse("methods", OWNER, "names of methods, or objects with fit_predict", given, advice)

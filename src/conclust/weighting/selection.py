@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
-from conclust._sklearn import clone
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
@@ -294,23 +295,24 @@ def adaptive_selection(
 
 
 def moderate_diversity(
-    ensemble: Ensemble | ArrayLike,
+    ensemble: Ensemble | ArrayLike | Sequence[Ensemble],
     size: int | None = None,
     *,
     n_candidates: int = 101,
     max_share: float = MAX_SHARE,
     random_state: RandomStateLike = None,
-) -> Ints:
-    """Select the part with the median diversity among many random parts of an ensemble.
+) -> Ints | int:
+    """Select the part with the median diversity among many random parts of an ensemble, or the ensemble among several.
 
     Parameters
     ----------
-    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Hard partitions. Their weights are ignored.
+    ensemble : Ensemble, array-like of shape (n_samples, n_partitions) or list of Ensemble
+        Hard partitions. Their weights are ignored. A list: the candidates are its ensembles, as in the paper, which
+        generates them with several seeds.
     size : int, default=None
-        Number of partitions in a part. None: half of them, rounded up.
+        Number of partitions in a part. None: half of them, rounded up. Not for a list.
     n_candidates : int, default=101
-        Number of parts drawn.
+        Number of parts drawn. Not used for a list.
     max_share : float, default=0.7
         Partitions that have more than this share of their objects in one cluster are not selected
         (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
@@ -321,7 +323,7 @@ def moderate_diversity(
     -------
     ndarray of int64 of shape (size,)
         Indices of the partitions selected, in increasing order; fewer than `size` where fewer are
-        not degenerate.
+        not degenerate. For a list: the index of the ensemble.
 
     Raises
     ------
@@ -334,9 +336,8 @@ def moderate_diversity(
 
     Notes
     -----
-    The diversity of a part is the mean of 1 - adjusted Rand index over its pairs. The paper, which
-    finds ensembles of medium diversity better than very diverse ones, generates the candidates
-    again each time; here they are parts of one ensemble.
+    The diversity of a part is the mean of 1 - adjusted Rand index over its pairs. The paper finds ensembles of medium
+    diversity better than very diverse ones.
 
     References
     ----------
@@ -351,17 +352,33 @@ def moderate_diversity(
     (2,)
     """
     owner = "moderate_diversity"
+    if isinstance(ensemble, list) and ensemble and all(isinstance(e, Ensemble) for e in ensemble):
+        if size is not None:
+            refuse(
+                "size", owner, "None with a list of ensembles, each a candidate as a whole", size
+            )
+        some = [_candidates(one, max_share, None, owner)[0] for one in ensemble]
+        pairs = [similarities(members, "ari", owner, floor=None) for members in some]
+        return _median([_diversity_of(S) for S in pairs])
     members, candidates, size = _candidates(ensemble, max_share, size, owner)
     S = similarities(members, "ari", owner, floor=None)
     m = len(S)
     check_int(n_candidates, "n_candidates", owner)
     generators = spawn_generators(seed_sequence(random_state, owner), n_candidates)
     parts = [np.sort(rng.permutation(m)[:size]) for rng in generators]
-    diversity = [
-        1.0 - (S[np.ix_(part, part)].sum() - size) / max(size * (size - 1), 1) for part in parts
-    ]
-    order = np.argsort(np.round(diversity, 12), kind="stable")
-    return candidates[parts[int(order[(n_candidates - 1) // 2])]]
+    return candidates[parts[_median([_diversity_of(S[np.ix_(part, part)]) for part in parts])]]
+
+
+def _diversity_of(S: Floats) -> float:
+    """Return the mean of 1 - similarity over pairs."""
+    m = len(S)
+    return float(1.0 - (S.sum() - m) / max(m * (m - 1), 1))
+
+
+def _median(values: list[float]) -> int:
+    """Return the index of the median of values, the lower one of two; the first one if tied up to rounding."""
+    order = np.argsort(np.round(values, 12), kind="stable")
+    return int(order[(len(values) - 1) // 2])
 
 
 def resampled_selection(

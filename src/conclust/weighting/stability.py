@@ -7,11 +7,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from conclust._arrays.ratios import ratio
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._sklearn import clone
 from conclust._types import Floats
 from conclust._validation import check_int, check_option, check_real, refuse
 from conclust.ensemble import Ensemble

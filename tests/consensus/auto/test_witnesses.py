@@ -321,7 +321,7 @@ def test_constraints_that_hold_change_no_label(max_samples):
 def test_chance_confidence_takes_the_decision_of_the_model():
     members, _ = raters(of_seed(0), 0.2, 5, 200)
     model = AutoConsensus().fit(members)
-    again = AutoConsensus(model.n_clusters_).fit_like(members, model)
+    again = AutoConsensus(model.n_clusters_)._fit_like(members, model)
     assert again.evidence_ == model.evidence_ == "witnesses"
     sure = chance_confidence(model, members, random_state=0)
     assert sure.mean > sure.by_chance.mean()

@@ -49,6 +49,23 @@ def test_the_second_example_is_solved(cls):
     np.testing.assert_array_equal(cls(2, random_state=0).fit(E2).labels_, [0, 0, 0, 1, 1, 1])
 
 
+# Table 1 of Strehl and Ghosh (2002): seven objects, three of them missing in the last partition.
+STREHL_GHOSH = np.array(
+    [[1, 1, 1, 2, 2, 3, 3], [2, 2, 2, 3, 3, 1, 1], [4, 4, 2, 2, 3, 3, 3], [1, 2, -1, 1, 2, -1, -1]]
+).T
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_example_of_strehl_and_ghosh_is_solved(seed):
+    model = CSPA(3, random_state=seed).fit(STREHL_GHOSH)
+    np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 2, 2])
+    # Another partition has the same cut, with parts of 3, 1 and 3 objects; by c / N it is lower.
+    p = coassociation(STREHL_GHOSH) / 4
+    assert naive.cut(p, model.labels_) == naive.cut(p, [0, 0, 0, 1, 2, 2, 2]) == model.objective_
+    other = CSPA(3, normalized=True, random_state=seed).fit(STREHL_GHOSH)
+    np.testing.assert_array_equal(other.labels_, [0, 0, 0, 1, 2, 2, 2])
+
+
 def test_the_second_example_has_a_lower_cut_of_co_association_elsewhere():
     # Four objects per part are allowed: ceil(1.05 x 3). The published solution cuts 3, this one 8/3.
     model = CSPA(2, random_state=0).fit(E2)
@@ -176,13 +193,14 @@ def test_objectives_match_a_recount(seed, missing):
     for partitioner in ("spectral", "internal"):
         model = HBGF(3, partitioner=partitioner, random_state=0).fit(labels)
         assert model.objective_ == naive.bipartite_cut(labels, model.labels_)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EvidenceWarning)
-        cspa = CSPA(3, random_state=0).fit(labels)
     both = (labels[:, None] >= 0) & (labels[None] >= 0)
     together = ((labels[:, None] == labels[None]) & both).sum(axis=2)
-    p = together / np.maximum(both.sum(axis=2), 1)
-    assert cspa.objective_ == pytest.approx(naive.cut(p, cspa.labels_))
+    for normalized in (False, True):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EvidenceWarning)
+            cspa = CSPA(3, normalized=normalized, random_state=0).fit(labels)
+        p = together / (np.maximum(both.sum(axis=2), 1) if normalized else 5)
+        assert cspa.objective_ == pytest.approx(naive.cut(p, cspa.labels_))
     hgpa = HGPA(3, random_state=0).fit(labels)
     assert hgpa.objective_ == naive.connectivity(labels, hgpa.labels_)
     mcla = MCLA(3, random_state=0).fit(labels)

@@ -26,6 +26,7 @@ from conclust.exceptions import (
     DenseLimitError,
     EvidenceWarning,
     ParameterError,
+    UnsupportedEnsembleError,
 )
 from conclust.trees.agglomeration import starting_clusters, unobserved_pairs
 
@@ -51,6 +52,20 @@ def test_four_objects_match_hand_calculation(linkage, heights):
     assert model.n_clusters_ == 2
     assert model.labels_.tolist() == [0, 0, 1, 1]
     assert model.labels_.dtype == np.int64
+
+
+def test_the_longest_lifetime_is_taken_to_the_letter():
+    # Of random labels, which agree in little, more clusters than any partition has.
+    above = 0
+    for seed in range(20):
+        labels = np.random.default_rng([11, seed]).integers(0, 3, (14, 5))
+        model = EAC("lifetime").fit(labels)
+        lives = np.diff(np.append(0.0, model.linkage_matrix_[:, 2]))[::-1]
+        assert model.n_clusters_ == 2 + np.argmax(lives >= lives.max() - 1e-12)
+        above += model.n_clusters_ > 3
+    assert above
+    with pytest.raises(UnsupportedEnsembleError, match="with these parameters"):
+        EAC("lifetime").fit(labels, must_link=[[0, 1]])
 
 
 def test_lifetimes_of_four_objects_match_hand_calculation():
@@ -131,27 +146,6 @@ def test_ward_equals_ward_on_indicator_rows():
     model = EAC(5, linkage="ward").fit(ensemble)
     np.testing.assert_allclose(model.linkage_matrix_[:, 2], expected[:, 2], rtol=0, atol=1e-11)
     assert adjusted_rand_score(hierarchy.fcluster(expected, 5, "maxclust"), model.labels_) == 1.0
-
-
-@pytest.mark.parametrize("linkage", LINKAGES)
-def test_soft_members_are_linked_by_expected_coassociation(linkage):
-    rng = np.random.default_rng(2)
-    memberships = [rng.dirichlet(np.ones(k), size=30) for k in (2, 3, 4)]
-    memberships[1][4] = np.nan
-    B = np.nan_to_num(np.hstack(memberships))
-    N = np.full((30, 30), 3.0)
-    N[4], N[:, 4] = 2.0, 2.0
-    D = 1.0 - (B @ B.T) / N
-    np.fill_diagonal(D, 0.0)
-    D = np.sqrt(D) if linkage == "ward" else D
-    expected = hierarchy.linkage(squareform(D, checks=False), linkage)
-    tree = EAC(linkage=linkage).fit(Ensemble.from_memberships(memberships)).linkage_matrix_
-    np.testing.assert_allclose(tree[:, 2], expected[:, 2], rtol=0, atol=1e-11)
-
-
-def test_equal_soft_rows_are_not_at_distance_zero():
-    ensemble = Ensemble.from_memberships([[[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]])
-    assert EAC(linkage="average").fit(ensemble).linkage_matrix_[0, 2] == 0.5
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
@@ -343,14 +337,11 @@ def test_the_dense_limit_error_names_alternatives(linkage):
 # -- average linkage of more rows than fit a matrix
 
 
-@pytest.mark.parametrize("kind", ["weighted", "soft"])
 @pytest.mark.parametrize("noise", [0.0, 0.2])
-def test_rows_and_matrix_give_the_same_tree_without_ties(kind, noise):
+def test_rows_and_matrix_give_the_same_tree_without_ties(noise):
     rng = np.random.default_rng(31)
     labels = random_labels(rng, 300, 9, k=8, noise=noise)
     e = Ensemble(labels, weights=np.sqrt([2.0, 3, 5, 7, 11, 13, 17, 19, 23]))
-    if kind == "soft":
-        e = Ensemble.from_memberships([rng.dirichlet(np.full(4, 0.3), 300) for _ in range(5)])
     by_matrix, by_rows = EAC(5).fit(e), EAC(5, max_dense=20).fit(e)
     a, b = by_matrix.linkage_matrix_, by_rows.linkage_matrix_
     np.testing.assert_allclose(b[:, 2], a[:, 2], rtol=0, atol=1e-10)

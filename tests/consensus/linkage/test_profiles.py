@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.cluster.hierarchy as hierarchy
 from scipy.spatial.distance import pdist, squareform
 from tests.cases import E1, planted
 from tests.naive import linkage as naive
@@ -41,14 +40,6 @@ def test_the_tree_equals_that_of_the_rows(linkage, missing, noise, weighted):
         model = EAC(metric="profile", linkage=linkage).fit(Ensemble(labels, weights=weights))
     D = squareform(pdist(profiles(labels, weights)))
     naive.replay(model.linkage_matrix_, lambda A, B: naive.between(D, A, B, linkage), 1e-5)
-
-
-def test_soft_members_are_linked_by_their_memberships():
-    members = [np.random.default_rng(u).dirichlet(np.ones(3), 20) for u in range(5)]
-    S = sum(M @ M.T for M in members) / 5
-    np.fill_diagonal(S, 1.0)
-    tree = EAC(metric="profile").fit(Ensemble.from_memberships(members)).linkage_matrix_
-    np.testing.assert_allclose(tree[:, 2], hierarchy.linkage(S, "average")[:, 2], atol=1e-6)
 
 
 def test_planted_clusters_are_found():

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from tests.cases import planted
 from tests.naive import losses as naive
 from tests.naive.partitions import all_partitions
 
 from conclust import BayesEstimate, Ensemble, MedianPartition
 from conclust.consensus.median import bayes_search
-from conclust.exceptions import ConclustError, ParameterError, UnsupportedEnsembleError
+from conclust.exceptions import (
+    ConclustError,
+    OrientationWarning,
+    ParameterError,
+    UnsupportedEnsembleError,
+)
 from conclust.measures.losses import LOSSES, PartitionRows, expected_losses
 from conclust.metrics import expected_loss
 
@@ -40,6 +48,21 @@ def test_the_loss_matches_its_definition_and_is_below_all_draws_and_cuts(loss, o
     assert (
         model.expected_loss_ <= expected_losses(PartitionRows(cuts), ensemble, loss).min() + 1e-12
     )
+
+
+def test_no_draw_is_better_than_the_estimate():
+    # The proxy loss leads all starts away from draw 1.
+    rng = np.random.default_rng(10001051)
+    rng.choice(7), rng.choice(5), rng.choice(7)
+    k = int(rng.integers(2, 6))
+    labels = np.tile(rng.integers(0, k, 120)[:, None], (1, 3))
+    wrong = rng.random((120, 3)) < rng.choice([0, 0.1, 0.3])
+    labels[wrong] = rng.integers(0, k, wrong.sum())
+    for seed in range(3):
+        model = BayesEstimate(loss="nvi", n_init=1, random_state=seed).fit(labels)
+        assert model.best_draw_ == 1
+        assert model.expected_loss_ <= model.best_draw_loss_ + 1e-12
+        assert BayesEstimate(loss="nvi", max_clusters=1).fit(labels).n_clusters_ == 1
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -177,3 +200,26 @@ def test_a_search_used_again_ends_as_a_new_one(loss):
                 alone.converged,
             )
         assert len(used.idle) == 1
+
+
+def posterior(rng, n, m, k, *, renamed):
+    """Draws (objects, draws) that scatter around a partition, with one set of names or with names of their own."""
+    truth = rng.integers(0, k, n)
+    draws = np.where(rng.random((n, m)) < 0.1, rng.integers(0, k, (n, m)), truth[:, None])
+    if renamed:
+        draws = np.column_stack([rng.permutation(k)[draw] for draw in draws.T])
+    return draws
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+@pytest.mark.parametrize(("n", "m", "k"), [(100, 250, 4), (150, 60, 3), (80, 80, 8)])
+def test_draws_in_rows_are_warned_of_and_draws_in_columns_are_not(n, m, k, renamed):
+    draws = posterior(np.random.default_rng(n), n, m, k, renamed=renamed)
+    quick = BayesEstimate(random_state=0, n_init=1, n_rebuilds=0, max_iter=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        with pytest.warns(OrientationWarning, match="from_draws"):
+            quick.fit(draws.T)
+        warnings.simplefilter("error", OrientationWarning)
+        quick.fit(draws)
+        quick.fit(Ensemble.from_draws(draws.T))

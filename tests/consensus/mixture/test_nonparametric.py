@@ -123,16 +123,6 @@ def test_a_unanimous_ensemble_keeps_its_clusters():
     np.testing.assert_array_equal(model.labels_, truth)
 
 
-def test_weights_act_as_exponents():
-    labels, _ = ragged(2, n=30, missing=0.1, noise=0.1)
-    weights = np.array([1, 2, 1, 0, 3, 1, 1, 2])
-    a, b = (
-        NonparametricBayesianEnsemble(n_draws=50, random_state=0).fit(ensemble)
-        for ensemble in (Ensemble(labels, weights=weights), np.repeat(labels, weights, axis=1))
-    )
-    assert adjusted_rand_score(a.labels_, b.labels_) > 0.9
-
-
 def test_unobserved_objects_are_in_no_draw():
     labels, _ = ragged(3, n=30)
     labels[4] = -1

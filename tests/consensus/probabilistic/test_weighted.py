@@ -322,6 +322,24 @@ def test_objects_observed_without_weight_keep_their_cluster():
     assert adjusted_rand_score(np.delete(model.labels_, 7), np.delete(truth, 7)) > 0.95
 
 
+def test_a_given_membership_is_the_start_of_algorithm_1():
+    labels, truth = noisy()
+    rng = np.random.default_rng(0)
+    for start in (rng.dirichlet([1, 1, 1], len(labels)), rng.integers(0, 3, len(labels))):
+        model = WeightedPCC(3, init=start, random_state=0).fit(labels)
+        Y = start if start.ndim == 2 else np.eye(3)[start]
+        d = naive.distances(labels, Y)
+        assert model.trace_[0] == pytest.approx(d.mean())
+        rho = 1 / (0.8 * labels.shape[1])
+        first = capped_weights(d, np.full(len(d), rho))
+        assert model.trace_[1] == pytest.approx(first @ d)
+        assert adjusted_rand_score(truth, model.labels_) > 0.9
+    with pytest.raises(
+        ParameterError, match="'init' parameter of WeightedPCC must be one of 'auto'"
+    ):
+        WeightedPCC(3, init=np.ones((2, 2))).fit(labels)
+
+
 def test_stopping_at_max_iter_warns():
     labels, _ = noisy(flip=0.3)
     with pytest.warns(ConvergenceWarning, match="WeightedPCC stopped after max_iter=1 rounds"):

@@ -48,6 +48,11 @@ def run(arguments: argparse.Namespace) -> None:
             "--id-column."
         )
     table = metrics.contingency(first, second)
+    if min(table.shape) == table.n_samples > 1:
+        raise InputError(
+            f"Every object is alone in both {arguments.first} and {arguments.second}, so no measure says how alike they are. "
+            "Are the labels in another column (--column), or the columns not divided (--delimiter)?"
+        )
     values = {name: float(getattr(metrics, name)(first, second)) for _, name, _ in _MEASURES}
     if arguments.json:
         content = {

@@ -27,6 +27,7 @@ from conclust.cli.options import LEVEL
 from conclust.cli.reading.answers import read_answers
 from conclust.cli.reading.fill import Filled
 from conclust.cli.reading.inputs import Points, read_ensemble
+from conclust.cli.reading.memberships import read_membership_files
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
 from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import in_options, jobs, reading, scale, scaling
@@ -41,6 +42,7 @@ from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.storing import refusal_to_save
 from conclust.pipeline import ConsensusClustering
+from conclust.points.doubts import doubts
 from conclust.results.placing import Placing
 from conclust.results.record import (
     EnsembleFacts,
@@ -180,6 +182,7 @@ def _clustered(
         scale=made.scale_,
         scale_reason=scaling(made.scale_reason_, points.names),
         na=arguments.na,
+        notations=points.notations or None,
         impute=arguments.impute,
         category_weight=None if weights is None else float(weights[-1]),
         refined=pipeline.refinement_ is not None,
@@ -191,7 +194,9 @@ def _clustered(
         model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
     held = _Clustered(points, filled, pipeline)
     source = source_of(arguments.points, points, filled)
-    return _Work(model, ensemble, table, points.classes, source, settings, warned, held)
+    return _Work(
+        model, ensemble, table, points.classes, source, settings, [*points.doubts, *warned], held
+    )
 
 
 def source_of(path: Path, points: Points, filled: Filled) -> Source:
@@ -244,7 +249,11 @@ def run_combine(arguments: argparse.Namespace) -> None:
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
-        if arguments.rows == "draws":
+        first = arguments.labels
+        if arguments.memberships is not None:
+            first = arguments.memberships[0]
+            labels = read_membership_files(arguments.memberships, weights=arguments.weights)
+        elif arguments.rows == "draws":
             labels = read_draws(
                 arguments.labels,
                 reading(arguments),
@@ -263,7 +272,10 @@ def run_combine(arguments: argparse.Namespace) -> None:
             )
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
-        talk.step(read_line(arguments.labels, kinds, labels.notes))
+        talk.step(read_line(first, kinds, labels.notes))
+        repeats = doubts(np.empty((ensemble.n_samples, 0)), ids=labels.ids)
+        for repeat in repeats:
+            talk.step(repeat)
         clock.lap("read")
         model = choice.estimator(
             seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
@@ -271,7 +283,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
         with recorded_warnings() as warned, _combining(talk, choice, ensemble, 0):
             model.fit(ensemble)
         clock.lap("combine")
-        source = Source(plain(arguments.labels), ensemble.n_samples, tuple(labels.names))
+        source = Source(plain(first), ensemble.n_samples, tuple(labels.names))
         drawn = arguments.rows == "draws"
         settings = Settings(
             method=choice.method.estimator.lower(),
@@ -284,7 +296,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             na=arguments.na,
         )
         table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
-        work = _Work(model, ensemble, table, labels.classes, source, settings, warned)
+        work = _Work(model, ensemble, table, labels.classes, source, settings, [*repeats, *warned])
         summary = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(summary, summary.splitlines()[0])
 
@@ -316,7 +328,7 @@ def refuse_labels_from(arguments: argparse.Namespace) -> None:
     if arguments.labels_from:
         raise InputError(
             "--labels-from 1 is for a file of labels: give --out labels.csv, or --out - for standard output. In the "
-            "files of a folder labels count from 0, and 'conclust report' numbers the clusters from 1."
+            "files of a folder, and on the page of 'conclust report', labels count from 0."
         )
 
 

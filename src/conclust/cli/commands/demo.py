@@ -86,7 +86,7 @@ Consensus clustering: cluster the same objects many times, then combine the clus
 
 _BEFORE = """\
 How good is the result? Each data set is clustered in two ways. "random k-means": 100 times, from random starts, with \
-random numbers of clusters. "mixed algorithms": by single, average, ward and centroid linkage, \
+many numbers of clusters. "mixed algorithms": by single, average, ward and centroid linkage, \
 k-means and spectral clustering, each with several numbers of clusters. These numbers range from the number \
 of known classes to five times as many (at least 20). Columns are scaled to [0, 1] first (min-max)."""
 
@@ -312,7 +312,7 @@ def _names_of(data: Any, classes: NDArray[Any]) -> NDArray[Any]:
 
 def _draw(shown: _Shown, classes: NDArray[Any], folder: OutputFolder, talk: Talk) -> bool:
     """Write the two pictures of a data set; return whether matplotlib is installed."""
-    from conclust.plotting import coassociation_heatmap, membership_heatmap
+    from conclust.plotting import coassociation_heatmap, membership_bars
 
     name, auto, soft = shown.name, shown.models["AutoConsensus"], shown.models["PCC"]
     strips = {"Auto": auto, "class": classes}
@@ -325,7 +325,7 @@ def _draw(shown: _Shown, classes: NDArray[Any], folder: OutputFolder, talk: Talk
         f"How often pairs are together: {name}, {shown.ensemble.n_partitions} k-means clusterings"
     )
     _save(pair, title, folder.file(f"{name}_coassociation.png"))
-    rows = membership_heatmap(soft, labels={"class": classes})
+    rows = membership_bars(soft)
     _save(rows, f"PCC on {name}", folder.file(f"{name}_membership.png"))
     return True
 

@@ -75,7 +75,7 @@ def _unsure(model: ConsensusClustering) -> str:
         return f"No object is less than {_UNSURE:.0%} in its cluster."
     least = unsure[np.argsort(sure.confidence[unsure], kind="stable")][:_NAMED]
     named = ", ".join(
-        f"object {i} ({sure.confidence[i]:.0%} in cluster {sure.labels[i] + 1}, else in {sure.second[i] + 1})"
+        f"object {i} ({sure.confidence[i]:.0%} in cluster {sure.labels[i]}, else in {sure.second[i]})"
         for i in least
     )
     return f"Less than {_UNSURE:.0%} in their clusters, {len(unsure)} in all: {named}."

@@ -57,7 +57,7 @@ def read_draws(
         if source.has_columns:
             with table_of(source, how, labels=True) as table:
                 roles = roles_of(table, how, labels=True)
-                draws, _ = table.labels(roles.data, [], noise=missing == "noise")
+                draws = table.labels(roles.data, noise=missing == "noise")
                 if table.named:
                     ids = [table.names[j] for j in roles.data]
                 notes = (*table.notes, *roles.notes)

@@ -50,7 +50,7 @@ def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
     rows = [
         (
             method["estimator"],
-            _CLUSTERS[method["n_clusters"]],
+            _clusters(method),
             _gives(method),
             _yes(method["missing"]),
             _yes(method["weights"]),
@@ -74,7 +74,7 @@ def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
 
 def _described(method: dict[str, Any]) -> list[str]:
     facts = (
-        ("clusters", _CLUSTERS[method["n_clusters"]]),
+        ("clusters", _clusters(method)),
         ("gives", _gives(method)),
         ("missing labels", _missing(method)),
         ("weights", _yes(method["weights"])),
@@ -98,6 +98,10 @@ def _described(method: dict[str, Any]) -> list[str]:
 
 def _spelled(value: Any) -> str:
     return str(value).lower() if value is None or isinstance(value, bool) else str(value)
+
+
+def _clusters(method: dict[str, Any]) -> str:
+    return _CLUSTERS[method["n_clusters"]] + ", or fewer" * method["fewer"]
 
 
 def _gives(method: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,17 +16,21 @@ from conclust.cli.reading.inputs import Points, read_points
 from conclust.cli.record import Clock
 from conclust.cli.requested import reading
 from conclust.confidence import ClusterGaps, cluster_categories, cluster_features, cluster_gaps
+from conclust.points.doubts import doubts
 from conclust.results.features import MOST_GAPS, Features, write_features
 
 
 def points_read(arguments: argparse.Namespace, talk: Talk, clock: Clock) -> tuple[Points, Filled]:
     """Read the points of a command, and fill their empty cells by the rule of ``--impute``."""
     points = read_points(arguments.points, reading(arguments))
+    points = replace(points, doubts=tuple(doubts(points.X, points.names, points.ids)))
     n_samples, n_columns = points.X.shape
     kinds = [count(n_samples, "object"), count(n_columns, "column")]
     if points.category_names:
         kinds.append(count(len(points.category_names), "column") + " of categories")
     talk.step(read_line(arguments.points, kinds, points.notes))
+    for doubt in points.doubts:
+        talk.step(doubt)
     filled = fill(points.X, arguments.impute, points.names)
     if filled.note:
         talk.step(filled.note[0].upper() + filled.note[1:] + ".")

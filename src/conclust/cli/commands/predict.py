@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import conclust
 from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.columns import OBJECT, id_name, roles_of
-from conclust.cli.reading.csvfile import FILLING
 from conclust.cli.reading.inputs import points_of, read_labelling, read_labels
 from conclust.cli.reading.sources import Source as Input
 from conclust.cli.reading.sources import opened
@@ -33,9 +32,10 @@ from conclust.cli.summary import confidence_line, last_lines, score, sizes_line,
 from conclust.confidence import ChanceConfidence
 from conclust.confidence.items import company_of_new
 from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.registry import class_of, make
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of
-from conclust.exceptions import FileFormatError, InputError, OutputExistsError
+from conclust.exceptions import FileFormatError, InputError, OutputExistsError, UnseenLabelWarning
 from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.placing import labels_by_shares
@@ -46,7 +46,6 @@ from conclust.results.record import Record, Settings, Source, write_record
 from conclust.results.writing import LabelTable, write_labels, write_memberships
 
 _FILES = ("labels.csv", "memberships.csv", "result.json")
-_FILLED_BY = "Fill such cells, or make the result by 'conclust cluster --impute median': new objects are then filled as well."
 
 
 @dataclass(frozen=True)
@@ -100,6 +99,8 @@ def run(arguments: argparse.Namespace) -> None:
                 new = _read_new(arguments, how, result, table)
         n_new = len(new.labels)
         talk.step(f"Read {table.name}: {count(n_new, 'new object')}.")
+        for stranger in _strangers(result, new.labels):
+            talk.step(stranger)
         clock.lap("read")
         if new.by_centers is not None:
             near, shares = new.by_centers
@@ -182,11 +183,13 @@ def _read_result(folder: Path) -> _Result:
 
 
 def _reading_like(result: _Result, how: Reading, source: Input) -> Reading:
-    """Add the spellings of an empty cell with which the result was made; only CSV files have spellings."""
-    na = result.record.settings.get("na") or []
-    if source.kind != "csv" or not all(isinstance(text, str) for text in na):
+    """Read as the result was read: the spellings of empty cells, which only files of text have, and the notations of numbers."""
+    settings = result.record.settings
+    na = settings.get("na") or [] if source.kind == "csv" else []
+    notations = {**(settings.get("notations") or {})}
+    if not all(isinstance(text, str) for text in (*na, *notations.values())):
         return how
-    return replace(how, na=(*how.na, *na))
+    return replace(how, na=(*how.na, *na), notations=notations, command=())
 
 
 def _read_new(arguments: argparse.Namespace, how: Reading, result: _Result, table: Table) -> _New:
@@ -204,10 +207,7 @@ def _read_new(arguments: argparse.Namespace, how: Reading, result: _Result, tabl
         source.columns,
         result.id_name,
     )
-    try:
-        points = points_of(table, how)
-    except InputError as error:  # this command has no --impute
-        raise InputError(str(error).replace(FILLING, _FILLED_BY)) from error
+    points = points_of(table, how)
     _check_width(table, len(points.names), len(source.columns))
     X = placing.filled(points.X)
     complete = ~np.isnan(X).any(axis=1)
@@ -267,7 +267,7 @@ def _read_labels(how: Reading, result: _Result, table: Table) -> _New:
     roles = roles_of(table, how, labels=True)
     _check_width(table, len(roles.data), len(columns))
     noise = result.record.settings.get("missing") == "noise"
-    labels, ids, classes = read_labels(table, roles, how, noise=noise)
+    labels, ids, classes = read_labels(table, roles, noise=noise)
     labels = _spelled_alike(labels, result.ensemble)
     return _New(labels, ids, id_name(table, roles.ids), classes)
 
@@ -314,6 +314,27 @@ def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
     return spelled
 
 
+def _strangers(result: _Result, labels: NDArray[Any]) -> list[str]:
+    """Return a sentence for each column of the file with values that the result did not have."""
+    source, names = result.record.source, result.ensemble.names
+    columns = source.columns if result.of_labels else source.categories
+    said: list[str] = []
+    if not columns:
+        return said
+    for name, known, new in zip(
+        columns, names[-len(columns) :], labels.T[-len(columns) :], strict=True
+    ):
+        seen = {str(one) for one in known}
+        absent = Counter(str(v) for v in new if v is not None and v == v and v not in (-1, -2))
+        absent = Counter({value: times for value, times in absent.items() if value not in seen})
+        if absent:
+            said.append(
+                f"The column {name!r} has values that the result did not have, so that in this column these objects resemble "
+                f"no others: {', '.join(f'{value!r} ({times:,})' for value, times in absent.most_common(8))}."
+            )
+    return said
+
+
 # ---------------------------------------------------------------------------------------- placing
 
 
@@ -321,7 +342,7 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
     new = objects.labels
     method = result.record.method
     assert method is not None  # of cluster and combine
-    kind = getattr(conclust, method.estimator)
+    kind = class_of(method.estimator)
     if not hasattr(kind, "predict"):
         labels = labels_by_shares(result.ensemble, result.labels, new)
         way = f"by the clusterings they share with each cluster, because {method.estimator} cannot place new objects"
@@ -339,8 +360,9 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
             "parameters. Create the result again."
         )
     running = {"n_jobs": jobs(arguments), "verbose": int(talk.verbosity > 1)}
-    has = kind().get_params()
-    model = kind(**{**parameters, **{k: v for k, v in running.items() if k in has}})
+    model = make(
+        method.estimator, running, **{k: v for k, v in parameters.items() if k not in running}
+    )
     if isinstance(model, AutoConsensus) and objects.votes is not None:
         model.fit_votes(result.ensemble, objects.votes)
     else:
@@ -358,7 +380,9 @@ def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: 
             f"{result.folder}: fitting {method.estimator} again gives labels that differ from labels.csv. "
             f"It was made by other versions ({_versions(result)}) or changed. Create the result again."
         )
-    labels = model.predict(new)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenLabelWarning)  # named with their columns before
+        labels = model.predict(new)
     membership = None
     if hasattr(model, "predict_proba"):
         with warnings.catch_warnings():

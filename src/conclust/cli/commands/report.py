@@ -6,8 +6,6 @@ import argparse
 
 from conclust.cli.console import STREAM, Talk, send_table
 from conclust.cli.refusals import check_output_file
-from conclust.report import account, write
-from conclust.report.page import page
 
 PAGE = "report.html"
 
@@ -24,6 +22,10 @@ def run(arguments: argparse.Namespace) -> None:
     }
     if path != STREAM and (path.parent.is_dir() or path.parent != arguments.result):
         check_output_file(path, force=arguments.force)
+    # Loading these takes seconds, so that refusals come before it.
+    from conclust.report import account, write
+    from conclust.report.page import page
+
     talk.step(f"Reading {arguments.result}.")
     with talk.during("drawing"):
         if path == STREAM:

@@ -79,7 +79,11 @@ def run(arguments: argparse.Namespace) -> None:
                 features_written(path, points, filled, selection.labels_, raw=arguments.raw)
                 gaps = gaps_between(_scaled(filled.X, selection), selection.labels_)
             clock.lap("write")
-            more = {"scores": scores, "warnings": tuple(messages), "seconds": clock.seconds()}
+            more = {
+                "scores": scores,
+                "warnings": (*points.doubts, *messages),
+                "seconds": clock.seconds(),
+            }
             record = _record(arguments, points, filled, selection, chosen, **more)
             path = folder.file("result.json")
             write_record(path, record, selection=selection, gaps=gaps, borders=borders)
@@ -156,6 +160,7 @@ def _record(
         scale=selection.settings["scale"],
         scale_reason=scaling(selection.settings["scale_reason"], points.names),
         na=arguments.na,
+        notations=points.notations or None,
         impute=arguments.impute,
     )
     return Record(

@@ -42,7 +42,8 @@ def read_answers(
             )
         with table_of(source, how, labels=True) as table:
             columns = _columns(table, how)
-            labels, texts = table.labels(columns[2:], columns[:2], noise=missing == "noise")
+            labels = table.labels(columns[2:], noise=missing == "noise")
+            texts = table.texts(columns[:2])
             notes = ("one answer per row", *table.notes)
         names = [table.names[j] for j in columns]
         objects, partitions = ([text.strip() for text in column] for column in texts)

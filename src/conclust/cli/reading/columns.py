@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from conclust.cli.reading.cells import NAMING, is_missing, last_word
-from conclust.cli.reading.tables import Reading, Table, listed
+import numpy as np
+
+from conclust._validation import count
+from conclust.cli.console import plain
+from conclust.cli.reading.notation import NAMING, NUMBERING, is_number, last_word
+from conclust.cli.reading.tables import Reading, Table
 from conclust.exceptions import InputError
 
 OBJECT = "object"
@@ -15,11 +20,11 @@ OBJECT = "object"
 
 _OURS = re.compile(r"label|confidence|cluster_\d+")  # columns that conclust writes next to it
 _INDEX = "__index_level_"  # columns of an index without a name
-# Only unmistakable words for columns of numbers: a 'code' or a 'sample' may be a measurement.
-_NUMBERING = {"id", "ids", "identifier", "object", "row", "rowid", "index", "idx", "key"}
-_WHOLE = re.compile(r"[+-]?\d+(\.0+)?", re.ASCII)
 _FEW = 10  # number of objects below which all labels of a column may differ by chance
 _NEARLY = 0.9  # minimum share of different values of labels that are names
+_LISTED = 40  # maximum number of columns in a refusal
+# Those that a refusal adds.
+_OPTIONS = ("--id-column", "--categories", "--drop", "--na", "--impute", "--decimal", "--columns")
 
 
 @dataclass
@@ -34,8 +39,6 @@ class Roles:
         Columns of numbers or labels; of categories.
     chosen : bool
         Whether the user named the columns of data.
-    id_texts : list of str or None
-        The names, where they have been read.
     notes : list of str
         Guesses made while reading.
     """
@@ -45,7 +48,6 @@ class Roles:
     data: list[int]
     categories: list[int]
     chosen: bool
-    id_texts: list[str] | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -55,181 +57,121 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
     Raises
     ------
     InputError
-        A column does not exist, has two roles, or holds text although points are numbers; or no column is left.
+        A column does not exist, has two roles, or is not what it is used for; or no column is left.
     """
+    _refuse_undivided(table)
     roles = _requested(table, how)
-    dropped = {table.column(name, "--drop") for name in how.drop}
-    _take_unnamed(table, dropped, roles)
-    nameless = any(table.names[j].startswith(_INDEX) for j in table.index)
-    if not nameless:
-        _take_index(table, dropped, roles)
-    _find_names(table, dropped, roles, labels=labels)
-    if nameless:  # a column that is called like names comes first
-        _take_index(table, dropped, roles)
+    free = [] if roles.chosen else roles.data
+    guesses = [
+        j
+        for j in range(len(table.names))
+        if j in free or (roles.chosen and j not in _said(table, roles, how))
+    ]
+    if guesses[:1] == [0] and not table.names[0]:
+        _name(table, roles, 0, "first column, which has no name,")
+    index = [j for j in table.index if j in guesses]
+    alone = len(index) == len(table.index) == 1 and _differ(table, index[0])
+    if alone and not table.names[index[0]].startswith(_INDEX):
+        _name(table, roles, index[0], "index")
+    given = roles.ids is not None
+    for j in guesses:
+        known = j in index or j == roles.ids or (given and table.is_text(j))
+        if not known and _may_name(table, j, labels=labels):
+            _name(
+                table, roles, j, f"column {table.names[j]!r}" if table.named else f"column {j + 1}"
+            )
+    if alone and roles.ids is None:
+        _name(table, roles, index[0], "index")
+    if set(index) & set(roles.data):
+        roles.notes.append("its index left out")
+        roles.data = [j for j in roles.data if j not in index]
     if not labels:
-        words = [j for j in roles.data if table.is_text(j)]
         if how.categories == ("all",):
-            roles.categories = words
-            roles.data = [j for j in roles.data if j not in words]
-        elif words:
-            _refuse_words(table, words)
+            roles.categories = [j for j in roles.data if table.is_text(j)]
+            roles.data = [j for j in roles.data if j not in roles.categories]
+        table.settle(roles.data)
+        _refuse_undecided(table, roles, how)
+        roles.notes += table.how_written(roles.data)
     if not roles.data:
-        if len(table.names) == 1 and roles.id_texts is not None:
-            raise InputError(
-                f"{table.name} has one column of text. Are its columns separated by something else than a comma, a semicolon or a tab? "
-                "Give it with one of these between the columns."
-            )
-        raise InputError(
-            f"{table.name}: no column of data is left besides the named ones"
-            + (
-                ". Where all columns are categories, use: conclust combine."
-                if roles.categories
-                else "."
-            )
-        )
+        way = " Where all columns are categories, use: conclust combine." * bool(roles.categories)
+        raise InputError(f"{table.name}: no column of data is left besides the named ones.{way}")
     return roles
 
 
 def _requested(table: Table, how: Reading) -> Roles:
-    ids = None if how.id_column is None else table.column(how.id_column, "--id-column")
-    classes = None if how.label_column is None else table.column(how.label_column, "--label-column")
-    every = range(len(table.names))
+    def found(option: str, names: Sequence[str | None]) -> list[int]:
+        return [table.column(name, option) for name in names if name is not None]
+
     chosen = how.columns is not None
-    data = [table.column(name, "--columns") for name in how.columns or ()] if chosen else [*every]
-    drop = {table.column(name, "--drop") for name in how.drop}
-    categories = [
-        table.column(name, "--categories") for name in how.categories if how.categories != ("all",)
-    ]
+    given = {
+        "--id-column": [how.id_column],
+        "--label-column": [how.label_column],
+        "--drop": how.drop,
+        "--categories": () if how.categories == ("all",) else how.categories,
+        "--columns": how.columns or (),
+    }
+    places = {option: found(option, names) for option, names in given.items()}
     role_of: dict[int, str] = {}
-    for option, columns in (
-        ("--id-column", [ids]),
-        ("--label-column", [classes]),
-        ("--drop", [*drop]),
-        ("--categories", categories),
-        ("--columns", data if chosen else []),
-    ):
+    for option, columns in places.items():
         for j in columns:
+            if role_of.get(j) == option:
+                raise InputError(f"{option} names the column {table.names[j]!r} twice.")
             if j in role_of:
-                if option == role_of[j]:
-                    raise InputError(f"{option} names the column {table.names[j]!r} twice.")
                 raise InputError(f"{role_of[j]} and {option} name the same column.")
-            if j is not None:
-                role_of[j] = option
-    if not chosen:
-        data = [j for j in data if j not in role_of]
-    return Roles(ids, classes, data, categories, chosen)
+            role_of[j] = option
+    data = (
+        places["--columns"] if chosen else [j for j in range(len(table.names)) if j not in role_of]
+    )
+    ids, classes = ((*places[option], None)[0] for option in ("--id-column", "--label-column"))
+    return Roles(ids, classes, data, places["--categories"], chosen)
 
 
-def _take_unnamed(table: Table, dropped: set[int], roles: Roles) -> None:
-    """Take a first column without a name, the index of a data frame, as names of the objects; it is never data by itself."""
-    chosen = roles.data if roles.chosen else ()
-    if table.names[0] or 0 in (roles.ids, roles.classes, *dropped, *chosen):
-        return
+def _said(table: Table, roles: Roles, how: Reading) -> set[int | None]:
+    dropped = [table.column(name, "--drop") for name in how.drop]
+    return {roles.ids, roles.classes, *roles.categories, *roles.data, *dropped}
+
+
+def _name(table: Table, roles: Roles, j: int, shown: str) -> None:
+    """Take a column that may name the objects for their names, or leave it out; it is never data by itself."""
     if roles.ids is None:
-        roles.ids = 0
-        roles.notes.append("its first column, which has no name, read as names of the rows")
-    elif 0 in roles.data:
-        roles.notes.append("its first column, which has no name, left out")
-    roles.data = [j for j in roles.data if j != 0]
-
-
-def _take_index(table: Table, dropped: set[int], roles: Roles) -> None:
-    """Take the index of a data frame as names of the objects if each has another value; it is never data by itself."""
-    said = {roles.ids, roles.classes, *roles.categories, *(roles.data if roles.chosen else ())}
-    index = [j for j in table.index if j not in said | dropped]
-    if roles.ids is None and len(index) == len(table.index) == 1:
-        (texts,) = table.texts(index)
-        if len(set(texts)) == len(texts):
-            roles.ids, roles.id_texts = index[0], texts
-            roles.notes.append("its index read as names of the rows")
-            index = []
-    if set(index) & set(roles.data):
-        roles.notes.append("its index left out")
-    roles.data = [j for j in roles.data if j not in (*index, roles.ids)]
-
-
-def _find_names(table: Table, dropped: set[int], roles: Roles, *, labels: bool) -> None:
-    """Use a column as names of the objects only if nothing else is possible.
-
-    If the names are known, columns of numbers that may be names are left out; text is refused where it does not belong.
-    """
-    left = {roles.ids, roles.classes, *roles.categories, *(roles.data if roles.chosen else ())}
-    left |= dropped | set(table.index)
-    guesses = [
-        j
-        for j in range(len(table.names))
-        if j not in left
-        and (roles.ids is None or not table.is_text(j))
-        and (
-            _may_name(table, j, labels=labels, head=table.head(j))
-            or (not labels and _is_called_number(table, j))
-        )
-    ]
-    if not guesses:
-        return
-    for j, text in zip(guesses, table.texts(guesses), strict=True):
-        if not _may_name(table, j, labels=labels, head=text):
-            if not labels:
-                _refuse_repeated_names(table, j, text)
-            continue
-        shown = f"column {table.names[j]!r}" if table.named else f"column {j + 1}"
-        if roles.ids is None:
-            roles.ids, roles.id_texts = j, text
-            roles.notes.append(f"its {shown} read as names of the rows")
-        elif j in roles.data:
-            roles.notes.append(f"its {shown}, which has a different value in every row, left out")
-        roles.data = [k for k in roles.data if k != j]
+        roles.ids = j
+        roles.notes.append(f"its {shown} read as names of the rows")
+    elif j in roles.data:
+        why = "" if shown.endswith(",") else ", which has a different value in every row,"
+        roles.notes.append(f"its {shown}{why} left out")
+    roles.data = [k for k in roles.data if k != j]
 
 
 def naming_columns(table: Table) -> list[int]:
-    """Return the columns of a table of labels that name the objects, judged by its first rows."""
-    heads = [(j, table.head(j)) for j in range(len(table.names))]
-    return [j for j, head in heads if _may_name(table, j, labels=True, head=head)]
+    """Return the columns of a table of labels that name the objects."""
+    return [j for j in range(len(table.names)) if _may_name(table, j, labels=True)]
 
 
-def _refuse_repeated_names(table: Table, j: int, texts: Sequence[str]) -> None:
-    """Refuse a column of numbers that is called "id" and repeats few of its values, so it is not a measurement."""
-    n_values = len(set(texts))
-    whole = all(_WHOLE.fullmatch(text) for text in texts)
-    if _is_called_number(table, j) and whole and names_objects(n_values, len(texts)):
-        raise InputError(
-            f"{table.name}: the column {table.names[j]!r} has {n_values:,} different values for {len(texts):,} objects. "
-            "It does not name them, as values are repeated, and it is not a measurement: leave it out with --drop, or give it as one of --columns."
-        )
-
-
-def _may_name(table: Table, j: int, *, labels: bool, head: Sequence[str]) -> bool:
+def _may_name(table: Table, j: int, *, labels: bool) -> bool:
     """Return whether a column may name the objects: a different value in every row, in a place for names."""
-    if len(set(head)) < len(head) or any(map(is_missing, head)):
-        return False
     word = last_word(table.names[j]) if table.named else ""
-    if table.is_text(j):
-        return len(head) >= 3 and (word in NAMING or (j == 0 and (not labels or len(head) >= _FEW)))
-    whole = all(_WHOLE.fullmatch(text) for text in head)
-    if labels:
-        return (len(head) >= 3 and word in NAMING) or (j == 0 and len(head) >= _FEW and whole)
-    return len(head) >= 3 and word in _NUMBERING and whole
+    if len(table) < 3 or not (j == 0 or word in NAMING):
+        return False
+    if not table.is_text(j):
+        called = word in (NAMING if labels else NUMBERING)
+        first = labels and j == 0 and len(table) >= _FEW
+        return (
+            (called or (first and _whole(table, j)))
+            and (labels or _whole(table, j))
+            and _differ(table, j)
+        )
+    return (word in NAMING or not labels or len(table) >= _FEW) and _differ(table, j)
 
 
-def _is_called_number(table: Table, j: int) -> bool:
-    """Return whether a column of numbers is called "id" or the like."""
-    return table.named and not table.is_text(j) and last_word(table.names[j]) in _NUMBERING
+def _whole(table: Table, j: int) -> bool:
+    values = table.numbers_of(j).found.get("point")
+    return values is not None and np.array_equal(values, np.rint(values))
 
 
-def _refuse_words(table: Table, words: list[int]) -> None:
-    names = [table.names[j] for j in words]
-    example = next(cell for cell in table.head(words[0]) if not is_missing(cell))[:60]
-    many = len(names) > 1
-    raise InputError(
-        f"{table.name}: the column{'s' * many} {listed(names)} hold{'s' * (not many)} text (such as "
-        f"{example!r}), but points must be numbers. If it names the objects or their known classes, give "
-        "it as --id-column or --label-column; if it holds categories, as --categories "
-        f"{','.join(map(_argument, names[:12]))}; otherwise leave it out with --drop."
-    )
-
-
-def _argument(name: str) -> str:
-    return f'"{name}"' if "," in name else name
+def _differ(table: Table, j: int) -> bool:
+    """Return whether every cell of a column has another value, and none is empty."""
+    texts = table.texts([j])[0]
+    return len(set(texts)) == len(texts) and not any(map(table.how.is_empty, texts))
 
 
 def names_objects(n_values: int, n_seen: int) -> bool:
@@ -241,3 +183,158 @@ def id_name(table: Table, ids: int | None) -> str:
     """Return the title of the column of names in the results."""
     name = table.names[ids] if ids is not None and table.named else ""
     return OBJECT if not name or _OURS.fullmatch(name) or name.startswith(_INDEX) else name
+
+
+def _refuse_undivided(table: Table) -> None:
+    """Refuse a single column of text whose cells seem to be whole rows."""
+    if table.text is None or not table.text.undivided or len(table.names) > 1:
+        return
+    texts = [text for text in table.texts([0])[0] if not table.how.is_empty(text)]
+    if len(set(texts)) > len(texts) / 2 and all(re.search(r"[\s|:/,;]", text) for text in texts):
+        raise InputError(
+            f"{table.name} is one column of text (such as {texts[0][:60]!r}), nearly all different: are its columns separated by "
+            "something that was not found? Lines have different numbers of fields, or the separator is not one of those of "
+            "--delimiter. If each line is one label, give --delimiter comma."
+        )
+
+
+def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
+    """Refuse points with columns that are not numbers in every cell: all columns, and the command that settles them."""
+    lines = []
+    more: dict[str, list[str]] = {option: [] for option in _OPTIONS}
+    for j, name in enumerate(table.names):
+        if j in roles.data:
+            what, option, value = _account(table, j, how, free=not roles.chosen)
+            if option:
+                more[option] += [value] if value not in more[option] else []
+                lines.append((name, what))
+            elif len(table.names) <= _LISTED:
+                lines.append((name, what))
+        elif len(table.names) <= _LISTED:
+            said = {roles.ids: "names of the objects", roles.classes: "known classes"}
+            what = "categories" if j in roles.categories else said.get(j, "left out")
+            lines.append((name, what))
+    if not any(more.values()) or not len(table):
+        return
+    if roles.ids is not None or len(more["--id-column"]) > 1:
+        more["--drop"] += more["--id-column"][roles.ids is None :]
+        more["--id-column"] = more["--id-column"][: roles.ids is None]
+    if more["--na"] and not how.gaps:
+        more["--impute"] = ["median"]
+    if roles.chosen and more["--drop"]:
+        data = [_quoted(table.names[j]) for j in roles.data]
+        more["--columns"] = [name for name in data if name not in more["--drop"]]
+        more["--drop"] = []
+    shown = lines[:_LISTED]
+    rest = f"\n  and {len(lines) - len(shown):,} more columns" * (len(lines) > len(shown))
+    width = min(30, max(len(repr(name)) for name, _ in shown))
+    listing = "".join(f"\n  {name!r:<{width}}  {what}" for name, what in shown)
+    way = (
+        f"This command gives each a meaning:\n\n  {plain(_command(table, how, more))}\n\nText is names of the objects (--id-column), known classes "
+        "(--label-column) or categories (--categories), or is left out (--drop); --impute fills empty cells, --na names them."
+    )
+    if not how.command:  # predict, which has no such options
+        way = "Write them as in the file of the result, or make the result by 'conclust cluster --impute median': empty cells are then filled here as well."
+    raise InputError(
+        f"{table.name}: points are numbers in every cell, and some columns are not.{listing}{rest}\n"
+        f"{way}"
+    )
+
+
+def _account(table: Table, j: int, how: Reading, *, free: bool) -> tuple[str, str, str]:
+    """Return what a column is, and the option and its value that settles it; empty if nothing is open."""
+    name = _quoted(table.names[j])
+    read = table.numbers_of(j)
+    values = read.values
+    if values is not None:
+        called = free and table.named and last_word(table.names[j]) in NUMBERING
+        n_values, n = len(np.unique(values)) if called else 0, len(values)
+        if called and n_values < n and names_objects(n_values, n) and _whole(table, j):
+            return (
+                f"whole numbers, {n_values:,} different ones for {n:,} objects: names with repeats, and no measurement",
+                "--drop",
+                name,
+            )
+        if (infinite := np.flatnonzero(np.isinf(values))).size:
+            cell = table.texts([j])[0][infinite[0]]
+            return f"numbers, but {cell!r} in {table.place(int(infinite[0]), j)}", "--na", cell
+        written = ", ".join(table.how_written([j])).partition(" in ")[0] or "numbers"
+        empty = np.flatnonzero(np.isnan(values))
+        if empty.size == n:
+            return "empty", "--drop", name
+        if empty.size and not how.gaps:
+            cell = table.texts([j])[0][empty[0]]
+            first = f" ({cell!r})" if cell else ""
+            return (
+                f"{written}; {count(empty.size, 'empty cell')}, the first{first} in {table.place(int(empty[0]), j)}",
+                "--impute",
+                "median",
+            )
+        return written, "", ""
+    texts = [text for text in table.texts([j])[0] if not how.is_empty(text)]
+    if read.found:
+        signs = {"point", "comma"} & set(read.found)
+        if len(signs) == 2 and how.decimal is None:
+            what = (
+                f"numbers such as {texts[0]!r}, in which the comma may be the decimal sign or not"
+            )
+            return what, "--decimal", "comma"
+        way = " (--decimal)" * bool(signs)
+        return (
+            f"text such as {texts[0]!r}, which may be {' or '.join(read.found)}{way}",
+            "--drop",
+            name,
+        )
+    if not texts:
+        return "empty", "--drop", name
+    kinds = dict.fromkeys(texts)
+    strange = [text for text in kinds if not is_number(text)]
+    if len(strange) <= min(3, len(kinds) / 2):
+        all_texts = table.texts([j])[0]
+        if not strange:
+            return f"numbers in several notations, such as {texts[0]!r}", "--drop", name
+        row = all_texts.index(strange[0])
+        return (
+            f"numbers, but {strange[0][:60]!r} in {table.place(row, j)} is not a number",
+            "--na",
+            strange[0],
+        )
+    example = f"(such as {texts[0][:60]!r})"
+    if names_objects(len(kinds), len(texts)):
+        word = last_word(table.names[j]) in NAMING or j == 0
+        twice = f", {count(len(texts) - len(kinds), 'repeat')}" * (len(kinds) < len(texts))
+        return (
+            f"text, {len(kinds):,} values for {len(texts):,} objects{twice} {example}",
+            "--id-column" if word else "--drop",
+            name,
+        )
+    if len(kinds) > max(20, len(texts) / 4):
+        return f"text, {count(len(kinds), 'different value')} {example}", "--drop", name
+    return f"text, {count(len(kinds), 'value')} {example}", "--categories", name
+
+
+def _quoted(name: str) -> str:
+    """Return a name as options that list names take it."""
+    return f'"{name}"' if "," in name else name
+
+
+def _command(table: Table, how: Reading, more: dict[str, list[str]]) -> str:
+    """Return the command with further values of its options, as it can be pasted."""
+    words, kept = [*how.command, *[table.name] * (len(how.command) == 1)], []
+    while words:
+        word = words.pop(0)
+        option, _, value = word.partition("=")
+        if more.get(option):
+            value = value or words.pop(0)
+            if option != "--columns":
+                more[option].insert(0, value)
+        else:
+            kept.append(word)
+    for option, values in more.items():
+        if values:
+            kept += (
+                [f"{option}={','.join(values)}"]
+                if option == "--na"
+                else [option, ",".join(dict.fromkeys(values))]
+            )
+    return shlex.join(["conclust", *kept])

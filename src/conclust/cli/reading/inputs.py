@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,6 @@ from conclust._files.formats import WEIGHTS
 from conclust._files.storage import read_npz
 from conclust._types import Bools, Floats
 from conclust.cli.reading.columns import OBJECT, Roles, id_name, names_objects, roles_of
-from conclust.cli.reading.csvfile import CsvRows, read_number_columns
 from conclust.cli.reading.sources import Source, opened
 from conclust.cli.reading.tables import (
     Reading,
@@ -64,6 +63,10 @@ class Points:
         Name of the column of object names.
     notes : tuple of str
         Remarks on how the file was read.
+    notations : dict of str to str
+        Notation of the columns of numbers that have an unusual one.
+    doubts : tuple of str
+        Sentences of `conclust.points.doubts` about them.
     """
 
     X: Floats
@@ -74,6 +77,8 @@ class Points:
     id_name: str
     classes: list[str] | None
     notes: tuple[str, ...]
+    notations: dict[str, str] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
 
     def complete_categories(self, complete: Bools) -> NDArray[Any] | None:
         """Return the categories of the objects that are clustered."""
@@ -129,25 +134,28 @@ def points_of(table: Table, how: Reading) -> Points:
             f"{table.name} has no column: an object is described by at least one number."
         )
     roles = roles_of(table, how, labels=False)
-    ids = None if roles.id_texts is not None else roles.ids
-    texts = [j for j in (ids, roles.classes, *roles.categories) if j is not None]
-    X, texts_read = table.numbers(roles.data, texts, gaps=how.gaps)
-    read: dict[int | None, list[str]] = dict(zip(texts, texts_read, strict=True))
+    read = {j: table.numbers_of(j) for j in roles.data}
+    X = np.column_stack([table.values(j) for j in roles.data])
     categories = None
     if roles.categories:
         categories = np.empty((len(X), len(roles.categories)), dtype=object)
-        for u, j in enumerate(roles.categories):
-            categories[:, u] = [None if how.is_empty(t) else t.strip() for t in read[j]]
+        for u, (j, texts) in enumerate(
+            zip(roles.categories, table.texts(roles.categories), strict=True)
+        ):
+            categories[:, u] = [None if how.is_empty(text) else text.strip() for text in texts]
             _check_categories(table, j, [text for text in categories[:, u] if text is not None])
+    names = tuple(table.names[j] for j in roles.data)
+    ids = None if roles.ids is None else table.texts([roles.ids])[0]
     return Points(
         X,
-        tuple(table.names[j] for j in roles.data),
+        names,
         categories,
         tuple(table.names[j] for j in roles.categories),
-        roles.id_texts if ids is None else read[ids],
+        ids,
         id_name(table, roles.ids),
-        _classes_of(table, roles.classes, read, how),
+        _classes_of(table, roles.classes),
         (*table.notes, *roles.notes),
+        {table.names[j]: one.notation for j, one in read.items() if one.notation != "point"},
     )
 
 
@@ -161,13 +169,12 @@ def _check_categories(table: Table, j: int, values: list[str]) -> None:
         )
 
 
-def _classes_of(
-    table: Table, j: int | None, read: Mapping[int | None, list[str]], how: Reading
-) -> list[str] | None:
-    """Return the known classes of the objects from the texts read; empty if there are none."""
+def _classes_of(table: Table, j: int | None) -> list[str] | None:
+    """Return the known classes of the objects; None if there is no column of them."""
     if j is None:
         return None
-    classes = ["" if how.is_empty(text) else text.strip() for text in read[j]]
+    texts = table.texts([j])[0]
+    classes = ["" if table.how.is_empty(text) else text.strip() for text in texts]
     if not any(classes):
         raise InputError(
             f"--label-column: the column {table.names[j]!r} of {table.name} has no known classes."
@@ -211,7 +218,7 @@ def labels_of(
 ) -> Labels:
     """Read the label matrix of a table as an ensemble (see `read_ensemble`)."""
     roles = roles_of(table, how, labels=True)
-    matrix, ids, classes = read_labels(table, roles, how, noise=missing == "noise")
+    matrix, ids, classes = read_labels(table, roles, noise=missing == "noise")
     names = tuple(table.names[j] for j in roles.data)
     if clusterings_as_rows(matrix, *matrix.shape):
         n, m = matrix.shape
@@ -234,16 +241,11 @@ def labels_of(
 
 
 def read_labels(
-    table: Table, roles: Roles, how: Reading, *, noise: bool
+    table: Table, roles: Roles, *, noise: bool
 ) -> tuple[NDArray[Any], list[str] | None, list[str] | None]:
     """Return the labels of a table, the names of its objects, and their known classes."""
-    texts = [roles.classes] if roles.classes is not None else []
-    if roles.id_texts is None and roles.ids is not None:
-        texts.append(roles.ids)
-    labels, texts_read = table.labels(roles.data, texts, noise=noise)
-    read: dict[int | None, list[str]] = dict(zip(texts, texts_read, strict=True))
-    ids = read.get(roles.ids) if roles.id_texts is None else roles.id_texts
-    return labels, ids, _classes_of(table, roles.classes, read, how)
+    ids = None if roles.ids is None else table.texts([roles.ids])[0]
+    return table.labels(roles.data, noise=noise), ids, _classes_of(table, roles.classes)
 
 
 def _refuse_names(table: Table, ensemble: Ensemble, columns: list[int]) -> None:
@@ -311,8 +313,8 @@ def _table_labelling(table: Table, how: Reading, wanted: Sequence[str]) -> Label
             f"{table.name} has {len(columns)} columns that may be the labels to compare: "
             f"{listed(table.names)}. Say which with --column."
         )
-    labels, texts_read = table.labels(columns, [] if ids is None else [ids], noise=False)
-    return Labelling(labels[:, 0], texts_read[0] if texts_read else None, id_name(table, ids))
+    names = None if ids is None else table.texts([ids])[0]
+    return Labelling(table.labels(columns, noise=False)[:, 0], names, id_name(table, ids))
 
 
 def _array_labelling(source: Source, how: Reading, wanted: Sequence[str]) -> NDArray[Any]:
@@ -347,11 +349,17 @@ def read_weights(
     encoding : of a CSV file without a byte order mark; None: UTF-8.
     """
     with opened(path) as source:
-        if source.kind == "csv":
-            with CsvRows(source, labels=False, encoding=encoding) as rows:
-                weights, _ = read_number_columns(rows, _columns_of(rows, names), [])
-        elif source.has_columns:
-            raise InputError(f"{source}: weights are read from {WEIGHTS}.")
+        if source.has_columns:
+            if source.kind != "csv":
+                raise InputError(f"{source}: weights are read from {WEIGHTS}.")
+            with table_of(source, Reading(encoding=encoding), labels=False) as table:
+                columns = _columns_of(table, names)
+                table.settle(columns)
+                texts = [j for j in columns if table.numbers_of(j).values is None]
+                if texts:
+                    cell = table.texts(texts[:1])[0][0]
+                    raise InputError(f"{path}: {cell[:60]!r} is not a number, as weights are.")
+                weights = np.column_stack([table.values(j) for j in columns])
         else:
             weights = read_array(source, Reading(), ("weights",))
     if weights.dtype.kind not in "biuf" or weights.size != n_partitions or 1 < weights.ndim != 2:
@@ -362,17 +370,16 @@ def read_weights(
     return weights.reshape(-1).astype(np.float64)
 
 
-def _columns_of(rows: CsvRows, names: Sequence[str]) -> Sequence[int]:
+def _columns_of(table: Table, names: Sequence[str]) -> Sequence[int]:
     """Return the columns of the weights, in the order of the partitions where the columns have their names."""
-    every = range(len(rows.names))
-    if not rows.has_header or len(rows.names) != len(names) or not set(rows.names) & set(names):
-        return every
-    unknown = [name for name in rows.names if name not in names]
+    if not table.named or len(table.names) != len(names) or not set(table.names) & set(names):
+        return range(len(table.names))
+    unknown = [name for name in table.names if name not in names]
     if unknown:
         raise InputError(
-            f"{rows.path}: {unknown[0]!r} is not a partition. The partitions are {listed(list(names))}."
+            f"{table.name}: {unknown[0]!r} is not a partition. The partitions are {listed(list(names))}."
         )
-    return [rows.names.index(name) for name in names]
+    return [table.names.index(name) for name in names]
 
 
 def _saved_ensemble(source: Source) -> Ensemble | None:

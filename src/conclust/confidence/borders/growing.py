@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from conclust._progress import tracked
 from conclust._random import (
@@ -16,7 +17,6 @@ from conclust._random import (
     spawn_seeds,
     spawn_sequences,
 )
-from conclust._sklearn import clone
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, check_real, refuse

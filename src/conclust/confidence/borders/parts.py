@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from conclust._random import spawn_seeds
-from conclust._sklearn import clone
 from conclust._types import Bools, Floats, Ints
 from conclust.borders import border_geometry, leading_components
 from conclust.confidence.borders.dips import dip_p_value, dips_of_rows

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import check_row_names
 from conclust._arrays.points import spread_rounded_columns
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
-from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_real, refuse

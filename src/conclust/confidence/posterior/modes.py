@@ -15,8 +15,8 @@ from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, check_real, count
 from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
 from conclust.consensus.median import BayesEstimate
-from conclust.ensemble import Ensemble
-from conclust.measures.losses import Loss, PartitionRows, all_losses, hard_draws, loss_values
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.measures.losses import Loss, PartitionRows, all_losses, loss_values
 
 # Maximum number of partitions compared pairwise; if there are more, evenly spaced ones are used.
 _COMPARED = 400
@@ -29,6 +29,8 @@ _MAX_MODES, _ALPHA = 3, 0.01
 _LEAST = 3
 # Number of random thirds of a group, and of starts of two groups in each.
 _DIVISIONS, _STARTS = 20, 8
+# Variation of information, in bits, below which partitions are equal: rounding.
+_EQUAL = 1e-9
 # Number of rounds in which partitions move to the nearest centre.
 _ROUNDS = 20
 
@@ -49,7 +51,7 @@ class Modes:
         Variation of information between each partition and the estimate of its mode, in bits.
     p_values : ndarray of shape (n_tests,)
         P-values of one mode against two, first for all partitions, then for each group tested; empty if the number
-        of modes was given.
+        of modes was given, or if there are fewer than 12 partitions.
     mean_distances : ndarray of shape (max_modes,)
         W_VI: the mean distance of the partitions to the nearest of 1, 2, ... estimates, by weight; it falls, and
         an elbow is the number where it begins to fall slowly.
@@ -73,13 +75,28 @@ class Modes:
 
     @property
     def sentence(self) -> str:
-        """Summary in one sentence: "The clusterings disagree in two ways, 61 % and 39 %."."""
+        """Summary in a sentence: "The clusterings disagree in two ways, 61 % and 39 %."; for a few, that they are too few."""
+        n = len(self.assignments)
+        untested = (
+            f"{n} are too few for a test of more than one answer, which needs {_SMALLEST}."
+            if n < _SMALLEST
+            else ""
+        )
         if self.n_modes == 1:
-            return "The clusterings vary around one answer."
+            if untested and not self.distances.any():
+                return f"The {n} clusterings are equal."
+            return (
+                f"The clusterings differ, and {untested}"
+                if untested
+                else "The clusterings vary around one answer."
+            )
         words = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
         number = words[self.n_modes - 2] if self.n_modes < 11 else str(self.n_modes)
         each = [f"{100 * share:.0f} %" for share in self.shares]
-        return f"The clusterings disagree in {number} ways, {', '.join(each[:-1])} and {each[-1]}."
+        return (
+            f"The clusterings disagree in {number} ways, {', '.join(each[:-1])} and {each[-1]}"
+            + (f"; {untested}" if untested else ".")
+        )
 
 
 def modes(
@@ -102,7 +119,8 @@ def modes(
     Parameters
     ----------
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Partitions, one object per row (for draws in rows see ``Ensemble.from_draws``). Each counts by its weight.
+        Partitions, one object per row (for draws in rows see ``Ensemble.from_draws``). Each counts by its weight; a soft
+        one is its most probable clusters.
     n_modes : int, default=None
         Number of modes. None: groups of partitions are split while the test below rejects one mode.
     max_modes : int, default=5
@@ -128,8 +146,6 @@ def modes(
         If the labels are malformed.
     ParameterError
         If a parameter is out of its range.
-    UnsupportedEnsembleError
-        If the partitions are soft.
 
     Notes
     -----
@@ -138,7 +154,10 @@ def modes(
     whether these places have one mode. The p-value is the mean over 20 such divisions. Partitions that scatter around
     one estimate have one mode there, however far they scatter. Partitions are discrete, and those that differ in one
     object are neighbours: uniform noise with the width of this difference is added to the places, so that single
-    uncertain objects are not modes. Fewer than 12 partitions are never split, nor is a group of fewer than three split off.
+    uncertain objects are not modes. A group of fewer than three is not split off.
+
+    Fewer than 12 partitions are too few for this test. If they are at most half as many, and at most `max_modes`,
+    different ones, each of these is a mode; otherwise there is one, and the sentence says that they are too few.
 
     With unequal weights, the test compares partitions drawn in proportion to their weights, as many as the effective
     sample size (Kish). If equal draws are common, pass all of them and not each once with a weight.
@@ -164,7 +183,7 @@ def modes(
     check_int(max_modes, "max_modes", owner)
     check_real(alpha, "alpha", owner, high=1.0, closed="neither")
     check_int(max_samples, "max_samples", owner, low=2)
-    draws = hard_draws(ensemble, owner)
+    draws = as_ensemble(ensemble).most_probable()
     n, m = draws.shape
     check_int(n_modes, "n_modes", owner, high=m, none=True)
     threads = thread_count(n_jobs, owner)
@@ -176,7 +195,9 @@ def modes(
     compared = _compared(draws.partition_weights)
     stage("distances between partitions")
     groups = _Groups.of(few.subset(partitions=compared), splitting, threads)
-    if n_modes is None:
+    if n_modes is None and m < _SMALLEST:
+        parts, p_values = groups.equal(max_modes), np.empty(0)
+    elif n_modes is None:
         parts, p_values = groups.tested(max_modes, alpha)
     else:
         parts, p_values = groups.split(n_modes), np.empty(0)
@@ -265,6 +286,12 @@ class _Groups:
             ps[place : place + 1] = [self.p_value(part) for part in two]
             p_values += ps[place : place + 2]
         return parts, np.array(p_values)
+
+    def equal(self, most: int) -> list[Ints]:
+        """Return the groups of equal partitions, if they are at most so many and have two each on average; or one group."""
+        _, first = np.unique(self.D < _EQUAL, axis=0, return_inverse=True)
+        parts = [np.flatnonzero(first == k) for k in range(first.max() + 1)]
+        return parts if len(parts) <= min(most, len(self.D) // 2) else [np.arange(len(self.D))]
 
     def split(self, count: int) -> list[Ints]:
         """Split the group with the largest gain until the number is reached."""

@@ -89,6 +89,8 @@ class Decision:
         The reason of the points, in a sentence.
     depths : tuple of float or None
         Depths of the valleys at the borders, if the points decided.
+    specks : tuple of int
+        Objects of the trees in groups that are too small to count as clusters of the number given.
     """
 
     n_clusters: int
@@ -105,6 +107,7 @@ class Decision:
     constrained: int | None = None
     of_points: str = ""
     depths: tuple[float, ...] | None = None
+    specks: tuple[int, ...] = ()
 
 
 def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = None) -> Decision:
@@ -248,7 +251,12 @@ def reason_of(decision: Decision) -> str:
     if decision.by == "given":
         K, shown = decision.n_clusters, decision.shown
         same = "the same number" if shown == K else count(shown, "cluster")
-        return f"The number, {K}, was given; the partitions by themselves show {same}."
+        specks = count(len(decision.specks), "object")
+        more = f" {specks} in groups too small to be clusters went to others (specks_)."
+        return (
+            f"The number, {K}, was given; the partitions by themselves show {same}."
+            f"{more if decision.specks else ''}"
+        )
     made = decision.constrained
     more = "" if made is None else f" The constraints make that {made}."
     return (decision.of_points or _reason_of_partitions(decision)) + more

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
-from conclust._sklearn import check_is_fitted
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.auto.decision import Decision, decide, reason_of
@@ -214,7 +214,7 @@ class AutoConsensus(PlacingClusterer):
         self._end(growth.task, self._settle(growth.task.part, membership))
         return self
 
-    def fit_like(self, X: Any, model: Any) -> Self:
+    def _fit_like(self, X: Any, model: Any) -> Self:
         """Fit, with the members as witnesses if a fitted model has them so, and else with a tree."""
         with self.session():
             growth = self.grow(X)

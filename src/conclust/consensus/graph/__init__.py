@@ -1,24 +1,20 @@
 """Consensus by cutting graphs of objects and clusters."""
 
 from conclust.consensus.graph.cspa import CSPA
-from conclust.consensus.graph.gpmgla import GPMGLA
 from conclust.consensus.graph.hbgf import HBGF
 from conclust.consensus.graph.hgpa import HGPA
 from conclust.consensus.graph.lwgp import LWGP
 from conclust.consensus.graph.mcla import MCLA
-from conclust.consensus.graph.mdec import MDEC
 from conclust.consensus.graph.partition import GraphPartition, partition_graph
 from conclust.consensus.graph.supra import Supraconsensus, best_by_anmi
 from conclust.consensus.graph.usenc import USENC
 
 __all__ = [
     "CSPA",
-    "GPMGLA",
     "HBGF",
     "HGPA",
     "LWGP",
     "MCLA",
-    "MDEC",
     "USENC",
     "GraphPartition",
     "Supraconsensus",

@@ -21,7 +21,7 @@ from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import SparseEvidence, coassociation, evidence, frequencies, nearest_pairs
-from conclust.exceptions import DenseLimitError, EvidenceWarning, warn
+from conclust.exceptions import EvidenceWarning, warn
 from conclust.spectra.gram import IndicatorProducts
 from conclust.spectra.transfer_cut import embedding_by_products, graph_embedding
 from conclust.trees.agglomeration import starting_clusters
@@ -38,9 +38,9 @@ _LARGEST_SUM = 1 << 28
 class CSPA(ConsensusClusterer):
     """Cluster-based similarity partitioning: the graph of co-association, cut into balanced parts.
 
-    Objects are vertices. The weight of an edge is the share of partitions that put two objects in one cluster,
-    among those that observed both, c_ij / N_ij. The graph is cut into `n_clusters` parts of about
-    equal size [1]_.
+    Objects are vertices. The weight of an edge is the share of partitions that put two objects in one cluster, c_ij / r
+    for r partitions: a partition that did not observe both counts as one that separates them. The graph is cut into
+    `n_clusters` parts of about equal size [1]_; of equal cuts the most even parts are taken.
 
     Parameters
     ----------
@@ -54,6 +54,9 @@ class CSPA(ConsensusClusterer):
         Tolerated excess of objects in a part over the mean, as a share of the mean. The model assumes clusters of
         about equal size: if that is wrong, large clusters are split and small ones joined; then raise `balance` or
         use "spectral".
+    normalized : bool, default=False
+        Whether the share is of the partitions that observed both objects, c_ij / N_ij, instead of all. The same for
+        complete labels.
     pairs : int, float or SparseEvidence, default=None
         Pairs of the graph, for more objects than a matrix of all pairs allows. An int: at least that number of
         random partners per object; a float in (0, 1]: that share of all pairs, in whole partners per object; or a
@@ -62,7 +65,7 @@ class CSPA(ConsensusClusterer):
     max_dense : int, default=5000
         Number of distinct rows of labels up to which a matrix of all pairs is made (8 bytes per entry). Above it the
         graph contains the nearest pairs: each row with the 20 rows with which it shares clusters most often, at
-        most 40 if tied. Soft members are then refused.
+        most 40 if tied.
     n_init : int, default=10
         Number of starts of the partitioner; the lowest cut is kept. "internal" refines equal starts once, gives the five
         lowest cuts more room, and refines the best again while that lowers it.
@@ -82,14 +85,9 @@ class CSPA(ConsensusClusterer):
     n_clusters_ : int
         Number of clusters; fewer than K where there are fewer distinct rows of labels.
     objective_ : float
-        The cut: sum of c_ij / N_ij over the pairs of the graph that are in different clusters.
+        The cut: sum of the weights over the pairs of the graph that are in different clusters.
     n_features_in_ : int
         Number of partitions.
-
-    Raises
-    ------
-    DenseLimitError
-        If the ensemble has soft members, and more objects than `max_dense`.
 
     Warns
     -----
@@ -104,8 +102,7 @@ class CSPA(ConsensusClusterer):
     -----
     With all pairs, objects with the same labels are one vertex, weighted by their number: they are never
     separated, so a part may have to be heavier than `balance` allows.
-    Weights of the partitions enter c and N; soft members give c_ij the sum of the products of
-    memberships (sCSPA [2]_); an object that is noise everywhere is an isolated vertex, put where
+    Weights of the partitions enter c and N; soft members count by their most probable clusters; an object that is noise everywhere is an isolated vertex, put where
     there is room. O(n^2 N) time and O(n^2) memory for n distinct rows, up to `max_dense`. Above, the time is that of
     finding the nearest rows, and memory grows with n. On 10,000 rows of ten planted clusters with half of 20 labels
     at random, the nearest pairs give an adjusted Rand index of .996.
@@ -113,15 +110,12 @@ class CSPA(ConsensusClusterer):
     Counts of complete labels without weights are whole numbers: up to `max_dense` they are cut as such, in a byte or
     two an entry, and the embedding multiplies by the indicator of the partitions instead of the matrix.
 
-    Soft members whose memberships are all 0 or 1 may be cut differently from the same labels: equal rows are kept
-    together only for labels. A partition of noise only separates no rows.
+    A partition of noise only separates no rows.
 
     References
     ----------
     .. [1] A. Strehl and J. Ghosh, "Cluster ensembles: a knowledge reuse framework for combining
        multiple partitions", JMLR 3, 2002.
-    .. [2] K. Punera and J. Ghosh, "Soft cluster ensembles", in Advances in Fuzzy Clustering and its
-       Applications, 2007.
 
     Examples
     --------
@@ -138,7 +132,7 @@ class CSPA(ConsensusClusterer):
         title="Cluster-based similarity partitioning algorithm",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 N; above max_dense the search for the nearest rows; p N for p sampled pairs",
         citation="Strehl and Ghosh 2002, JMLR 3",
     )
@@ -148,6 +142,7 @@ class CSPA(ConsensusClusterer):
     _: KW_ONLY
     partitioner: Partitioner = "internal"
     balance: float = 0.05
+    normalized: bool = False
     pairs: int | float | SparseEvidence | None = None
     max_dense: int = 5000
     n_init: int = 10
@@ -168,19 +163,20 @@ class CSPA(ConsensusClusterer):
             apart=True,
         )
         unit, embed = 1.0, None
+        total = float(ensemble.partition_weights.sum())
         if given is None:
             same = starting_clusters(ensemble, mute=True)
             sizes, vertex = same.masses, same.inverse
             dtype = self._count_type(same)
             if len(same) > self.max_dense:
-                W = read_graph(self._nearest(same))
+                W = read_graph(self._nearest(same, total))
             elif dtype is not None:
                 unit = float(ensemble.n_partitions)
                 W, embed = self._counts(same, dtype)
             else:
-                W = read_graph(self._all_pairs(same))
+                W = read_graph(self._all_pairs(same, total))
         else:
-            W = read_graph(given.to_scipy())
+            W = read_graph(self._shares(given, total))
             sizes, vertex = np.ones(ensemble.n_samples), np.arange(ensemble.n_samples)
         parts = cut_graph(
             Graph(W, sizes, embed),
@@ -197,7 +193,7 @@ class CSPA(ConsensusClusterer):
     def _count_type(self, same: DistinctRows) -> type[np.unsignedinteger[Any]] | None:
         """Return the type of the weights if they are whole numbers of at most two bytes, else None."""
         ensemble, most = same.ensemble, int(same.counts.max())
-        whole = not (ensemble.is_soft or ensemble.has_missing) and ensemble.weights is None
+        whole = not ensemble.has_missing and ensemble.weights is None
         largest = ensemble.n_partitions * most**2
         fits = largest <= np.iinfo(np.uint16).max
         fits &= ensemble.n_partitions * most * same.n_objects < _LARGEST_SUM
@@ -230,11 +226,20 @@ class CSPA(ConsensusClusterer):
 
         return counts, embed
 
-    def _all_pairs(self, same: DistinctRows) -> Any:
+    def _shares(self, pairs: SparseEvidence, total: float) -> sp.csr_array:
+        """Return the weights of some edges; `total` is the weight of all partitions."""
+        shares = pairs.to_scipy()
+        if not self.normalized:
+            shares.data = pairs.counts / total
+        return shares
+
+    def _all_pairs(self, same: DistinctRows, total: float) -> Any:
         """Return the graph of the distinct rows of labels, weighted by their objects."""
-        p = frequencies(*evidence(same.ensemble, max_dense=None, n_jobs=self.n_jobs))
+        c, N = evidence(same.ensemble, max_dense=None, n_jobs=self.n_jobs)
+        unobserved = N == 0
+        p = frequencies(c, N) if self.normalized else c / total
         np.fill_diagonal(p, 0.0)
-        unobserved = np.isnan(p)
+        np.fill_diagonal(unobserved, False)
         if unobserved.any():
             warn(
                 f"No partition observed both rows of {count(int(np.count_nonzero(unobserved)) // 2, 'pair')} of distinct rows of "
@@ -246,18 +251,12 @@ class CSPA(ConsensusClusterer):
         p *= same.masses
         return sp.csr_array(p) if np.count_nonzero(p) < _SPARSE * p.size else p
 
-    def _nearest(self, same: DistinctRows) -> sp.csr_array:
+    def _nearest(self, same: DistinctRows, total: float) -> sp.csr_array:
         """Return the graph of each row and its nearest ones, weighted by their objects."""
-        n = len(same)
-        if same.ensemble.is_soft:
-            raise DenseLimitError(
-                f"CSPA needs a matrix of all pairs of the {n} objects ({8 * n * n / 1e9:.1f} GB) where members are "
-                f"soft, more than max_dense={self.max_dense} allows. Use pairs= (for instance pairs=50: the graph of "
-                "sampled pairs), HBGF or MCLA, which need no such matrix, or a larger max_dense."
-            )
         stage("nearest pairs")
-        W = nearest_pairs(
+        nearest = nearest_pairs(
             same.ensemble, _NEAREST, max_partners=_WITH_TIES, n_jobs=self.n_jobs
-        ).to_scipy()
+        )
+        W = self._shares(nearest, total)
         weigh = sp.diags_array(same.masses)
         return sp.csr_array(weigh @ W @ weigh)

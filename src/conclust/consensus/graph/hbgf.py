@@ -42,7 +42,7 @@ class HBGF(ConsensusClusterer):
         "metis": METIS, as published (extra ``graph``: ``pip install pymetis``).
     joint : bool, default=True
         Spectral only. True: k-means on objects and clusters, as published. False: on the objects
-        only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [4]_, :class:`conclust.USENC`.
+        only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [3]_, :class:`conclust.USENC`.
     balance : float, default=0.05
         Tolerated excess of objects in a part over the mean, as a share of the mean; unused by the spectral cut. That
         clusters have about equal sizes is an assumption of the model: if it is wrong, the balanced
@@ -89,8 +89,7 @@ class HBGF(ConsensusClusterer):
 
     An object missing in a partition, or noise there, has no edge into it; degrees are normalised, so
     that it counts by the edges it has. An object that is noise everywhere is an isolated vertex,
-    embedded at the origin. Weights of the partitions are weights of the edges; soft members give edges
-    the weight of the membership (sHBGF [3]_). O(n N^2 + T^3 + n N K) time, or O(n N) per Lanczos step for more
+    embedded at the origin. Weights of the partitions are weights of the edges; soft members count by their most probable clusters. O(n N^2 + T^3 + n N K) time, or O(n N) per Lanczos step for more
     than 4,096 clusters; memory of the labels, of T^2 and of n numbers: objects are embedded in blocks.
 
     References
@@ -99,9 +98,7 @@ class HBGF(ConsensusClusterer):
        partitioning", ICML 2004.
     .. [2] Z. Li, X.-M. Wu and S.-F. Chang, "Segmentation using superpixels: a bipartite graph
        partitioning approach", CVPR 2012.
-    .. [3] K. Punera and J. Ghosh, "Soft cluster ensembles", in Advances in Fuzzy Clustering and its
-       Applications, 2007.
-    .. [4] D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai and C.-K. Kwoh, "Ultra-scalable spectral clustering
+    .. [3] D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai and C.-K. Kwoh, "Ultra-scalable spectral clustering
        and ensemble clustering", IEEE Transactions on Knowledge and Data Engineering 32(6), 2020.
 
     Examples
@@ -121,8 +118,9 @@ class HBGF(ConsensusClusterer):
     method = Method(
         title="Hybrid bipartite graph formulation",
         n_clusters="exact",
+        fewer=True,
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Fern and Brodley 2004, ICML",
         blocks=True,

@@ -79,8 +79,7 @@ class LWGP(ConsensusClusterer):
     Notes
     -----
     An object missing in a partition, or noise there, has no edge into it. Weights of the partitions
-    are weights of the edges and count in the certainties; soft members give edges the weight of
-    the membership. O(n N^2 + T^3 + n N K) time for T clusters of all partitions, memory of the labels,
+    are weights of the edges and count in the certainties; soft members count by their most probable clusters. O(n N^2 + T^3 + n N K) time for T clusters of all partitions, memory of the labels,
     of T^2 and of n numbers.
 
     References
@@ -107,7 +106,7 @@ class LWGP(ConsensusClusterer):
         title="Locally weighted graph partitioning",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
         blocks=True,

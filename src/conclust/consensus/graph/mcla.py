@@ -131,6 +131,7 @@ class MCLA(PlacingClusterer):
     method = Method(
         title="Meta-clustering algorithm",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         soft_members=True,
         cost="n N^2 + T^2 K",

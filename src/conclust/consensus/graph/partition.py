@@ -214,8 +214,9 @@ def cut_graph(
             else:
                 partitions = [refinement.of(labels) for labels in begun]
         heaviest = float((W.data if is_sparse(W) else W).max())
-        labels, cut = _best(partitions, [refinement.cut(labels) for labels in partitions], heaviest)
-    return GraphPartition(labels, cut, capacity)
+        cuts = [refinement.cut(labels) for labels in partitions]
+        labels = _evened(W, _best(partitions, cuts, heaviest)[0], k, mass)
+    return GraphPartition(_by_first(labels), cut_weight(W, labels), capacity)
 
 
 @dataclass(frozen=True)
@@ -394,6 +395,26 @@ def _best(partitions: list[Ints], cuts: list[float], heaviest: float) -> tuple[I
     lowest = min(cuts)
     first = next(i for i, cut in enumerate(cuts) if cut <= lowest + 1e-9 * (heaviest + lowest))
     return _by_first(partitions[first]), cuts[first]
+
+
+def _evened(W: Any, labels: Ints, k: int, mass: Floats) -> Ints:
+    """Move vertices to lighter parts where that leaves the cut as it is (up to rounding) and the parts more even."""
+    labels, masses = labels.copy(), np.bincount(labels, weights=mass, minlength=k)
+    vertices = np.arange(len(labels))
+    for _ in range(_MAX_PASSES):
+        ties = _ties(W, labels, k)
+        own = ties[vertices, labels]
+        same = ties >= (own * (1.0 - 1e-9))[:, None]
+        same &= masses + mass[:, None] < masses[labels][:, None]
+        moves = np.argwhere(same & (mass > 0.0)[:, None])
+        if not len(moves):
+            break
+        # One at a time, because a move changes the ties of its neighbours.
+        i, part = moves[0]
+        masses[labels[i]] -= mass[i]
+        masses[part] += mass[i]
+        labels[i] = part
+    return labels
 
 
 def _by_first(labels: Ints) -> Ints:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
-from conclust._sklearn import clone
 from conclust._types import Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer

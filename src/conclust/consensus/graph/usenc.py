@@ -90,7 +90,7 @@ class USENC(ConsensusClusterer):
         title="Ultra-scalable ensemble clustering",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Huang, Wang, Wu, Lai and Kwoh 2020, IEEE TKDE 32",
     )

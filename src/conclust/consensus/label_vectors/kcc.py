@@ -133,7 +133,7 @@ class KCC(LabelVectorKMeans):
         title="K-means-based consensus clustering",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N K per pass",
         citation="Wu, Liu, Xiong, Cao and Chen 2015, IEEE TKDE 27",
         blocks=True,

@@ -107,7 +107,7 @@ class QMI(LabelVectorKMeans):
         title="Quadratic mutual information (k-means on label vectors)",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N K per pass",
         citation="Topchy, Jain and Punch 2003, ICDM",
         blocks=True,

@@ -86,8 +86,7 @@ class SEC(LabelVectorKMeans):
 
     A partition that did not observe an object has no label in its row: the object has fewer
     neighbours, a smaller degree, and counts less [1]_, section 5. Noise is a label that no other
-    object has. Weights of the partitions weigh their co-associations; soft partitions are rows of
-    probabilities. New objects go to the nearest mean; the sizes of the clusters in ``fit`` give their
+    object has. Weights of the partitions weigh their co-associations; soft members count by their most probable clusters. New objects go to the nearest mean; the sizes of the clusters in ``fit`` give their
     degrees.
 
     References
@@ -113,7 +112,7 @@ class SEC(LabelVectorKMeans):
         title="Spectral ensemble clustering",
         n_clusters="exact",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N K per pass",
         citation="Liu, Wu, Liu, Tao and Fu 2017, IEEE TKDE 29",
         blocks=True,

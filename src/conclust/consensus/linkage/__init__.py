@@ -1,6 +1,5 @@
 """Consensus by agglomerative linkage on accumulated evidence."""
 
-from conclust.consensus.linkage.ces2 import CEs2
 from conclust.consensus.linkage.eac import EAC
 from conclust.consensus.linkage.lwea import LWEA
 from conclust.consensus.linkage.multi import MultiEAC, WeightedEAC, cluster_stability
@@ -11,7 +10,6 @@ __all__ = [
     "EAC",
     "LWEA",
     "WEAC",
-    "CEs2",
     "MultiEAC",
     "WeightedEAC",
     "cluster_stability",

@@ -31,7 +31,7 @@ from conclust.trees.agglomeration import (
     unobserved_pairs,
 )
 from conclust.trees.clusterwise import FEW_ROWS, ObjectPairs, by_rows, cluster_tree, pairs_of
-from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
+from conclust.trees.dendrogram import cut, cut_by_lifetime, lifetimes, longest_lifetime
 
 Metric: TypeAlias = Literal["evidence", "profile"]
 
@@ -62,10 +62,10 @@ class EAC(ConsensusClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=None
-        Number of clusters, at most the number of objects. None: the number with the longest lifetime
-        in the dendrogram, at least 2 (one cluster has an infinite lifetime and is not considered); the smallest
-        number if tied. Where all partitions (three or more) have K clusters, at most K.
+    n_clusters : int or "lifetime", default=None
+        Number of clusters, at most the number of objects. "lifetime": the number with the longest lifetime in the
+        dendrogram [1]_ [2]_, at least 2 (one cluster has an infinite lifetime and is not considered); the smallest number
+        if tied. None: the same, but at most K where all partitions (three or more) have K clusters.
     linkage : {"single", "average", "complete", "ward"}, default="average"
         Dissimilarity of two clusters. "single" is found from the labels without a matrix of all
         pairs, for any number of objects, and so is "average" where no label is missing; the others need
@@ -165,7 +165,7 @@ class EAC(ConsensusClusterer):
         title="Evidence accumulation clustering",
         n_clusters="optional",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 N; single linkage in n memory",
         citation="Fred and Jain 2005, IEEE TPAMI 27",
     )
@@ -188,13 +188,16 @@ class EAC(ConsensusClusterer):
         if self.pairs is not None and self.metric != "evidence":
             refuse("metric", "EAC with pairs=", "'evidence'", self.metric)
 
+    def _check_number(self, n: int) -> None:
+        if self.n_clusters != "lifetime":
+            super()._check_number(n)
+
     def _takes_constraints(self) -> bool:
-        return self.pairs is None and self.metric == "evidence" and self.linkage != "ward"
+        possible = self.pairs is None and self.metric == "evidence" and self.linkage != "ward"
+        return possible and self.n_clusters != "lifetime"
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
-        weights = ensemble.weights
-        if weights is not None and (weights == weights[0]).all():
-            ensemble = ensemble.reweighted(None)  # the same shares, without rounding errors
+        ensemble = ensemble.reweighted(ensemble.relative_weights)
         if self._constraints is not None:
             constrained = constrained_evidence_tree(
                 ensemble,
@@ -209,6 +212,8 @@ class EAC(ConsensusClusterer):
             warn(doubt, EvidenceWarning)
         self.linkage_matrix_ = tree
         self.lifetimes_ = lifetimes(tree)
+        if self.n_clusters == "lifetime":
+            return cut(tree, longest_lifetime(tree))
         return cut_by_lifetime(tree, self.n_clusters, ensemble, "EAC")
 
     def _tree(self, ensemble: Ensemble, observed: Bools) -> tuple[Floats, str]:

@@ -139,7 +139,7 @@ class LWEA(ConsensusClusterer):
         title="Locally weighted evidence accumulation",
         n_clusters="optional",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 N + n N^2 + T N",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
     )

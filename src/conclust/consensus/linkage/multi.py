@@ -192,7 +192,7 @@ class MultiEAC(ConsensusClusterer):
         title="Multi-criteria evidence accumulation",
         n_clusters="optional",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 N",
         citation="Fred and Jain 2006, ICPR",
     )

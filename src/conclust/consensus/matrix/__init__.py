@@ -2,8 +2,7 @@
 
 from conclust.consensus.matrix.communities import FuzzyCommunities
 from conclust.consensus.matrix.dyadic import DyadicAspect
-from conclust.consensus.matrix.fuzzy import FuzzyRows
 from conclust.consensus.matrix.left_stochastic import LeftStochastic
 from conclust.consensus.matrix.nmf import WeightedNMF
 
-__all__ = ["DyadicAspect", "FuzzyCommunities", "FuzzyRows", "LeftStochastic", "WeightedNMF"]
+__all__ = ["DyadicAspect", "FuzzyCommunities", "LeftStochastic", "WeightedNMF"]

@@ -130,6 +130,7 @@ class FuzzyCommunities(Iterated, SoftConsensusClusterer):
     method = Method(
         title="Fuzzy communities",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         soft_members=True,
         cost="n (N K + K^2) per step",

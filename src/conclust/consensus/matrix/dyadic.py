@@ -145,8 +145,9 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
     method = Method(
         title="Dyadic aspect model",
         n_clusters="exact",
+        fewer=True,
         membership=True,
-        soft_members=True,
+        soft_members="labels",
         cost="n^2 K per iteration up to max_dense rows, then n (N + K)",
         citation="Lourenço, Fred and Figueiredo 2011, SIMBAD",
     )

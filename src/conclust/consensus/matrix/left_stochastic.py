@@ -132,6 +132,7 @@ class LeftStochastic(Iterated, SoftConsensusClusterer):
     method = Method(
         title="Left-stochastic decomposition",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         missing=False,
         soft_members=True,

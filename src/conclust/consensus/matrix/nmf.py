@@ -152,6 +152,7 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
     method = Method(
         title="Weighted consensus by non-negative matrix factorisation",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         missing=False,
         soft_members=True,

@@ -165,7 +165,7 @@ class AddRemAdd(ConsensusClusterer):
         title="Least-squares consensus (AddRemAdd)",
         n_clusters="optional",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N K per pass",
         citation="Mirkin and Shestakov 2014, Clusters, Orders, and Trees",
     )

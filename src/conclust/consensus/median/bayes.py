@@ -15,6 +15,8 @@ from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.median.bayes_search import Wanted, least_expected_loss
 from conclust.consensus.restarts import warn_unfinished
 from conclust.ensemble import Ensemble, Missing
+from conclust.exceptions import OrientationWarning, warn
+from conclust.measures.agreement import draws_are_rows
 from conclust.measures.losses import Loss, check_loss
 
 
@@ -177,6 +179,13 @@ class BayesEstimate(ConsensusClusterer):
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_loss(self.loss, self.split_cost, "BayesEstimate")
+        if draws_are_rows(ensemble):
+            warn(
+                f"The labels are read as {ensemble.n_samples} objects in {ensemble.n_partitions} draws, but their rows agree as "
+                "partitions of the columns, and their columns do not as partitions of the rows. If each row is a draw, use "
+                "Ensemble.from_draws(labels).",
+                OrientationWarning,
+            )
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         labels, best, drawn = least_expected_loss(

@@ -39,6 +39,8 @@ _T = TypeVar("_T")
 _CELLS = 4_000_000
 # Minimum number of units of a part.
 _PART = 1_000
+# Difference of losses that is rounding.
+_SAME = 1e-12
 # Number of units in the average-linkage tree, which needs all pairs of them.
 _TREE = 3_000
 # Number of labels compared to find the best draw: more draws are thinned evenly.
@@ -123,6 +125,7 @@ def least_expected_loss(
     starts = _starts(part, drawn, wanted, generator, threads)
     ends = _best_of_starts(part, starts, wanted, spawn_seeds(root, 2 * len(starts)), threads)
     best = ends[0]
+    whole = part
     if len(chosen) < len(units):
         stage(f"the best starts, on all {len(units)} rows")
         whole = _Problem.of(units, np.arange(len(units)), wanted)
@@ -134,8 +137,26 @@ def least_expected_loss(
         seeds = spawn_seeds(root, len(begun) + 1)
         ends = _mapped(lambda i: whole.descend(begun[i], seeds[i]), len(begun), threads, "starts")
         best = whole.finish(min(ends, key=lambda end: end.loss), seeds[-1])
+    if best.loss > drawn.loss + _SAME:
+        best = _not_above(
+            best, drawn, whole, draws.labels[units.first, drawn.index], spawn_seeds(root, 1)[0]
+        )
     index = int(distinct.first[drawn.index])
     return best.labels[units.inverse], best, BestDraw(index, drawn.loss, drawn.ranking)
+
+
+def _not_above(
+    result: SearchResult, drawn: BestDraw, whole: _Problem, labels: Ints, seed: int
+) -> SearchResult:
+    """Return what a descent from the best draw finds, if the draw has the lower loss and few enough clusters.
+
+    The starts of a loss that is led by another leave the draws by the other loss.
+    """
+    start = whole.start_of(np.where(labels == MISSING, NOISE, labels))
+    if start.max() >= (whole.wanted.max_clusters or len(start)):
+        return result
+    end = whole.finish(whole.descended(whole.wanted.loss, start, seed), seed)
+    return min(result, end, key=lambda found: found.loss)
 
 
 def best_draw(draws: Ensemble, loss: Loss, split_cost: float, threads: int) -> BestDraw:
@@ -311,7 +332,7 @@ def _best_of_starts(
     size = part.ensemble.codes.size
     most = max(_CARRIED_ON if size <= _FEW else 1, min(len(ends), _CHEAP // size))
     for end in ends[1:]:
-        if len(carried) < most and end.loss > carried[-1].loss + 1e-12:
+        if len(carried) < most and end.loss > carried[-1].loss + _SAME:
             carried.append(end)
     stage("rebuilding clusters")
     carried = _mapped(

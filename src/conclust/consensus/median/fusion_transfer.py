@@ -124,7 +124,7 @@ class MedianPartition(ConsensusClusterer):
         title="Median partition (Fusion-Transfer)",
         n_clusters="emerges",
         membership=False,
-        soft_members=True,
+        soft_members="labels",
         cost="n N K per pass",
         citation="Guénoche 2011, Advances in Data Analysis and Classification 5",
     )

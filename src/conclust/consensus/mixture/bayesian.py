@@ -144,8 +144,9 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
     depend on that where clusters are hardly separate; how often two objects are together in ``draws_`` does not.
 
     A partition that did not observe an object has no z there. Noise is a label that no other object
-    has: it does not distinguish clusters, and drops out too. A partition of weight 2 counts as the
-    same partition twice; by Gibbs sampling as one whose copies all follow the same z.
+    has: it does not distinguish clusters, and drops out too. Weights are scaled so that their sum is the effective
+    number of partitions, (sum w)^2 / sum w^2; then a partition of weight 2 counts as the same partition twice, by Gibbs
+    sampling as one whose copies all follow the same z.
 
     References
     ----------
@@ -175,6 +176,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
     method = Method(
         title="Bayesian cluster ensembles (variational or Gibbs)",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         soft_members=False,
         cost="n N K per iteration or sweep",
@@ -220,6 +222,7 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
             self.tol,
             threads,
         )
+        ensemble = ensemble.reweighted(ensemble.relative_weights)
         rows = ensemble.distinct_rows()
         n_init = fewer_starts(self.n_init, rows, self.n_clusters)
         best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)

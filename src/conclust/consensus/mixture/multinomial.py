@@ -11,11 +11,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._kernels import lower_rows, share_rows
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._sklearn import check_is_fitted
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust.blocks.facts import Part
@@ -125,8 +125,8 @@ class MixtureModel(Iterated, PlacingClusterer):
     -----
     Time is O(n_samples n_partitions n_clusters) per iteration; equal rows of labels are computed once.
     Noise is a label that no other object has: its probability cannot differ between components, so
-    that it drops out as a missing label does. A weight is an exponent: a partition of weight 2 counts
-    as the same partition twice.
+    that it drops out as a missing label does. A weight is an exponent. Weights are first scaled so that their
+    sum is the effective number of partitions, (sum w)^2 / sum w^2: only their ratios matter, and equal weights change nothing.
 
     If labels depend on each other within a true cluster, BIC may select more components than there are clusters.
 
@@ -150,6 +150,7 @@ class MixtureModel(Iterated, PlacingClusterer):
     method = Method(
         title="Mixture of multinomials (EM)",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         soft_members=False,
         cost="n N K per iteration",
@@ -198,6 +199,7 @@ class MixtureModel(Iterated, PlacingClusterer):
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "MixtureModel")
         threads = thread_count(self.n_jobs, "MixtureModel")
+        ensemble = ensemble.reweighted(ensemble.relative_weights)
         rows = ensemble.distinct_rows()
         search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
         if self._starts is None:
@@ -212,6 +214,7 @@ class MixtureModel(Iterated, PlacingClusterer):
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         threads = thread_count(self.n_jobs, "MixtureModel")
+        labels = labels.reweighted(labels.relative_weights)
         search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
 
         def begin() -> _Climb:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._kernels import GibbsChain, squared_tables
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
-from conclust._sklearn import check_is_fitted
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer, Method, spread
@@ -92,8 +92,8 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     ``draws_`` takes 4 n_samples n_draws bytes.
 
     A partition that did not observe an object carries no information about it. Neither does noise, a label that no
-    other object has. The weight of a partition is an exponent of its probabilities: a partition of weight 2 counts as
-    the same partition twice.
+    other object has. The weight of a partition is an exponent of its probabilities. Weights are scaled so that their sum
+    is the effective number of partitions, (sum w)^2 / sum w^2.
 
     References
     ----------
@@ -143,6 +143,7 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         rng = generator(self.random_state, "NonparametricBayesianEnsemble")
         n = ensemble.n_samples
+        ensemble = ensemble.reweighted(ensemble.relative_weights)
         view = ensemble.label_view.reweighted(ensemble.partition_weights)
         concentration = 1.0 if self.concentration is None else float(self.concentration)
         self.n_iter_ = self.n_burn_in + self.n_draws

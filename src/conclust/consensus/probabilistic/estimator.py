@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from conclust._arrays.containers import plain_array
 from conclust._parameters import Parameters
 from conclust._progress import say
 from conclust._random import seed_sequence
-from conclust._sklearn import ConvergenceWarning
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse

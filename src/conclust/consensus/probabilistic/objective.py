@@ -52,7 +52,9 @@ def squared_of_clusters(ensemble: Ensemble) -> float:
 
 
 def squared(ensemble: Ensemble, threads: int) -> float:
-    """Return the sum over pairs of c_ij^2 / N_ij: all pairs are formed, block by block."""
+    """Return the sum over pairs of c_ij^2 / N_ij: all pairs are formed, block by block, unless members are soft and complete."""
+    if ensemble.is_soft and not ensemble.has_missing:
+        return squared_of_clusters(ensemble)
     rows = max(1, _BLOCK_CELLS // ensemble.n_samples)
     total = 0.0
     for block in coassociation_blocks(ensemble, block_rows=rows, n_jobs=threads):

@@ -89,7 +89,9 @@ class PCC(PairObjectiveClusterer):
         most. With more than 1,000 objects a part of them is solved first and gives the start
         for all. "random": `n_init` random memberships, the best solution is kept.
         "spectral": away from the uniform membership, which is stationary, where the objective falls
-        most. Or a membership (n_samples, n_clusters), or a partition (n_samples,).
+        most. Or a membership (n_samples, n_clusters), or a partition (n_samples,): taken as it is, but for
+        divergences other than l2 a partition is mixed with 2 % of the uniform membership, and 0 in a membership
+        becomes 1e-9.
     n_init : int, default=5
         Number of random starts. For l2 they are compared on at most 4,000 objects, and the best is continued with
         all. For other divergences it is the maximum, and the work on further tries is proportional to it.

@@ -38,6 +38,11 @@ def silent(message: str, done: int = 0, at_most: int = 0) -> None:
     """Report nothing."""
 
 
+# An objective below this share of that of a membership which explains nothing is 0 for the stopping criteria: copies of one
+# soft partition have the objective 0, which sweeps only approach.
+EXACT = 1e-4
+
+
 @dataclass(frozen=True)
 class Problem:
     """The problem: find the membership with the lowest f.

@@ -6,13 +6,13 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from conclust import divergences
 from conclust._arrays.simplex import project_simplex
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
-from conclust._sklearn import ConvergenceWarning
 from conclust._types import Bools, Floats
 from conclust._validation import refuse
 from conclust.blocks.finishing import Answer
@@ -29,6 +29,7 @@ from conclust.consensus.probabilistic.estimator import (
 )
 from conclust.consensus.probabilistic.placements import FactoredModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
+from conclust.consensus.probabilistic.search.starts import given_start
 from conclust.consensus.probabilistic.solvers.factored import Factored
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.ensemble.derived import Derived
@@ -58,7 +59,7 @@ _TIE = 1e-12
 # another optimum if labels are nearly random.
 _READ_ALL = 20_000
 # Options available with labels in blocks. The corrected distance may undo a membership step.
-_IN_BLOCKS = {"pairs": None, "granularity": "given", "distance": "paper"}
+_IN_BLOCKS = {"pairs": None, "granularity": "given", "init": "auto", "distance": "paper"}
 
 
 def capped_weights(d: Floats, caps: Floats, tie: float = 0.0) -> Floats:
@@ -139,6 +140,9 @@ class WeightedPCC(PairObjectiveClusterer):
         its clusters are (:func:`conclust.weighting.certainty_weights`), and is then merged down to at
         most `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`); for
         partitions of many more clusters than the consensus.
+    init : "auto" or array-like, default="auto"
+        Start of the alternation. "auto": the l2 consensus with the weights of the ensemble. Or a membership (n_samples,
+        n_clusters) or a partition (n_samples,): Y(0) of the paper's Algorithm 1, from which the first weights are found.
     n_init : int, default=5
         Random starts; they are compared, with equal weights, over all pairs of 40 objects per cluster, at least 400
         and at most 4,000.
@@ -292,6 +296,7 @@ class WeightedPCC(PairObjectiveClusterer):
     distance: Distance = "paper"
     pairs: int | float | SparseEvidence | None = None
     granularity: Granularity = "given"
+    init: Literal["auto"] | ArrayLike = "auto"
     n_init: int = 5
     max_iter: int = 200
     tol: float = 1e-6
@@ -352,10 +357,13 @@ class WeightedPCC(PairObjectiveClusterer):
         plain = equal or not weights.any()
         weighted = ensemble if plain else ensemble.reweighted(within_range(weights))
         squares = Problem(weighted, k, divergences.l2)
-        solver = Factored(counted=0, per_cluster=_PER_CLUSTER, bounds=_FEW)
-        Y = solver.solve(squares, None, Stopping(_FIRST_SWEEPS), run).membership
-        if pairs is not everyone and weights.any():
-            Y = pairs.descend(Y, weights, _FIRST_SWEEPS, _STEP_TOL)
+        if isinstance(self.init, str):
+            solver = Factored(counted=0, per_cluster=_PER_CLUSTER, bounds=_FEW)
+            Y = solver.solve(squares, None, Stopping(_FIRST_SWEEPS), run).membership
+            if pairs is not everyone and weights.any():
+                Y = pairs.descend(Y, weights, _FIRST_SWEEPS, _STEP_TOL)
+        else:
+            Y = given_start(self.init, squares, run, "WeightedPCC", Literal["auto"])
         Y, weights = self._learn(pairs, Y, shares, run)
         self._measured_pairs: PairSet[Floats] = pairs
         if pairs is not everyone:

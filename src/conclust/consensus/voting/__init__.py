@@ -1,8 +1,7 @@
 """Consensus by voting: the clusters of partitions are matched, then votes are counted."""
 
 from conclust.consensus.voting.cumulative import CumulativeVoting
-from conclust.consensus.voting.hyperedges import CEHM
 from conclust.consensus.voting.least_squares import Voting
 from conclust.consensus.voting.positional import PositionalVoting
 
-__all__ = ["CEHM", "CumulativeVoting", "PositionalVoting", "Voting"]
+__all__ = ["CumulativeVoting", "PositionalVoting", "Voting"]

@@ -100,8 +100,7 @@ class CumulativeVoting(VotingClusterer):
     observed none of its objects. Noise is a cluster of one object: it repeats the vote of the
     reference on the object. Noise in the reference itself is spread evenly over its clusters
     ("bvote": noise has no cluster to match, and has the same vote). Weights of the partitions weigh
-    their votes, not their place in the order; a partition of weight 0 is not a reference. Soft members
-    vote with their probabilities. In "lwcv" noise abstains.
+    their votes, not their place in the order; a partition of weight 0 is not a reference. Soft members count by their most probable clusters. In "lwcv" noise abstains.
 
     A merge loses the weighted Jensen-Shannon divergence of the two clusters' distributions over the
     objects (the agglomerative information bottleneck). Objects with the same labels are counted
@@ -141,8 +140,9 @@ class CumulativeVoting(VotingClusterer):
     method = Method(
         title="Cumulative voting",
         n_clusters="exact",
+        fewer=True,
         membership=True,
-        soft_members=True,
+        soft_members="labels",
         cost="n N K_ref + n K_ref^2",
         citation="Ayad and Kamel 2008, IEEE TPAMI 30",
         blocks=True,

@@ -140,6 +140,7 @@ class Voting(VotingClusterer):
     method = Method(
         title="Voting (matched partitions averaged)",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         soft_members=True,
         cost="n N^2, then T^2 K per sweep",

@@ -104,6 +104,7 @@ class PositionalVoting(VotingClusterer):
     method = Method(
         title="Positional voting (Borda, Condorcet)",
         n_clusters="exact",
+        fewer=True,
         membership=True,
         soft_members=True,
         cost="n N^2 + n N K^2",

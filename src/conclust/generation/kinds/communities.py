@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp, isqrt, log
 from typing import Any
 
@@ -17,7 +17,7 @@ from conclust.generation.kinds.searched import (
     Searches,
     sizes_of_neighbourhoods,
 )
-from conclust.generation.members import Found, Kind
+from conclust.generation.members import Found, Kind, place
 from conclust.neighbours.graph import Weights, cut_ties
 from conclust.neighbours.leiden import CommunityGraph, Quality
 
@@ -30,10 +30,12 @@ _LEAST = 2.0
 class NeighbourRecipe(ABC):
     """Base of members by the neighbours of points.
 
-    ``searches``: where they find the neighbours; all of one fit share it.
+    ``turn``: number of the member among those of its kind, from which all but its seed follows. ``searches``: where
+    members find the neighbours; all of one fit share it.
     """
 
     name: str = ""
+    turn: int = 0
     searches: Searches = field(
         default_factory=lambda: Searches("euclidean", 0, None), compare=False
     )
@@ -44,7 +46,12 @@ class NeighbourRecipe(ABC):
             "metric": self.searches.metric,
             "sample_seed": self.searches.sample_seed,
             "n_searched": self.searches.n_neighbors,
+            "turn": self.turn,
         }
+
+    def designed(self, turn: int) -> NeighbourRecipe:
+        """Return the recipe of the member of this turn."""
+        return replace(self, turn=turn)
 
     def run(  # noqa: D102
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
@@ -54,7 +61,7 @@ class NeighbourRecipe(ABC):
 
     @abstractmethod
     def _run(self, searched: Searched, k: int | None, rng: np.random.Generator) -> Found:
-        """Make a member with about this number of clusters; None: the number follows from its draws."""
+        """Make a member with about this number of clusters; None: the number follows from its turn."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +71,9 @@ class GraphRecipe(NeighbourRecipe):
     Attributes
     ----------
     n_neighbors : int or None
-        Number of neighbours; None: drawn from a geometric grid of 8 numbers.
+        Number of neighbours; None: one of a geometric grid of 8 numbers, by the turn.
     resolution : float or None
-        Resolution of the communities; None: drawn log-uniformly from [.3, 5]. It is ignored if a number of clusters
+        Resolution of the communities; None: by the turn, log-uniform from .3 to 5. It is ignored if a number of clusters
         is given.
     weights : {"jaccard", "uniform"}
         Weights of the graph.
@@ -96,15 +103,16 @@ class GraphRecipe(NeighbourRecipe):
     def _run(self, searched: Searched, k: int | None, rng: np.random.Generator) -> Found:
         n = searched.neighbours.n_points if self.given is None else len(searched.points)
         grid = sizes_of_neighbourhoods(n)
-        drawn = int(grid[int(rng.integers(len(grid)))])
-        resolution = exp(rng.uniform(log(_RESOLUTIONS[0]), log(_RESOLUTIONS[1])))
-        seed = int(rng.integers(2**63))
+        height, at, _ = place(self.turn)
+        drawn = int(grid[int(at * len(grid))])
+        lowest, highest = map(log, _RESOLUTIONS)
+        resolution = exp(lowest + height * (highest - lowest))
         graph = self._graph(searched, drawn)
         if k is not None:
-            labels, _ = graph.communities_of_number(k, seed)
+            labels, _ = graph.communities_of_number(k, int(rng.integers(2**63)))
         else:
             chosen = resolution if self.resolution is None else self.resolution
-            labels, _ = graph.communities(chosen, seed)
+            labels = graph.best_communities(chosen, rng)
         return searched.found(labels) if self.given is None else searched.found_on_all(labels)
 
     def _graph(self, searched: Searched, drawn: int) -> CommunityGraph:
@@ -123,7 +131,7 @@ class DensityRecipe(NeighbourRecipe):
     """Single linkage by mutual reachability on the ties of nearest neighbours, without noise.
 
     The core distance is that of the 2nd, 4th, 8th or 16th neighbour. The longest ties are cut that leave a least
-    number of objects on both sides, drawn log-uniformly from 2 to half of the mean cluster.
+    number of objects on both sides, which are spread log-uniformly from 2 to half of the mean cluster.
     """
 
     name: str = "density"
@@ -131,10 +139,10 @@ class DensityRecipe(NeighbourRecipe):
     def _run(self, searched: Searched, k: int | None, rng: np.random.Generator) -> Found:
         neighbours = searched.neighbours
         n = int(neighbours.rows.counts.sum())
-        core = _CORES[int(rng.integers(len(_CORES)))]
-        drawn = int(rng.integers(2, max(2, isqrt(n)) + 1))
+        number, at, share = place(self.turn)
+        core = _CORES[int(at * len(_CORES))]
+        drawn = 2 + int(number * (max(2, isqrt(n)) - 1))
         wanted = drawn if k is None else k
-        share = float(rng.uniform())
         highest = max(_LEAST, n / (2.0 * wanted))
         least = exp(log(_LEAST) + share * (log(highest) - log(_LEAST)))
         labels, _ = cut_ties(searched.forest(core), neighbours, wanted, least)
@@ -147,7 +155,7 @@ GRAPH = Kind(
     labels_others=True,
     own_number=True,
     help="communities of neighbour graphs",
-    cited="communities of neighbour graphs (Leiden) with random resolutions",
+    cited="communities of neighbour graphs (Leiden) at many resolutions",
     by_distances=True,
 )
 DENSITY = Kind(
@@ -156,6 +164,6 @@ DENSITY = Kind(
     labels_others=True,
     own_number=True,
     help="clusters of nearby points",
-    cited="clusters of nearby points, by density, with random numbers of clusters",
+    cited="clusters of nearby points, by density, with many numbers of clusters",
     by_distances=True,
 )

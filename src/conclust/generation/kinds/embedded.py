@@ -10,29 +10,33 @@ from numpy.typing import NDArray
 from conclust._types import Floats, Ints
 from conclust.generation.runs import run_kmeans
 
+_STARTS = 5  # number of runs of k-means, of which the best counts
 _ENDS = 1000  # number of points of a component from which ties are searched
 _CELLS = 1 << 22  # number of distances computed at once
 
 
 def start_seed(rng: np.random.Generator) -> NDArray[np.uint64]:
-    """Draw the seed of the start of `centers_of_rows`."""
-    return rng.integers(2**63, size=1, dtype=np.uint64)
+    """Draw the seeds of the starts of `centers_of_rows`."""
+    return rng.integers(2**63, size=_STARTS, dtype=np.uint64)
 
 
 def centers_of_rows(
     rows: Floats, k: int, start: np.random.Generator | NDArray[np.uint64]
 ) -> Floats:
-    """Return the centres that k-means finds from one start, drawn by greedy k-means++ (see `start_seed`)."""
+    """Return the centres of the best of some runs of k-means, from starts by greedy k-means++ (see `start_seed`)."""
     n = len(rows)
+    seeds = start_seed(start) if isinstance(start, np.random.Generator) else start
     runs = run_kmeans(
         np.ascontiguousarray(rows),
         min(k, n),
-        np.arange(n, dtype=np.int32)[np.newaxis],
-        start_seed(start) if isinstance(start, np.random.Generator) else start,
+        np.tile(np.arange(n, dtype=np.int32), (len(seeds), 1)),
+        seeds,
+        labels=False,
         centers=True,
     )
     assert runs.centers is not None
-    return runs.centers[0, : runs.found[0]]
+    best = int(np.argmin(runs.inertia))
+    return runs.centers[best, : runs.found[best]]
 
 
 def bridges(points: Floats, parts: NDArray[Any]) -> tuple[Ints, Floats]:

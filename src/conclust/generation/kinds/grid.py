@@ -106,7 +106,7 @@ def plan_mixed(
         )
     runs = [Run(recipe, ks, times=1) for recipe in ALL_PAIRS.values()]
     runs.append(Run(KMeansRecipe(init=init), ks))
-    return Plan(tuple(plan_runs(sizes, runs, root)), total, label_type(sizes, ks), None)
+    return Plan(tuple(plan_runs(sizes, runs, root)), total, label_type(ks), None)
 
 
 def _few_choices(n: int) -> range:

@@ -7,7 +7,7 @@ graph of objects and landmarks is cut (`conclust.spectra.transfer_cut`), as HBGF
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any
 
@@ -28,7 +28,8 @@ from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products,
 
 # Number of objects on which centres of an embedding are computed.
 _ENOUGH = 5_000
-_FEW_LANDMARKS = 20
+# Numbers of landmarks that an object is tied to: the graphs of an ensemble take them in turn.
+_NEAREST = (5, 7, 10, 14)
 # The weight of a tie between distant components: cuts of such ties can still be distinguished.
 _LEAST_TIE = 1e-9
 
@@ -55,11 +56,11 @@ def _around(points: Floats, k: int) -> NDArray[np.int32]:
 class LandmarkSpectralRecipe:
     """Ultra-scalable spectral clustering (U-SPEC; Huang et al., IEEE TKDE 32(6), 2020).
 
-    Landmarks, at most half as many as objects, are the centres of ten iterations of k-means on ten objects
-    per landmark. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 s^2)) with s the
+    Up to `n_landmarks` distinct points are all landmarks themselves, so that nothing about the graph is random. Of more
+    points, landmarks are the centres of ten iterations of k-means on ten objects per landmark. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 s^2)) with s the
     mean distance of all ties, or the root mean square of the object's own where that is larger: in a graph
     where outliers hang by ties of nearly 0 the cheapest cuts peel off one after the other. The bipartite graph is cut by
-    the transfer cut, and one run of k-means groups the objects in the embedding.
+    the transfer cut, and k-means groups the objects in the embedding, the best of five runs.
 
     If the graph has several connected components, weak ties connect them (`bridges`), by 1 / (1 + (d / sigma)^2).
 
@@ -102,11 +103,15 @@ class LandmarkSpectralRecipe:
 
         return in_threads(member, draws, self.threads)
 
+    def designed(self, turn: int) -> LandmarkSpectralRecipe:
+        """Return the recipe of the graph of this turn."""
+        return replace(self, n_nearest=_NEAREST[turn % len(_NEAREST)])
+
     def _landmarks(self, points: Floats, rng: np.random.Generator) -> Floats:
-        n = len(points)
-        pool = points[some_objects(n, min(n, 10 * self.n_landmarks), rng)]
-        # If every object were a landmark, each would be tied to itself, and members would be nearly equal.
-        p = min(self.n_landmarks, n, max(_FEW_LANDMARKS, n // 2))
+        n, p = len(points), self.n_landmarks
+        if n <= p:
+            return np.ascontiguousarray(points[np.sort(first_distinct(points, np.arange(n), n))])
+        pool = points[some_objects(n, min(n, 10 * p), rng)]
         starts = first_distinct(pool, rng.permutation(len(pool)), p)
         return KMeansRecipe(max_iter=10).centers(pool, starts)
 
@@ -182,6 +187,6 @@ SPECTRAL = Kind(
     20,
     labels_others=True,
     help="on landmarks, for groups that are not round",
-    cited="spectral clustering on landmarks with random numbers of clusters",
+    cited="spectral clustering on landmarks with many numbers of clusters",
     by_distances=True,
 )

@@ -157,5 +157,5 @@ MULTIMETRIC = Kind(
     subspace=0.5,
     largest=100_000,
     help="spectral under metrics drawn at random, for many features, up to 100,000 objects",
-    cited="spectral clustering under random metrics with random numbers of clusters",
+    cited="spectral clustering under random metrics with many numbers of clusters",
 )

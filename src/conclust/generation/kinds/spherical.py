@@ -63,6 +63,6 @@ SPHERICAL = Kind(
     labels_others=True,
     unscaled=True,  # cosines use the unscaled points
     help="k-means with the cosine and random starts, for texts",
-    cited="k-means by the cosine with random starts and random numbers of clusters",
+    cited="k-means by the cosine with random starts and many numbers of clusters",
     by_distances=True,
 )

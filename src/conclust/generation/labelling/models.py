@@ -365,3 +365,27 @@ MODELS: dict[str, type[Centers] | type[LandmarkCut] | type[NeighbourVote]] = {
     "landmarks": LandmarkCut,
     "neighbours": NeighbourVote,
 }
+
+
+class Searches:
+    """Lets models of equal landmarks or points share one search, as they did when they were made."""
+
+    def __init__(self) -> None:
+        self._first: list[LandmarkCut | NeighbourVote] = []
+
+    def shared(self, model: Model | None) -> Model | None:
+        """Return the model with the search of an earlier one, if that is equal."""
+        if not isinstance(model, LandmarkCut | NeighbourVote):
+            return model
+        for one in self._first:
+            if isinstance(one, LandmarkCut) and isinstance(model, LandmarkCut):
+                if one.search.same_as(model.search):
+                    return replace(model, search=one.search)
+            elif (
+                isinstance(one, NeighbourVote)
+                and isinstance(model, NeighbourVote)
+                and one.shares_search(model)
+            ):
+                return replace(model, points=one.points, index=one.index)
+        self._first.append(model)
+        return model

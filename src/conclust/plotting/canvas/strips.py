@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import check_row_names, plain_array
-from conclust._sklearn import check_is_fitted
 from conclust._types import Ints
 from conclust._validation import shown
 from conclust.exceptions import InputError

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from conclust._types import Floats
-from conclust.plotting import Bars, ClusterGraph, Curve
+from conclust.plotting.numbers import Curve
+from conclust.plotting.objects import Bars
 
 _BAND = (
     "The grey band holds nine tenths of the references, which have no clusters; the ring is the "
@@ -49,11 +50,6 @@ READ = {
         "go when one more cluster is allowed. A real cluster gets one line; if its objects "
         "come from several clusters, the number is too large.",
     ),
-    "tracking": (
-        "The cluster of every object, over K",
-        "A row for each number of clusters, a thin column for each object. A cluster that persists keeps its "
-        "colour; a column that often changes colour belongs to no cluster with certainty.",
-    ),
     "support": (
         "Support of each number of clusters",
         "Height: the lifetime of this number of clusters in the co-association tree, minus the extent to which fine "
@@ -89,12 +85,6 @@ READ = {
         "Objects that the clusterings put together are close to each other; the axes are not the features. "
         "Colours and marks are clusters; pale objects are uncertain.",
     ),
-    "graph": (
-        "Overlap between clusters",
-        "Circles are clusters; their areas show sizes. The number on a line, near a cluster: how often an "
-        "object drawn from that cluster falls into the other one if its cluster is drawn again. Thick lines join "
-        "clusters that are hard to distinguish.",
-    ),
     "bars": (
         "Membership of every object",
         "A thin bar for each object, by cluster, the most certain first; colours are the shares of the clusters. "
@@ -119,15 +109,6 @@ READ = {
         "Similarity of the clusterings",
         "Clusterings from top to bottom and from left to right, similar ones next to each other. Dark squares: the clusterings "
         "agree. A pale line is a clustering that agrees with no other.",
-    ),
-    "weights": (
-        "Weights of the clusterings",
-        "Bars: the weight of each clustering in the consensus, largest first. The dashed line is where "
-        "all weights would be equal.",
-    ),
-    "trace": (
-        "How the search went",
-        "The objective at each step. A curve that has become flat has found its minimum (or maximum).",
     ),
 }
 
@@ -179,28 +160,3 @@ def of_bars(bars: Bars, names: Sequence[str]) -> str:
         for k in np.unique(bars.clusters)[:40]
     )
     return f"Mean silhouette of each cluster: {means}. Of all objects: {bars.values.mean():.2f}."
-
-
-def of_graph(graph: ClusterGraph, names: Sequence[str]) -> str:
-    """Return the graph of clusters in words: the largest overlaps.
-
-    Parameters
-    ----------
-    graph : ClusterGraph
-        Data of the picture.
-    names : sequence of str
-        Names of the clusters.
-
-    Returns
-    -------
-    str
-        A sentence.
-    """
-    overlap = graph.overlap.copy()
-    np.fill_diagonal(overlap, 0.0)
-    order = np.argsort(-overlap, axis=None)[:5]
-    pairs = [np.unravel_index(at, overlap.shape) for at in order.tolist()]
-    overlaps = ", ".join(
-        f"{names[a]} into {names[b]}: {overlap[a, b]:.2f}" for a, b in pairs if overlap[a, b] > 0
-    )
-    return f"The largest overlaps of clusters: {overlaps or 'none'}."

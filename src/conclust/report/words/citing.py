@@ -162,7 +162,7 @@ def _described(generator: dict[str, Any]) -> str:
     words = {
         **{name: kind.cited.format(starts=starts) for name, kind in KINDS.items()},
         "mixed": "linkages, k-means and spectral clustering",
-        "auto": "communities of neighbour graphs (Leiden), spectral clustering on landmarks and density, with random "
+        "auto": "communities of neighbour graphs (Leiden), spectral clustering on landmarks and density, with many "
         "numbers of clusters (k-means for fewer than 50 objects)",
     }
     listed = kinds if isinstance(kinds, list) else [kinds]

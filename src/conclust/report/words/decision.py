@@ -13,6 +13,8 @@ from conclust.selection.decision import NO_CONTRAST, REFERENCES, without_cluster
 
 # Estimators that are fitted to a network or to embeddings.
 _WITHOUT_LABELS = ("GraphConsensus", "TopicConsensus")
+# Those that are fitted to points, which the account of a model does not have.
+_OF_POINTS = ("ConsensusClustering", "TopicConsensus")
 _LABELS_ONLY = "labels alone give no reference without clusters to compare with"
 
 
@@ -139,7 +141,8 @@ def _why_no_test(reported: Reported) -> str:
     made_by = record.settings.get("class")
     if made_by == "GraphConsensus":
         return "a network is not compared with networks without communities"
-    if record.command != "cluster" and reported.points is None and made_by != "TopicConsensus":
+    of_labels = record.command != "cluster" and made_by not in _OF_POINTS
+    if of_labels and reported.points is None:
         return _LABELS_ONLY
     ask = "conclust.selection.choose"
     if record.command:

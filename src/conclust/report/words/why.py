@@ -51,12 +51,6 @@ _DECIDING = (
     ),
 )
 _REPORTED = (
-    (
-        "rpac",
-        "rPAC",
-        3,
-        "MultiK's: ambiguous pairs as a share of those that are ever together.",
-    ),
     ("delta", "Delta area", 3, "Relative growth of the area under the distribution function."),
     (
         "prediction_strength",
@@ -65,34 +59,7 @@ _REPORTED = (
         "Share of the pairs of the worst cluster that the centres of another half of the objects keep "
         "together (Tibshirani and Walther 2005).",
     ),
-    (
-        "silhouette_consensus",
-        "Silhouette",
-        3,
-        "Mean silhouette with distances 1 minus the consensus.",
-    ),
     ("lifetime", "Lifetime", 3, "Lifetime of K clusters in the tree of the consensus."),
-    (
-        "cophenetic",
-        "Cophenetic",
-        3,
-        "Correlation of the heights of this tree with 1 minus the consensus.",
-    ),
-    (
-        "apac",
-        "aPAC",
-        3,
-        "cola's aPAC: area under the distribution function of the determinacy of pairs.",
-    ),
-    (
-        "concordance",
-        "Concordance",
-        3,
-        "cola's concordance: mean share of labels in resamples that equal the labels of the consensus.",
-    ),
-    ("bic", "BIC", 1, "Bayesian information criterion of a mixture model."),
-    ("pcc_clusters", "PCC keeps", 0, "Clusters that PCC keeps, allowed K."),
-    ("eigengap", "Eigengap", 3, "Gap after the K-th eigenvalue of the consensus."),
 )
 
 

@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
-from conclust.confidence.objects import silhouettes
 from conclust.consensus.linkage import lifetimes
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, indicator_of, one_hot_rows, over_partitions
 from conclust.evidence import evidence, frequencies
 from conclust.measures.agreement import partition_similarities
-from conclust.measures.comparison import adjusted_rand_index, consistency_index
+from conclust.measures.comparison import adjusted_rand_index
 from conclust.selection.judged.pairs import PairCounts
 
 # Number of groups of resamples, left out in turn for standard errors.
@@ -43,15 +41,7 @@ def jackknife(left_out: Floats) -> float:
 
 def pair_criteria(counts: PairCounts, window: tuple[Fraction, Fraction]) -> dict[str, float]:
     """Return the criteria of the distribution of c / N over pairs."""
-    pac = counts.pac(window)
-    together = 1.0 - counts.n_apart / counts.n_pairs
-    return {
-        "pac": pac,
-        # If no pair was ever together, no pair is ambiguous.
-        "rpac": pac / together if together > 0 else 0.0,
-        "area": counts.area,
-        "apac": counts.apac,
-    }
+    return {"pac": counts.pac(window), "area": counts.area}
 
 
 @dataclass(frozen=True)
@@ -134,11 +124,6 @@ def error_of_mean(values: Floats) -> float:
     return float(finite.std(ddof=1) / np.sqrt(len(finite))) if len(finite) > 1 else float("nan")
 
 
-def concordance(ensemble: Ensemble, labels: Ints) -> Floats:
-    """Return, for each resample, the share of its objects that are in the matched consensus cluster."""
-    return per_resample(ensemble, labels, consistency_index)
-
-
 def per_resample(
     ensemble: Ensemble, labels: Ints, measure: Callable[[Ints, Ints], float]
 ) -> Floats:
@@ -158,32 +143,24 @@ class Matrices:
     ----------
     labels : ndarray of shape (n,)
         Their consensus, from 0 on.
-    heights : ndarray of shape (n (n - 1) / 2,)
-        The heights at which their dendrogram joins pairs.
     counts, copresence : ndarray of shape (n, n)
         c and N.
     """
 
     labels: Ints
-    heights: Floats
     counts: NDArray[Any]
     copresence: NDArray[Any]
 
     @classmethod
-    def of(cls, ensemble: Ensemble, labels: Ints, tree: Floats, n_jobs: int) -> Matrices:
-        """Count the pairs of all objects of the ensemble, which are the leaves of the tree."""
-        from scipy.cluster.hierarchy import cophenet
-
+    def of(cls, ensemble: Ensemble, labels: Ints, n_jobs: int) -> Matrices:
+        """Count the pairs of all objects of the ensemble."""
         c, N = evidence(ensemble, max_dense=None, n_jobs=n_jobs)
-        return cls(labels, cophenet(tree), c, N)
+        return cls(labels, c, N)
 
     def of_some(self, at: Ints) -> Matrices:
         """Return the same for some of the objects."""
-        from scipy.spatial.distance import squareform
-
         square = np.ix_(at, at)
-        heights = squareform(squareform(self.heights)[square], checks=False)
-        return Matrices(self.labels[at], heights, self.counts[square], self.copresence[square])
+        return Matrices(self.labels[at], self.counts[square], self.copresence[square])
 
     def without(self, left_out: Ints) -> Matrices:
         """Return the same without some resamples, given as their labels of the objects."""
@@ -191,7 +168,7 @@ class Matrices:
         if not observed.any():
             return self
         c, N = evidence(Ensemble(left_out[:, observed]), dtype=self.counts.dtype, max_dense=None)
-        return Matrices(self.labels, self.heights, self.counts - c, self.copresence - N)
+        return Matrices(self.labels, self.counts - c, self.copresence - N)
 
 
 def matrix_criteria(matrices: Matrices) -> dict[str, float]:
@@ -199,13 +176,7 @@ def matrix_criteria(matrices: Matrices) -> dict[str, float]:
     M = frequencies(matrices.counts, matrices.copresence)
     labels = matrices.labels
     sums, n_observed = cluster_sums(M, labels)
-    means = ratio(sums, n_observed, np.nan)
-    several = sums.shape[1] > 1
-    return {
-        "silhouette_consensus": float(silhouettes(means, labels).mean()) if several else np.nan,
-        "cophenetic": _cophenetic(M, matrices.heights),
-        "min_cluster_consensus": float(cluster_consensus(sums, n_observed, labels).min()),
-    }
+    return {"min_cluster_consensus": float(cluster_consensus(sums, n_observed, labels).min())}
 
 
 def cluster_sums(M: Floats, labels: Ints) -> tuple[Floats, Floats]:
@@ -228,20 +199,6 @@ def cluster_consensus(sums: Floats, counts: Floats, labels: Ints) -> Floats:
     total = np.bincount(labels, weights=sums[in_cluster])
     pairs = np.bincount(labels, weights=counts[in_cluster])
     return np.where(pairs > 0, total / np.maximum(pairs, 1.0), 1.0)
-
-
-def _cophenetic(M: Floats, heights: Floats) -> float:
-    """Return the correlation of 1 - M with the heights at which the tree joins pairs."""
-    from scipy.spatial.distance import squareform
-
-    together = squareform(M, checks=False)
-    finite = np.isfinite(together)
-    if not finite.all():
-        together, heights = together[finite], heights[finite]
-    if len(together) < 2 or np.ptp(together) == 0 or np.ptp(heights) == 0:
-        return float("nan")
-    apart, joined = together.mean() - together, heights - heights.mean()
-    return float(apart @ joined / np.sqrt((apart @ apart) * (joined @ joined)))
 
 
 def lifetime(tree: Floats, k: int) -> float:

@@ -17,7 +17,6 @@ from conclust.exceptions import EvidenceWarning, InputError
 from conclust.placing import shared_clusterings
 from conclust.selection.judged.criteria import (
     Matrices,
-    concordance,
     error_of_mean,
     groups_of,
     jackknife,
@@ -230,7 +229,7 @@ def measure(
     sharp = sharp_counts(ensemble, labels)
     agreement = mean_ari(ensemble, labels if shared else None)
     examined = tree.rows
-    whole = Matrices.of(_part_of(ensemble, examined), labels[examined], tree.tree, design.n_jobs)
+    whole = Matrices.of(_part_of(ensemble, examined), labels[examined], design.n_jobs)
     if len(examined) == design.n_samples:
         counts = table_of(whole.counts, whole.copresence, m)
     else:
@@ -263,8 +262,6 @@ def measure(
             )
         without.append(criteria(np.setdiff1d(everything, group), pairs, left))
     errors = {name: jackknife(np.array([one[name] for one in without])) for name in values}
-    agreed = concordance(ensemble, labels)
-    values["concordance"], errors["concordance"] = mean_of(agreed), error_of_mean(agreed)
     widths = _widths(points, labels, examined)
     values["silhouette_points"], errors["silhouette_points"] = (
         mean_of(widths),

@@ -120,12 +120,6 @@ class PairCounts:
         """The area under the distribution function from 0 to 1: 1 less the mean."""
         return 1.0 - self.mean
 
-    @property
-    def apac(self) -> float:
-        """The area (cola's aPAC) under the distribution function of 2 max(M, 1 - M) - 1."""
-        values, counts = self._values
-        return 2.0 - 2.0 * math.fsum(np.maximum(values, 1.0 - values) * counts) / self.n_pairs
-
     def cdf(self) -> tuple[Floats, Floats]:
         """Return the distinct shares c / N, increasing, and the share of pairs up to each.
 

@@ -100,6 +100,9 @@ def with_products(W: Floats, Z: Floats) -> Floats:
     return np.ascontiguousarray((W @ V) * scale @ V.T * np.sqrt((Z * Z).sum(axis=0)))
 
 
+OFFERED: tuple[Null, ...] = ("rotation", "gaussian", "unimodal")
+"""The references that `choose` offers; boxes and exponential clouds are those of the second test."""
+
 NULLS: dict[Null, Callable[[Floats, np.random.Generator], Floats]] = {
     "rotation": rotation,
     "gaussian": gaussian,

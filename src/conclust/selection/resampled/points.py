@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
 from conclust._arrays.points import refuse_gaps
-from conclust._sklearn import BaseEstimator
 from conclust._types import Floats
 from conclust._validation import check_column_names, check_int
 from conclust.exceptions import InputError

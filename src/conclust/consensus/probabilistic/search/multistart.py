@@ -19,6 +19,7 @@ from conclust.consensus.probabilistic.placements.factored_model import (
     padded,
     whole_grams,
 )
+from conclust.consensus.probabilistic.problem import EXACT
 from conclust.consensus.probabilistic.search.merge_split import escape, ways_out
 from conclust.consensus.probabilistic.search.starts import random_membership
 from conclust.ensemble import Ensemble
@@ -103,7 +104,8 @@ def best_start(
             running = [start for start in running if not (start.done or start.hopeless(best.loss))]
     # With fewer than two objects per cluster, escapes are most expensive and gain almost nothing.
     alone = few.n_samples < 2 * n_clusters and few.n_samples <= CHEAP
-    if n_clusters < 2 or few.n_samples <= 2 or alone:
+    exact = best.loss + explained <= EXACT * explained
+    if n_clusters < 2 or few.n_samples <= 2 or alone or exact:
         return best
     cheap = whole and ROOM * n_clusters <= few.n_samples <= CHEAP
     tries = max(len(drawers), TRIES) if cheap else len(drawers)
@@ -131,7 +133,7 @@ class _Descent:
             start.change, residual, _ = start.solver.sweep(start.Y, 1e-7, 0.0, 1)
             start.loss += start.change
             start.sweeps += 1
-            small = -start.change <= TOL * max(start.loss + self.explained, 0.0)
+            small = -start.change <= TOL * max(start.loss + self.explained, EXACT * self.explained)
             start.done = small or residual <= 1e-7 or start.sweeps >= SWEEPS
             if start.done:
                 break

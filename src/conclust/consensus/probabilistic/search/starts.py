@@ -23,6 +23,8 @@ StartName: TypeAlias = Literal["auto", "random", "spectral"]
 _ROW_SUM_TOLERANCE = 1e-6
 # Share of the uniform membership in a start strictly inside the simplex.
 _UNIFORM = 0.02
+# Minimum membership in a start given by the user that is not a partition.
+_TRACE = 1e-9
 # A spectral start uses all pairs of at most _ALL_PAIRS objects; with more objects, each draws _PAIRS_OF_EACH.
 _ALL_PAIRS = 8000
 _PAIRS_OF_EACH = 30
@@ -52,6 +54,14 @@ def inside(Y: Floats) -> Floats:
     return moved
 
 
+def off_border(Y: Floats) -> Floats:
+    """Return Y where no divergence is infinite: a partition as by `inside`, else with a trace instead of each 0."""
+    if (Y.max(axis=1) == 1.0).all():
+        return inside(Y)
+    moved = np.maximum(Y, _TRACE)
+    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+
+
 def starts_of(
     init: Any, problem: Problem, run: Run, owner: str, *, own: bool
 ) -> list[Floats | None]:
@@ -61,6 +71,7 @@ def starts_of(
     """
     if not isinstance(init, str):
         start = given_start(init, problem, run, owner)
+        return [start if problem.is_squared else off_border(start)]
     elif init == "auto" or (init == "random" and own):
         return [None]
     elif init == "random":
@@ -70,8 +81,10 @@ def starts_of(
     return [start if problem.is_squared else inside(start)]
 
 
-def given_start(init: Any, problem: Problem, run: Run, owner: str) -> Floats:
-    """Read a partition or a membership given by the user."""
+def given_start(
+    init: Any, problem: Problem, run: Run, owner: str, names: Any = StartName
+) -> Floats:
+    """Read a partition or a membership given by the user, who may give one of `names` instead."""
     n, k = problem.ensemble.n_samples, problem.n_clusters
     start = plain_array(init, "'init'", of="numbers")
     if start.ndim == 1 and start.shape == (n,) and start.dtype.kind in "iu":
@@ -81,7 +94,7 @@ def given_start(init: Any, problem: Problem, run: Run, owner: str) -> Floats:
         return np.eye(k)[labels]
     start = start.astype(np.float64) if start.dtype.kind in "fiu" else start
     if start.ndim != 2 or len(start) != n or not 1 <= start.shape[1] <= k:
-        names = ", ".join(repr(name) for name in get_args(StartName))
+        names = ", ".join(repr(name) for name in get_args(names))
         refuse(
             "init",
             owner,

@@ -21,7 +21,7 @@ from conclust.consensus.probabilistic.placements.factored_model import (
     padded,
     uniform,
 )
-from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.problem import EXACT, Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.multistart import best_start
 from conclust.ensemble import Ensemble
 
@@ -268,7 +268,7 @@ class _Work:
 
     def per_pair(self, loss: float) -> float:
         """Return f per pair of the subset, from F less its constant there."""
-        return max(loss + self.explained, 0.0) / _pairs(len(self.chosen))
+        return max(loss + self.explained, EXACT * self.explained) / _pairs(len(self.chosen))
 
     def begin(self) -> Floats:
         """Return the best start on the subset, extended to all objects, in the kernel's layout."""

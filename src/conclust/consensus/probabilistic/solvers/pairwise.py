@@ -15,9 +15,9 @@ import numpy as np
 
 from conclust._random import spawn_generators
 from conclust._types import Floats
-from conclust.consensus.probabilistic.descent import solved_from
+from conclust.consensus.probabilistic.descent import chance, solved_from
 from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
-from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.problem import EXACT, Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.starts import inside
 from conclust.consensus.probabilistic.search.tries import better_of_tries, holding
 from conclust.consensus.probabilistic.solvers.factored import WIDE, near_solution
@@ -85,7 +85,9 @@ def best_descent(problem: Problem, start: Floats, stopping: Stopping, run: Run) 
 def _candidates(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> list[Solution]:
     """Return the solution from a start, and also a better one if tries find it."""
     first = solved_from(problem, start, stopping, run)
-    if run.n_init == 1:
+    if run.n_init == 1 or first.objective <= EXACT * chance(
+        problem.pairs, start.shape, problem.divergence, run.threads
+    ):
         return [first]
     best = better_of_tries(problem, first, stopping, run)
     return [first] if best.objective == first.objective else [first, best]

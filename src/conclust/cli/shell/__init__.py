@@ -1,1 +1,0 @@
-"""Support for shells: completion, the manual page, examples, versions."""

@@ -1,0 +1,221 @@
+"""PTGP: the graph of objects and clusters, with the probability trajectories of random walks as its edges."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass, field
+
+import numpy as np
+import scipy.sparse as sp
+
+from conclust._arrays.ratios import inverse_or_zero
+from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
+from conclust._threads import one_library_thread
+from conclust._types import Bools, Floats, Ints
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.graph.kmeans import Points, kmeans_labels
+from conclust.consensus.graph.transfer import transfer_cut as cut_objects
+from conclust.consensus.literature.walks import Walks, informative, too_few, walks_of
+from conclust.consensus.method import NumberOfClusters
+from conclust.ensemble import Ensemble, Missing
+from conclust.spectra.bipartite import Edges, edges_of
+from conclust.spectra.transfer_cut import (
+    BipartiteSpectrum,
+    components_of,
+    spectrum_of_products,
+    transfer_cut,
+    unit_rows,
+)
+
+# Number of extra vectors in the walks.
+_MORE = 4
+
+
+@dataclass(eq=False, repr=False)
+class PTGP(ConsensusClusterer):
+    """Probability trajectory graph partitioning: a graph of objects and clusters, joined by random walks.
+
+    Objects are as similar as the trajectories of random walks from them, as in :class:`conclust.PTA`. An
+    object and a cluster are joined by the mean similarity of the object to those of the cluster [1]_, and the
+    graph of objects and clusters is cut by its leading eigenvectors.
+
+    Parameters
+    ----------
+    n_clusters : int, default=None
+        Number of clusters, K. Fewer are found if objects cannot be distinguished.
+        Required: ``fit`` refuses None.
+    n_neighbors : int, default=None
+        Elite neighbours of a distinct row of labels. Ties with the last one are kept, and a row is the
+        neighbour of its neighbours; of more than `max_dense` rows each has at most twice as many with
+        ties, those in the smaller clusters. None: half the root of the number of distinct rows, from 1 to 20.
+    n_steps : int, default=None
+        Length of the walks. None: the same number.
+    lazy : bool, default=None
+        Whether a walk stays where it is with probability 1/2 in each step. None: in the parts of the
+        graph that are bipartite; see :class:`conclust.PTA`.
+    n_init : int, default=10
+        Restarts of k-means on the embedding.
+    max_dense : int, default=2000
+        Maximum number of distinct rows of labels for which the matrix of the similarities of all pairs is made.
+        With more, the lengths of the trajectories are estimated, see Notes.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
+    n_jobs : int, default=None
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Seed of the restarts, and of the estimate.
+    verbose : int, default=0
+        1: print progress and the estimated time left to standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int64 of shape (n_samples,)
+        Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
+    n_clusters_ : int
+        Number of clusters.
+    singular_values_ : ndarray of shape (at most n_clusters,)
+        Leading singular values of the degree-normalised graph, falling from 1. Absent where no two
+        objects are together.
+    n_features_in_ : int
+        Number of partitions.
+
+    Warns
+    -----
+    EnsembleWarning
+        The graph falls into more components than `n_clusters`.
+    EvidenceWarning
+        There are fewer than 16 distinct rows, and neither `n_neighbors` nor `n_steps` is given: walks
+        over fewer rows carry no information, and the result is that of HBGF with ``joint=False``.
+
+    See Also
+    --------
+    PTA : the same similarities, by linkage.
+    LWGP : objects joined to their own clusters only, by the clusters' certainty.
+
+    Notes
+    -----
+    The graph is R B C with the similarities R of the n distinct rows of labels, their indicator B and one
+    divided by the number of rows in each cluster, C; its cut counts each distinct row once. Partitions weigh
+    by their weights, in the similarities and in the graph. An object that shares no cluster with any other
+    has no edge.
+
+    Up to `max_dense` rows, R takes O(n_steps q n^2) time for q elite neighbours of a row, with ties, and two matrices
+    of n^2 doubles, or the sums of these over the components of the graph of neighbours. With more rows the result is
+    approximate: products with R are walks there and back, and the leading eigenvectors are found from them, in
+    O(n_steps q n K) time and O(n_steps n K) memory. R is the cosine of trajectories; their lengths, the diagonal of M
+    in :class:`conclust.PTA`, are known without M for the first step only and estimated from 64 vectors of random signs
+    for the others, to about a tenth. They weigh objects only: on 800 to 4,000 rows of published ensembles the labels
+    had an adjusted Rand index of .98 and more with those of the exact R, and agreed with the classes as well.
+
+    References
+    ----------
+    .. [1] D. Huang, J.-H. Lai and C.-D. Wang, "Robust ensemble clustering using probability trajectories",
+       IEEE Transactions on Knowledge and Data Engineering 28(5), 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from conclust import PTGP
+    >>> position = np.arange(40) % 20  # on two lines, which four partitions cut at other places
+    >>> labels = [(position + shift) // 5 + 10 * (np.arange(40) // 20) for shift in range(4)]
+    >>> PTGP(n_clusters=2, random_state=0).fit(np.column_stack(labels)).labels_
+    array([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1,
+           1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
+    """
+
+    singular_values_: Floats = field(init=False)
+
+    method = Method(
+        title="Probability trajectory graph partitioning",
+        n_clusters="exact",
+        membership=False,
+        soft_members=False,
+        cost="n q K per step of q elite neighbours, T^3 once; up to max_dense rows n^2 q per step",
+        citation="Huang, Lai and Wang 2016, IEEE TKDE 28",
+    )
+
+    n_clusters: NumberOfClusters = None
+    _: KW_ONLY
+    n_neighbors: int | None = None
+    n_steps: int | None = None
+    lazy: bool | None = None
+    n_init: int = 10
+    max_dense: int = 2000
+    missing: Missing = "unobserved"
+    n_jobs: int | None = None
+    random_state: RandomStateLike = None
+    verbose: int = 0
+
+    def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
+        starts, signs = spawn_sequences(seed_sequence(self.random_state, "PTGP"), 2)
+        ensemble = informative(ensemble)
+        one_cluster = np.zeros(ensemble.n_samples, dtype=np.int64)
+        parameters_given = self.n_neighbors is not None or self.n_steps is not None
+        if too_few(ensemble, parameters_given, "PTGP", "HBGF(joint=False)"):
+            edges = edges_of(ensemble)
+            if not edges.sums().any():  # noise only: no two objects share a cluster
+                return one_cluster
+            return self._cut(edges, starts)
+        walks = walks_of(
+            ensemble,
+            n_neighbors=self.n_neighbors,
+            n_steps=self.n_steps,
+            lazy=self.lazy,
+            n_jobs=self.n_jobs,
+            unbounded=self.max_dense,
+        )
+        if walks.isolated.all():
+            return one_cluster
+        means = _means_of_clusters(walks)
+        if len(walks) <= self.max_dense:
+            labels = self._cut(_mean_similarities(walks, means), starts)
+        elif components_of(means).max() + 1 >= self.n_clusters:
+            # Walks stay in the components of the graph of objects and their own clusters.
+            labels = self._cut(means, starts)
+        else:
+            with one_library_thread():
+                spectrum = _spectrum_by_walking(walks, means, self.n_clusters, generator(signs))
+                self.singular_values_ = spectrum.values
+                rows = unit_rows(spectrum.objects * spectrum.values)
+                points = Points(rows, np.ones(len(rows)))
+                labels = kmeans_labels(points, self.n_clusters, starts, n_init=self.n_init)
+        return np.asarray(labels[walks.start.inverse])
+
+    def _cut(self, graph: sp.csr_array | Edges, seed: np.random.SeedSequence) -> Ints:
+        labels, self.singular_values_ = cut_objects(
+            graph, self.n_clusters, seed, n_init=self.n_init, owner="PTGP"
+        )
+        return labels
+
+
+def _means_of_clusters(walks: Walks) -> sp.csr_array:
+    """Return B C with the weights of the partitions: a product with it is a mean over each cluster."""
+    rows = edges_of(walks.start.ensemble).matrix()
+    rows = sp.csr_array(rows / rows.data.max())  # the unit of the weights does not matter
+    held = np.bincount(rows.indices, minlength=rows.shape[1])
+    means = sp.csr_array(rows @ sp.diags_array(inverse_or_zero(held)))
+    # Isolated rows are similar to no other row.
+    return sp.csr_array(sp.diags_array((~walks.isolated).astype(np.float64)) @ means)
+
+
+def _mean_similarities(walks: Walks, means: sp.csr_array) -> sp.csr_array:
+    """Return R B C, which has few zeros."""
+    with one_library_thread():
+        return sp.csr_array((means.T @ walks.similarity()).T)
+
+
+def _spectrum_by_walking(
+    walks: Walks, means: sp.csr_array, k: int, rng: np.random.Generator
+) -> BipartiteSpectrum:
+    """Find the leading singular vectors of R B C without R."""
+    scale = inverse_or_zero(np.sqrt(walks.norms(rng)))[:, None]
+    across = sp.csr_array(means.T)
+    width = -(-(k + _MORE) // 8) * 8 - 1  # with the trivial vector a multiple of 8
+
+    def forth(V: Floats) -> Floats:
+        return scale * walks.gram_times(scale * (means @ V))
+
+    def back(U: Floats) -> Floats:
+        return np.asarray(across @ (scale * walks.gram_times(scale * U)))
+
+    start = transfer_cut(means, min(width, means.shape[1])).clusters
+    return spectrum_of_products(forth, back, start, k)

@@ -1,0 +1,375 @@
+"""PTA and PTGP, against worked examples, twins with full matrices, and invariances."""
+
+import dataclasses
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+import scipy.cluster.hierarchy as hierarchy
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import squareform
+from sklearn.metrics import adjusted_rand_score
+from tests.cases import E1, E2, planted, random_labels
+from tests.naive import trajectories as naive
+from tests.naive.graph import singular_triplets
+
+from conclust import EAC, HBGF, PTA, PTGP, Ensemble
+from conclust._kernels import walk_step
+from conclust.consensus.literature.walks import _bipartite, _parts, walks_of
+from conclust.exceptions import DenseLimitError, EvidenceWarning, UnsupportedEnsembleError
+from conclust.spectra.transfer_cut import bipartite_spectrum, spectrum_of_products
+
+CASES = [
+    (missing, noise, weighted)
+    for missing in (0.0, 0.2)
+    for noise in (0.0, 0.1)
+    for weighted in (False, True)
+]
+
+
+def walks(labels, n_neighbors=None, n_steps=None, lazy=False, weights=None):
+    return walks_of(
+        Ensemble(labels, weights=weights),
+        n_neighbors=n_neighbors,
+        n_steps=n_steps,
+        lazy=lazy,
+        n_jobs=None,
+    )
+
+
+def test_the_number_of_neighbours_is_bounded():
+    # Three partitions of three clusters: rows are tied with a third of all others.
+    labels = np.array(list(itertools.product(range(7), range(7), range(7))))
+    few = walks_of(
+        Ensemble(labels), n_neighbors=3, n_steps=2, lazy=False, n_jobs=None, unbounded=20
+    )
+    whole = walks(labels, n_neighbors=3, n_steps=2)
+    assert np.diff(whole.steps.indptr).min() == 18  # all that share two clusters
+    assert np.diff(few.steps.indptr).mean() <= 2 * 2 * 3
+    assert np.diff(few.steps.indptr).min() >= 6
+
+
+def by_first(found):
+    """Return R with the rows by first appearance."""
+    order = np.argsort(found.start.first)
+    return found.similarity()[np.ix_(order, order)]
+
+
+def sample(missing, noise, weighted, n=70, m=7):
+    labels = random_labels(4, n, m, 5, missing, noise)
+    labels[n // 2 :] = labels[np.arange(n - n // 2) % 11]  # rows that some objects have
+    return labels, np.random.default_rng(5).random(m) + 0.1 if weighted else None
+
+
+# -- similarities
+
+
+def test_trajectories_match_the_worked_examples():
+    for n_steps in (1, 2, 5):
+        R = by_first(walks(E1, 1, n_steps))
+        np.testing.assert_allclose(R, [[1, 0, 1], [0, 1, 0], [1, 0, 1]], atol=1e-12)
+    # The distinct rows of the second example: 000, 001, 111, 101.
+    R = by_first(walks(E2, 2, 2))
+    expected = {
+        (0, 1): 0.286326,
+        (0, 3): 0.707250,
+        (0, 2): 0.883165,
+        (1, 3): 0.668832,
+        (1, 2): 0.524805,
+        (3, 2): 0.605283,
+    }
+    for (i, j), value in expected.items():
+        assert R[i, j] == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
+@pytest.mark.parametrize(("n_neighbors", "n_steps"), [(None, None), (3, 6), (1000, 1)])
+def test_similarity_matches_the_naive_twin(missing, noise, weighted, n_neighbors, n_steps):
+    labels, weights = sample(missing, noise, weighted)
+    R, _ = naive.trajectories(labels, weights, n_neighbors, n_steps)
+    actual = walks(labels, n_neighbors, n_steps, weights=weights)
+    np.testing.assert_allclose(by_first(actual), R, atol=1e-12)
+
+
+def test_four_ways_to_sum_the_steps_agree():
+    actual = walks(random_labels(2, 150, 6, 5), 4, 20)
+    P, d = actual.steps.toarray(), actual.degrees
+    M = actual.gram()
+    np.testing.assert_allclose(M, naive.gram(P, 20), rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(M, M.T)
+    doubled, power, steps = P @ P.T, P, {}
+    for s in (1, 2, 4, 8, 16):
+        steps[s] = doubled, power
+        doubled, power = doubled + power @ doubled @ power.T, power @ power
+    sixteen, through = steps[16]
+    np.testing.assert_allclose(M, sixteen + through @ steps[4][0] @ through.T, rtol=0, atol=1e-12)
+    root = np.sqrt(d)
+    values, U = scipy.linalg.eigh(P * root[:, None] / root)
+    x = values[:, None] * values
+    sums = sum(x**s for s in range(1, 21))
+    closed = (U / root[:, None]) @ (((U.T * d) @ U) * sums) @ (U / root[:, None]).T
+    np.testing.assert_allclose(M, closed, rtol=0, atol=1e-12)
+
+
+@pytest.mark.long
+def test_walks_in_components_equal_walks_over_all_rows():
+    large = [random_labels(k, 400, 6, 4) + 10 * k for k in range(2)]
+    small = [random_labels(k, 3, 6, 2) + 10 * k for k in range(2, 60)]
+    alone = np.arange(5)[:, None] + np.full(6, 1000)
+    found = walks(np.vstack([*large, *small, alone]), 5, 7)
+    parts = [len(rows) for rows in _parts(found.steps)]
+    assert len(parts) == 3  # the small ones together
+    assert sum(parts) == len(found) - found.isolated.sum() < len(found)
+    M = found.gram()
+    np.testing.assert_allclose(M, naive.gram(found.steps.toarray(), 7), rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(M, found._gram_of(found.steps))
+
+
+@pytest.mark.parametrize("n", [31, 32, 97])
+def test_sums_over_steps_do_not_depend_on_threads(n):
+    few = walks(random_labels(3, n, 8, 4), 6, 5)
+    assert len(few) == n
+    many = dataclasses.replace(few, n_jobs=3)
+    np.testing.assert_array_equal(dataclasses.replace(few, n_jobs=1).gram(), many.gram())
+    np.testing.assert_allclose(
+        many.gram(), naive.gram(few.steps.toarray(), 5), rtol=1e-12, atol=1e-14
+    )
+
+
+@pytest.mark.parametrize("width", [1, 8, 17, 40])
+@pytest.mark.parametrize("n", [50, 3000, 9000])
+def test_a_step_equals_the_matrix_product(n, width):
+    # Panels of 8, 16 and 32 columns.
+    P = sp.csr_array(sp.random_array((n, n), density=0.002, rng=np.random.default_rng(n)))
+    x = np.random.default_rng(1).random((n, width))
+    arrays = P.indptr.astype(np.int64), P.indices.astype(np.int32), P.data
+    one, two = np.empty_like(x), np.empty_like(x)
+    walk_step(*arrays, x, one, 1)
+    walk_step(*arrays, x, two, 3)
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_allclose(one, P @ x, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_products_without_the_matrix_are_exact(lazy):
+    labels = random_labels(6, 200, 6, 8, 0.1)
+    labels = np.vstack([labels, np.arange(100, 106)])  # together with no other
+    actual = walks(labels, lazy=lazy)
+    assert actual.isolated.sum() == 1
+    X = np.random.default_rng(0).random((len(actual), 11))
+    np.testing.assert_allclose(actual.gram_times(X), actual.gram() @ X, rtol=1e-12, atol=1e-14)
+
+
+def test_lengths_are_estimated_without_bias():
+    actual = walks(planted(n=600, m=8, k=6, flip=0.3)[0])
+    exact = np.diag(actual.gram())
+    ratios = np.array([actual.norms(np.random.default_rng(s)) / exact for s in range(40)])
+    assert abs(ratios.mean() - 1) < 0.005
+    assert ratios.std(axis=0).max() < 0.15
+    one = walks(E2, 2, 1)
+    np.testing.assert_allclose(one.norms(np.random.default_rng(0)), np.diag(one.gram()))
+
+
+def test_similarities_are_cosines():
+    labels = random_labels(7, 80, 6, 5, 0.1)
+    R = walks(labels).similarity()
+    np.testing.assert_array_equal(np.diag(R), 1)
+    np.testing.assert_array_equal(R, R.T)
+    assert R.min() >= 0
+    assert R.max() <= 1
+    for scale in (1e-20, 3.0):
+        scaled = walks(labels, weights=np.full(6, scale)).similarity()
+        np.testing.assert_allclose(scaled, R, atol=1e-12)
+
+
+def test_as_many_neighbours_as_rows_give_all_links():
+    labels = random_labels(8, 60, 5, 4)
+    rows, counts, _ = naive.distinct(labels)
+    everybody = walks(labels, n_neighbors=len(rows))
+    links = naive.similarity(rows)
+    order = np.argsort(everybody.start.first)
+    np.testing.assert_allclose(
+        everybody.steps.toarray()[np.ix_(order, order)], naive.walk(links, counts), atol=1e-14
+    )
+    np.testing.assert_array_equal(
+        walks(labels, n_neighbors=10_000).similarity(), everybody.similarity()
+    )
+
+
+def test_repeated_rows_attract_walks():
+    labels = random_labels(9, 40, 5, 3)
+    once, twice = walks(labels, 3), walks(np.vstack([labels, labels[:1]]), 3)
+    assert len(once) == len(twice)
+    assert np.abs(by_first(once) - by_first(twice)).max() > 1e-3
+
+
+def test_walks_are_lazy_where_neighbours_never_meet():
+    # A triangle of rows, and two rows that are together twice and with no other.
+    labels = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [3, 3, 3], [3, 3, 4]])
+    published, mended = by_first(walks(labels, 5, 4)), by_first(walks(labels, 5, 4, lazy=None))
+    assert published[3, 4] == 0
+    assert mended[3, 4] > 0.9
+    np.testing.assert_array_equal(published[:3, :3], mended[:3, :3])
+    lazy = by_first(walks(labels, 5, 4, lazy=True))
+    np.testing.assert_array_equal(lazy[3:, 3:], mended[3:, 3:])
+    assert np.abs(lazy[:3, :3] - mended[:3, :3]).max() > 1e-3
+
+
+# -- PTA
+
+
+@pytest.mark.parametrize("linkage", ["average", "complete", "single"])
+@pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
+def test_the_tree_equals_that_of_scipy(linkage, missing, noise, weighted):
+    labels, weights = sample(missing, noise, weighted)
+    R, (_, counts, _) = naive.trajectories(labels, weights)
+    D = squareform(np.clip(1 - R, 0, 1), checks=False)
+    expected = hierarchy.linkage(D, linkage)[:, 2]
+    model = PTA(linkage=linkage, lazy=False).fit(Ensemble(labels, weights=weights))
+    heights = model.linkage_matrix_[:, 2]
+    assert (heights[: len(labels) - len(counts)] == 0).all()
+    np.testing.assert_allclose(heights[len(labels) - len(counts) :], expected, atol=1e-10)
+    np.testing.assert_allclose(model.lifetimes_[::-1], np.diff(heights, prepend=0))
+
+
+def test_linkage_weighs_rows_by_their_objects_on_request():
+    labels, _ = sample(0.0, 0.0, False)
+    R, (_, _, inverse) = naive.trajectories(labels)
+    D = squareform(np.clip(1 - R[np.ix_(inverse, inverse)], 0, 1), checks=False)
+    expected = hierarchy.linkage(D, "average")[:, 2]
+    heights = PTA(weighted=True, lazy=False).fit(labels).linkage_matrix_[:, 2]
+    np.testing.assert_allclose(heights, expected, atol=1e-10)
+    assert np.abs(PTA(lazy=False).fit(labels).linkage_matrix_[:, 2] - expected).max() > 1e-3
+
+
+def test_the_number_is_chosen_by_lifetime():
+    labels, truth = planted(n=80, m=10, k=4, flip=0.1)
+    model = PTA().fit(labels)
+    np.testing.assert_array_equal(model.labels_, truth)
+    assert model.lifetimes_.argmax() == 2
+
+
+def test_many_rows_are_refused_with_an_alternative():
+    labels = random_labels(0, 60, 5, 4)
+    with pytest.raises(DenseLimitError, match=r"distinct rows of labels .* Use PTGP or LWEA"):
+        PTA(3, max_dense=20).fit(labels)
+
+
+# -- PTGP
+
+
+@pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
+def test_singular_values_match_the_graph(missing, noise, weighted):
+    labels, weights = sample(missing, noise, weighted)
+    R, (rows, _, _) = naive.trajectories(labels, weights)
+    A = naive.graph(R, rows, weights)
+    A = A[:, A.any(axis=0)][A.any(axis=1)]
+    _, values, _ = singular_triplets(A)
+    model = PTGP(6, lazy=False, random_state=0).fit(Ensemble(labels, weights=weights))
+    np.testing.assert_allclose(model.singular_values_, values[:6], atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_walks_give_the_result_of_the_matrix(seed):
+    labels, _ = planted(seed=seed, n=1500, m=10, k=6, flip=0.3)
+    exact = PTGP(6, max_dense=1500, random_state=0).fit(labels)
+    walked = PTGP(6, max_dense=100, random_state=0).fit(labels)
+    np.testing.assert_allclose(walked.singular_values_, exact.singular_values_, atol=0.03)
+    assert adjusted_rand_score(walked.labels_, exact.labels_) > 0.97
+
+
+def test_many_distinct_rows_need_little_memory():
+    labels, truth = planted(n=12_000, m=12, k=5, flip=0.4)
+    assert len(Ensemble(labels).distinct_rows()) > 11_000
+    model = PTGP(5, random_state=0).fit(labels)
+    assert adjusted_rand_score(model.labels_, truth) > 0.85
+
+
+# -- both
+
+
+@pytest.mark.parametrize("model", [PTA(3), PTGP(3, random_state=0)])
+def test_few_rows_fall_back_to_another_method_with_a_warning(model):
+    labels, truth = planted(n=30, m=5, k=3, flip=0.0)
+    labels[:4, 0] = 2
+    with pytest.warns(EvidenceWarning, match=r"distinct rows of labels are too few .* n_neighbors"):
+        fitted = model.fit(labels)
+    other = EAC(3) if isinstance(model, PTA) else HBGF(3, joint=False, random_state=0)
+    np.testing.assert_array_equal(fitted.labels_, other.fit(labels).labels_)
+    np.testing.assert_array_equal(fitted.labels_, truth)
+    for asked in ({"n_neighbors": 2}, {"n_steps": 2}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            type(model)(3, **asked).fit(labels)
+
+
+@pytest.mark.parametrize("make", [PTA, lambda: PTGP(4, random_state=0)])
+def test_uninformative_partitions_change_nothing(make):
+    labels = random_labels(1, 100, 8, 4, 0.1)
+    expected = make().fit(Ensemble(labels, weights=np.ones(8)))
+    constant = np.insert(labels, 3, 0, axis=1)
+    other = np.insert(labels, 3, np.arange(100) % 9, axis=1)
+    weightless = Ensemble(other, weights=np.insert(np.ones(8), 3, 0.0))
+    for given in (constant, weightless):
+        model = make().fit(given)
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        if isinstance(model, PTA):
+            np.testing.assert_array_equal(model.linkage_matrix_, expected.linkage_matrix_)
+
+
+def test_objects_without_partners_are_singletons():
+    labels, truth = planted(n=90, m=12, k=3, flip=0.2)
+    labels = np.vstack([labels, np.full((2, 12), -2)])
+    model = PTA(3 + 2).fit(labels)
+    np.testing.assert_array_equal(model.labels_[:90], truth)
+    assert model.labels_[90:].tolist() == [3, 4]
+    np.testing.assert_array_equal(model.linkage_matrix_[-2:, 2], 1.0)
+    cut = PTGP(3, random_state=0).fit(labels)
+    assert adjusted_rand_score(cut.labels_[:90], truth) == 1.0
+    singletons = np.column_stack([np.arange(40)] * 3)
+    assert PTA().fit(singletons).n_clusters_ >= 1
+    assert (PTGP(3).fit(singletons).labels_ == 0).all()
+
+
+@pytest.mark.parametrize("kind", [PTA, PTGP])
+def test_soft_members_are_refused_by_name(kind):
+    soft = Ensemble.from_memberships([np.full((30, 2), 0.5)])
+    with pytest.raises(
+        UnsupportedEnsembleError, match=f"{kind.__name__} does not accept soft members"
+    ):
+        kind(2).fit(soft)
+
+
+def test_bipartite_components_have_separate_copies():
+    """Uses the graph with two copies of each vertex, and edges between copies only."""
+    rng = np.random.default_rng(0)
+    for share in np.repeat([0.02, 0.05, 0.1, 0.3], 30):
+        n = int(rng.integers(1, 25))
+        upper = np.triu(rng.random((n, n)) < share, 1)
+        P = sp.csr_array((upper | upper.T).astype(float))
+        double = sp.block_array([[None, P], [P, None]], format="csr")
+        number = connected_components(double, directed=False)[1]
+        np.testing.assert_array_equal(_bipartite(P), number[:n] != number[n:])
+
+
+# -- spectra
+
+
+def test_the_spectrum_from_products_equals_the_dense_one():
+    rng = np.random.default_rng(4)
+    groups = np.arange(300) % 5
+    A = rng.random((300, 80)) ** 4 + 0.5 * (groups[:, None] == np.arange(80) % 5)
+    A[7] = 0.0  # a row without edges
+    inside = np.delete(A, 7, axis=0)
+    _, values, _ = singular_triplets(inside)
+    actual = spectrum_of_products(
+        lambda V: A @ V, lambda U: A.T @ U, rng.standard_normal((80, 9)), 6
+    )
+    np.testing.assert_allclose(actual.values[:5], values[:5], atol=1e-4)
+    assert not actual.objects[7].any()
+    exact = bipartite_spectrum(sp.csr_array(inside), 5).objects
+    overlap = np.delete(actual.objects, 7, axis=0)[:, :5].T @ exact
+    np.testing.assert_allclose(np.linalg.svd(overlap)[1], 1, atol=1e-2)
