@@ -49,7 +49,7 @@ NAMES = (
     "ccp2010.examples",
     "answers.questions",
     "answers.many",
-    "attributes.classes",
+    "labels.battery",
     "views.mfeat",
     "networks.communities",
     "networks.published",

@@ -93,11 +93,11 @@ def decide_by_points(
     return Decision(
         number,
         "points",
-        reason,
         trees.n_clusters_shown,
-        trees.supports,
-        tuple(others),
-        labels,
+        supports=trees.supports,
+        alternatives=tuple(others),
+        labels=labels,
+        of_points=reason,
         at_least=min_clusters,
         at_most=trees.max_clusters,
         depths=tuple(depths),
@@ -217,7 +217,9 @@ def _by_partitions(trees: Trees, least: int, most: int) -> Decision:
     number = trees.n_clusters_shown
     if not least <= number <= most:
         number = max(range(min(least, most), most + 1), key=trees.lifetime)
-    decision = replace(decide(trees), n_clusters=number, labels=None, classes=None, alternatives=())
+    decision = replace(
+        decide(trees), n_clusters=number, labels=None, components=None, alternatives=()
+    )
     why = f"{count(number, 'cluster')} by the partitions alone: the points are too few to show a border."
     return replace(
         decision, by="partitions", reason=why, at_least=least, at_most=trees.max_clusters

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust._validation import count
 from conclust.consensus.auto import Decision, Trees, decision_on
 from conclust.consensus.auto.votes import clusters_with_most_votes, votes_for
 from conclust.neighbours import neighbour_graph
@@ -36,10 +35,7 @@ def decide_given(
     if found is None:
         return decision_on(trees, n_clusters, None)
     decision = decision_on(trees, n_clusters, found.labels)
-    if not len(found.specks):
-        return decision
-    named = f" {count(len(found.specks), 'object')} in groups too small to be clusters went to the nearest ones (specks_)."
-    return replace(decision, reason=decision.reason + named, specks=tuple(found.specks.tolist()))
+    return replace(decision, specks=tuple(found.specks.tolist()))
 
 
 def cut_into(
