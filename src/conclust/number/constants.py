@@ -1,4 +1,4 @@
-"""The constants of the number of clusters, each with its source; `python -m experiments.default --rent` prints what each is worth."""
+"""The constants of the number of clusters. experiments/default/README.md says what they were settled on, and what else was tried."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WITHOUT_BORDER = np.array([0.7, 1.0, 1.5]), np.array([0.2, 4.0, 2.0]) / 6.2
 # The same at the borders between pieces, where valleys are counted along straight lines.
 IN_VALLEY, ON_PEAK = float(np.log(2 * 0.4 / 1.4)), float(np.log(2 / 1.4))
 # Cost of a further cluster, and what several must have above one, in units of log-likelihood.
-COST, CLEAR = 3.0, 1.5
+COST, CLEAR = 3.0, 1.0
 # Neighbours in the graph of the paths, and the largest density along them at a border.
 NEIGHBOURS, ALONG_PATHS = 10, 0.6
 # A mixture of one shape counts if its BIC is lower than that of any of several shapes by this, if projections and

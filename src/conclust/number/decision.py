@@ -11,6 +11,7 @@ from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.borders import leading_components
 from conclust.consensus.auto import Decision, Trees, decide
+from conclust.ensemble.equal_rows import EqualRows
 from conclust.neighbours import neighbour_graph
 from conclust.number.borders import (
     counts_at_borders,
@@ -46,7 +47,7 @@ def decide_by_points(
     The clusters are branches of a tree. At each join of two branches, the evidence for a border is the logarithm of a
     likelihood ratio: few points near the border, as counted in `counts_at_borders`, and few along the paths of the neighbour
     graph (`without_paths`). Of all divisions into branches of either tree, the one is chosen whose joins have the
-    largest sum of evidence, less 3 for each further cluster; one cluster if that is not above 1.5. Clusters
+    largest sum of evidence, less 3 for each further cluster; one cluster if that is not above 1. Clusters
     that overlap have no border: a mixture of more normal distributions of one shape is chosen if it explains the points
     (`clusters_of_one_shape`). The halvings of the points are the same in every run.
 
@@ -195,7 +196,9 @@ def divide(points: Floats, trees: Trees, *, n_jobs: int | None = None) -> Found:
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     """
-    spread = spread_rounded_columns(points, np.random.default_rng(_SEED))
+    spread = points
+    if len(EqualRows.of(points)) >= 2 * SMALLEST:  # fewer are places of their own, not rounded
+        spread = spread_rounded_columns(points, np.random.default_rng(_SEED))
     compared = leading_components(spread, COMPONENTS)
     found = Found(compared, [], [], [])
     if len(points) < 2 * SMALLEST:
@@ -221,9 +224,7 @@ def _by_partitions(trees: Trees, least: int, most: int) -> Decision:
         decide(trees), n_clusters=number, labels=None, components=None, alternatives=()
     )
     why = f"{count(number, 'cluster')} by the partitions alone: the points are too few to show a border."
-    return replace(
-        decision, by="partitions", reason=why, at_least=least, at_most=trees.max_clusters
-    )
+    return replace(decision, of_points=why, at_least=least, at_most=trees.max_clusters)
 
 
 def _sentence(number: int, depths: list[float], near: list[int]) -> str:
