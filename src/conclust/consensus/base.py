@@ -6,7 +6,6 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -64,7 +63,9 @@ __all__ = [
 
 
 # Packages that fit estimators with numbers of clusters that the user did not request.
-_SEARCHES = tuple(f"conclust.{name}" for name in ("consensus", "selection", "confidence", "trials"))
+_SEARCHES = tuple(
+    f"conclust.{name}" for name in ("consensus", "selection", "confidence", "trials", "weighting")
+)
 _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
 
@@ -261,9 +262,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _warn_of_fewer(self) -> None:
         """Warn if there are fewer clusters than the user requested, unless a search of conclust requested them."""
         requested = getattr(self, "n_clusters", None)
-        if self._number_needed() not in ("exact", "optional") or not isinstance(
-            requested, Integral
-        ):
+        asked = self._number_needed() in ("exact", "optional")
+        if not (asked and isinstance(requested, int | np.integer)):
             return
         if self.n_clusters_ < requested and not fitted_by(self, _SEARCHES):
             warn(
