@@ -59,11 +59,12 @@ FLOORS = {
     # 4 judging
     "selection": (4, 0),
     "confidence": (4, 0),
-    "points": (4, 0),
-    "pipeline": (4, 1),
-    "topics": (4, 1),
-    "trials": (4, 2),
-    "results": (4, 2),
+    "number": (4, 0),
+    "points": (4, 1),
+    "pipeline": (4, 2),
+    "topics": (4, 2),
+    "trials": (4, 3),
+    "results": (4, 3),
     # 5 edges
     "datasets": (5, 0),
     "plotting": (5, 0),

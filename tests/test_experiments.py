@@ -8,7 +8,7 @@ import pytest
 from experiments import __main__ as everything
 from experiments.ccp2010 import examples
 from experiments.confidence import ranking
-from experiments.default import answer, margins, settle, sharing, suite, weights
+from experiments.default import answer, sharing, suite, weights
 from experiments.default import members as kinds
 from experiments.default import number as rules
 from experiments.default import scale as scales
@@ -23,7 +23,6 @@ from experiments.usenc2020 import graphs, members, scale
 import conclust
 from conclust.datasets import Dataset, available
 from conclust.exceptions import DatasetNotFoundError
-from conclust.points import number as number_by_valleys
 
 
 def rows_of(path):
@@ -420,17 +419,6 @@ def test_the_default_is_scored_with_and_without_the_number(tmp_path, capsys):
     assert first.splitlines()[-2:] == capsys.readouterr().out.splitlines()[-2:]
 
 
-def test_constants_in_use_give_the_number_of_the_default(tmp_path):
-    only = ["--groups", "shapes", "--quick", "--jobs", "1", "--out", str(tmp_path)]
-    settle.main(only)
-    rows = rows_of(tmp_path / "settle.csv")
-    assert [float(row["shapes (2)"]) for row in rows[:1]] == [1.0]
-    assert (
-        float(rows[0]["cost of a cluster"]),
-        float(rows[0]["clear evidence"]),
-    ) == (number_by_valleys._COST_OF_A_CLUSTER, number_by_valleys._CLEAR_EVIDENCE)
-
-
 def test_the_list_names_every_script(capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["experiments", "--list"])
     everything.main()
@@ -510,22 +498,3 @@ def test_correctness_uses_a_one_to_one_matching():
     ece, brier = ranking.calibration(np.array([0.95, 0.95, 0.2, 0.2]), np.array([1, 1, 0, 1]) > 0)
     assert ece == pytest.approx(0.5 * 0.05 + 0.5 * 0.3)
     assert brier == pytest.approx((2 * 0.05**2 + 0.2**2 + 0.8**2) / 4)
-
-
-def test_the_bound_of_an_empty_margin(tmp_path):
-    only = [
-        "--quick",
-        "--groups",
-        "crescents",
-        "--seeds",
-        "20",
-        "--jobs",
-        "1",
-        "--out",
-        str(tmp_path),
-    ]
-    margins.main(only)
-    (row,) = rows_of(tmp_path / "margins.csv")
-    assert (row["group"], row["sets"]) == ("two bent clusters", "2")
-    assert float(row["ARI, 0"]) <= float(row["ARI, 0.12"]) <= 1
-    assert 0 < float(row["margin, 1% quantile"]) <= float(row["margin, 50% quantile"])

@@ -29,7 +29,8 @@ from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled_points
 from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi
-from conclust.points import Refinement, decide_by_points, doubts_of_fit, refined_by_points
+from conclust.number import decide_by_points
+from conclust.points import Refinement, decide_given, doubts_of_fit, refined_by_points
 from conclust.points.further import cells_of, names_of, with_further
 
 __all__ = ["ConsensusClustering"]
@@ -89,8 +90,8 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     reason_ : str
         Reason for the number of clusters, in a sentence.
     border_depths_ : ndarray of shape (n_borders,)
-        If the points chose the number, the depth of the valley between any two adjacent clusters, from 0 to 1. If ``reason_``
-        says that few points are near the borders, how much fewer they are than in an equally wide band of either cluster.
+        If the points chose the number: for each division, how much fewer points are near the border than in an equally wide
+        band within the clusters, from 0 to 1.
     refinement_ : Refinement or None
         The centres that ``labels_``, ``membership_`` and ``predict`` follow; None where the consensus was kept.
         ``consensus_.labels_`` has the partition before. With constraints, these are the centres of the clusters before
@@ -118,16 +119,14 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     Notes
     -----
     With :class:`conclust.AutoConsensus` and no given number, the points determine the number of clusters.
-    A border between clusters counts if fewer points lie in the valley between them than at the peaks on both sides.
-    One half of the points determines the positions of the valley and the peaks, and the points of the other half are
-    counted there. Clusters that overlap have no valley. For these, a mixture of more normal distributions of one
-    shape determines the number, if it fits the points. With 8 to 49 objects, there are several clusters (of five
-    objects or more) if their silhouette is larger than the silhouette of single clouds; up to 399, the same shows clusters too
-    small for valleys. With one feature, the dip test decides. With further partitions or fewer objects, the ensemble decides.
+    A border between two branches of the consensus tree counts if few points are near it, compared with the number
+    within the branches: half of the points is the reference, the other half is counted, and few points may be near it along
+    the paths of the neighbour graph, too. The division of the tree with the largest sum of evidence, less a cost per
+    cluster, is the answer. Clusters that overlap have no such border. For these, a mixture of more normal distributions of
+    one shape determines the number, if it fits the points. With further partitions or fewer than 16 objects, the ensemble decides.
 
-    The points correct the consensus in two ways. First, an island is a group of points without a tie to the others in
-    the graph of the ten nearest neighbours, or with ties only across deep valleys. Two islands are not joined as long
-    as a cluster without a valley is split. Second, with ``refine``, a mixture of that many normal distributions is
+    A number that is given is the cut of a tree, or the k-means partition, that cuts the smallest share of ties between near
+    neighbours. With ``refine``, a mixture of that many normal distributions is
     fitted to points of few features; if it does not fit, Lloyd's iterations start from the means of the clusters. The
     new partition is kept if the neighbour graphs agree: this improves overlapping clusters and leaves other shapes as
     they are. The memberships are the evidence of the members for these clusters; if the members favour another
@@ -283,15 +282,14 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         pairs = (links.get("must_link"), links.get("cannot_link")) if links else None
         with consensus.session():
             growth = consensus.grow(self.ensemble_, pairs)
-            trees = growth.trees
-            decision = decide_by_points(
-                scaled_points(self.generator_, X, growth.objects),
-                trees,
-                seed,
-                consensus.n_clusters,
-                min_clusters=self.min_clusters,
-                n_jobs=consensus.n_jobs,
-            )
+            trees, K, n_jobs = growth.trees, consensus.n_clusters, consensus.n_jobs
+            points = scaled_points(self.generator_, X, growth.objects)
+            if K is None:
+                decision = decide_by_points(
+                    points, trees, min_clusters=self.min_clusters, n_jobs=n_jobs
+                )
+            else:
+                decision = decide_given(points, trees, K, seed, n_jobs=n_jobs)
             refined = None
             constrained = trees.constraints is not None and self.ensemble_.observed.all()
             if constrained and self.refine == _AUTO:

@@ -10,7 +10,8 @@ import pytest
 import conclust
 from conclust import Ensemble
 from conclust.consensus.linkage import cluster_stability
-from conclust.consensus.matrix import fuzzy, left_stochastic
+from conclust.consensus.literature import fuzzy_rows
+from conclust.consensus.matrix import left_stochastic
 from conclust.ensemble import products as _gram
 from conclust.exceptions import DenseLimitError
 from conclust.measures.agreement import partition_similarities
@@ -52,7 +53,7 @@ def small(monkeypatch):
         monkeypatch.setattr(gram, "_ENTRIES", 100)
         monkeypatch.setattr(gram, "_BLOCK", 300)
         monkeypatch.setattr(spectral, "_HELD", 8)
-        monkeypatch.setattr(fuzzy, "_CELLS", 300)
+        monkeypatch.setattr(fuzzy_rows, "_CELLS", 300)
         monkeypatch.setattr(left_stochastic, "_DENSE", 8)
         monkeypatch.setattr(conclust.measures.agreement, "_CELLS", 60)
 

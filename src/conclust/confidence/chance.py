@@ -15,7 +15,6 @@ from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence.objects import confidences
 from conclust.confidence.reading import check_model
-from conclust.consensus.auto.agreement import shuffled
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.median import AddRemAdd
 from conclust.ensemble import Ensemble
@@ -165,6 +164,15 @@ def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.
         else:
             again.fit(ensemble)
     return _mean(again, ensemble)
+
+
+def shuffled(labels: Ints, rng: np.random.Generator) -> Ints:
+    """Return labels (n_samples, n_partitions) whose columns are permuted independently; missing ones stay in their places."""
+    permuted = labels.copy()
+    for column in permuted.T:
+        observed = np.flatnonzero(column != MISSING)
+        column[observed] = column[rng.permutation(observed)]
+    return permuted
 
 
 def _mean(model: Any, ensemble: Ensemble) -> float:

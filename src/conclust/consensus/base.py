@@ -6,8 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +30,8 @@ from conclust.blocks.numbering import NOTHING, by_first_object, most_probable, o
 from conclust.blocks.store import is_blocked
 from conclust.consensus.blockwise import fit_blocks, placed_blocks
 from conclust.consensus.constraints import Constraints, read_constraints
-from conclust.consensus.method import Method, NumberNeeded
-from conclust.consensus.registry import methods
+from conclust.consensus.method import Method, NumberNeeded, Task
+from conclust.consensus.registry import names_in_blocks, names_of_those
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.ensemble.columns import collected
 from conclust.ensemble.labels import (
@@ -64,17 +63,11 @@ __all__ = [
 
 
 # Packages that fit estimators with numbers of clusters that the user did not request.
-_SEARCHES = tuple(f"conclust.{name}" for name in ("consensus", "selection", "confidence", "trials"))
+_SEARCHES = tuple(
+    f"conclust.{name}" for name in ("consensus", "selection", "confidence", "trials", "weighting")
+)
 _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
-
-
-class Task(NamedTuple):
-    """An ensemble that was read: all objects, those that a partition observed, and their mask."""
-
-    ensemble: Ensemble
-    part: Ensemble
-    observed: Bools
 
 
 class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -103,12 +96,12 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
             if name in ("predict", "predict_proba") and not isinstance(self, PlacingClusterer):
                 reason += (
                     f": {type(self).__name__} does not place new objects. "
-                    f"{_those_that(PlacingClusterer)} do."
+                    f"{names_of_those(PlacingClusterer)} do."
                 )
             elif name == "membership_" and not isinstance(self, SoftConsensusClusterer):
                 reason += (
                     f": {type(self).__name__} gives labels only. "
-                    f"{_those_that(SoftConsensusClusterer)} give memberships."
+                    f"{names_of_those(SoftConsensusClusterer)} give memberships."
                 )
             elif name == "method":
                 reason += ": a ConsensusClusterer declares what it needs and accepts in the class attribute 'method'."
@@ -269,9 +262,8 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _warn_of_fewer(self) -> None:
         """Warn if there are fewer clusters than the user requested, unless a search of conclust requested them."""
         requested = getattr(self, "n_clusters", None)
-        if self._number_needed() not in ("exact", "optional") or not isinstance(
-            requested, Integral
-        ):
+        asked = self._number_needed() in ("exact", "optional")
+        if not (asked and isinstance(requested, int | np.integer)):
             return
         if self.n_clusters_ < requested and not fitted_by(self, _SEARCHES):
             warn(
@@ -314,7 +306,7 @@ class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc
         if not self.method.blocks:
             raise UnsupportedEnsembleError(
                 f"{type(self).__name__} needs all labels at once, and does not accept labels in blocks. "
-                f"{', '.join(_in_blocks())} do; or fit it to an Ensemble: LabelStore(...).ensemble()."
+                f"{', '.join(names_in_blocks())} do; or fit it to an Ensemble: LabelStore(...).ensemble()."
             )
         check_option(self.missing, "missing", type(self).__name__, Missing)
         fit_blocks(self, X)
@@ -590,20 +582,6 @@ def _form(returned: Any, result: NDArray[Any]) -> str:
     if result.dtype == object:
         return f"{shown(returned)} of type {type(returned).__name__}"
     return f"an array of {result.dtype} of shape {result.shape}"
-
-
-def _those_that(kind: type[ConsensusClusterer]) -> str:
-    """Return the names of the public estimators of a kind."""
-    import conclust
-
-    names = [method.estimator for method in methods()]
-    names = [name for name in names if issubclass(getattr(conclust, name), kind)]
-    return f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _in_blocks() -> list[str]:
-    """Return the names of the public estimators that read labels in blocks."""
-    return [method.estimator for method in methods() if method.blocks]
 
 
 def _unobserved(codes: NDArray[Any], counted: Bools | None) -> Bools:

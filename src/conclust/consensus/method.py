@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from conclust._types import Bools
 from conclust._validation import check_option
+from conclust.ensemble import Ensemble
 
 # A fit checks the number first, so that it is an int wherever the method needs one.
 if TYPE_CHECKING:
@@ -102,3 +104,11 @@ class Method:
     def dois(self) -> tuple[str, ...]:
         """DOIs of the works in `citation`, in their order, without those whose DOI is not known here."""
         return tuple(_DOIS[work] for work in self.citation.split("; ") if work in _DOIS)
+
+
+class Task(NamedTuple):
+    """An ensemble that was read: all objects, those that a partition observed, and their mask."""
+
+    ensemble: Ensemble
+    part: Ensemble
+    observed: Bools

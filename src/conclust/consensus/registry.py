@@ -107,3 +107,17 @@ def plain_name(name: str) -> str:
     """Return a name in lowercase letters without hyphens; "auto" is AutoConsensus."""
     plain = name.lower().replace("-", "").replace("_", "")
     return "autoconsensus" if plain == "auto" else plain
+
+
+def names_of_those(kind: type) -> str:
+    """Return the names of the public estimators of a kind, in words."""
+    import conclust
+
+    names = [method.estimator for method in methods()]
+    names = [name for name in names if issubclass(getattr(conclust, name), kind)]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def names_in_blocks() -> list[str]:
+    """Return the names of the public estimators that read labels in blocks."""
+    return [method.estimator for method in methods() if method.blocks]

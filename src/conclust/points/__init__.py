@@ -1,16 +1,14 @@
-"""Contributions of the points to a consensus of their clusterings: the number of clusters, and a final refinement."""
+"""Clusters of a given number and a final refinement by the points, further partitions of them, and doubts about them."""
 
-from conclust.points.chooser import decide_by_points, refined_by_points
+from conclust.points.chooser import refined_by_points
 from conclust.points.doubts import doubts_of_fit
-from conclust.points.number import BorderDecision, number_by_borders
+from conclust.points.given import decide_given
 from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
 
 __all__ = [
-    "BorderDecision",
     "Refinement",
-    "decide_by_points",
+    "decide_given",
     "doubts_of_fit",
-    "number_by_borders",
     "objects_to_refine",
     "refine_by_centers",
     "refined_by_points",

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust.consensus.auto import Trees
+from conclust.consensus.auto import Decision, Trees, decision_on
 from conclust.consensus.auto.votes import clusters_with_most_votes, votes_for
 from conclust.neighbours import neighbour_graph
-from conclust.points.mixture import kmeans_labels
+from conclust.number.mixture import kmeans_labels
 from conclust.points.refinement import cut_shares
 from conclust.trees.counted import counted_cut
 
@@ -24,6 +25,17 @@ class GivenCut(NamedTuple):
     labels: Ints
     placed: Ints
     specks: Ints
+
+
+def decide_given(
+    points: Floats, trees: Trees, n_clusters: int, seed: int, *, n_jobs: int | None = None
+) -> Decision:
+    """Return the decision for a number that is given: the clusters of `cut_into`, with the objects of specks named."""
+    found = cut_into(points, trees, n_clusters, seed, n_jobs=n_jobs) if trees.n_objects else None
+    if found is None:
+        return decision_on(trees, n_clusters, None)
+    decision = decision_on(trees, n_clusters, found.labels)
+    return replace(decision, specks=tuple(found.specks.tolist()))
 
 
 def cut_into(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import log
 from typing import Any, Literal
 
 import numpy as np
@@ -12,12 +13,11 @@ import scipy.sparse as sp
 from conclust._arrays.ratios import shares_of_rows
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
-from conclust.borders import leading_components
+from conclust.borders import leading_components, valley_counts
 from conclust.generation.labelling.labelling import scaled_blocks
 from conclust.generation.labelling.nearest import nearest_center
 from conclust.neighbours import NeighbourGraph, neighbour_graph
-from conclust.points.evidence import find_borders
-from conclust.points.mixture import Mixture, best_mixture, kmeans_labels, misfit, n_parameters
+from conclust.number.mixture import Mixture, best_mixture, kmeans_labels, misfit, n_parameters
 
 # Maximum number of objects on which Lloyd's iterations run and are judged.
 _MAX_OBJECTS = 5_000
@@ -35,8 +35,9 @@ _MAX_WHITENED = 1_000
 _POINTS_A_PARAMETER = 4
 _FITS, _JUDGED_AS = 0.85, 2_000
 _CLEARLY_FEWER, _CLEARLY_FEWER_NARROW = 0.5, 0.4
-# Clearly more evidence for valleys at borders, which are ties of that many neighbours.
+# Clearly more evidence for valleys at borders, which are ties of that many neighbours; halvings, and depths of equal probability.
 _MORE_EVIDENCE, _AT_BORDERS = 10.0, 10
+_SPLITS, _DEPTHS = 8, np.array([0.4, 0.55, 0.7, 0.85])
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,10 +236,28 @@ def _has_more_valley(
     components = leading_components(points)
     graph = neighbour_graph(components, _AT_BORDERS, n_jobs=n_jobs)
     evidence = [
-        find_borders(components, labels, graph, seed, n_jobs).evidence_of_one_depth()
-        for labels in (before, after)
+        _evidence_of_valleys(components, labels, graph, seed, n_jobs) for labels in (before, after)
     ]
     return evidence[1] > evidence[0] + _MORE_EVIDENCE
+
+
+def _evidence_of_valleys(
+    points: Floats, labels: Ints, graph: NeighbourGraph, seed: int, n_jobs: int | None
+) -> float:
+    """Return the evidence for valleys of one depth at all borders, with four equally probable depths."""
+    cluster_of = labels[graph.rows.first]
+    first, second = cluster_of[graph.sources], cluster_of[graph.ends]
+    rising = first < second  # each tie is stored in both directions
+    pairs = np.unique(np.column_stack([first, second])[rising], axis=0)
+    if not len(pairs):
+        return 0.0
+    means = valley_counts(
+        points, labels, pairs, n_splits=_SPLITS, random_state=seed, n_jobs=n_jobs
+    ).means
+    valley, peak = means[:, 1].sum(), np.minimum(means[:, 0], means[:, 2]).sum()
+    share = _DEPTHS / (1.0 + _DEPTHS)
+    logs = valley * np.log(2.0 * share) + peak * np.log(2.0 * (1.0 - share))
+    return float(np.logaddexp.reduce(logs)) - log(len(_DEPTHS))
 
 
 def _coordinates(points: Floats, labels: Ints, K: int) -> Iterator[Floats | None]:

@@ -149,7 +149,7 @@ def _by_chance(estimator: Any, stored: Mapping[str, Any], judged: Judged) -> flo
     if "evidence" in stored:
         estimator.evidence_ = str(stored["evidence"])
     elif isinstance(estimator, AutoConsensus):
-        return None  # of a version that did not record whether it used latent classes
+        return None  # of a version that did not record the evidence
     labels: Ints = judged.labels
     estimator.labels_, estimator.n_clusters_ = labels, judged.n_clusters
     if judged.membership is not None:

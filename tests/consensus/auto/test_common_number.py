@@ -1,7 +1,6 @@
 """Methods that choose their number, on partitions that all have the same number of clusters."""
 
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,13 +15,10 @@ from conclust import (
     MDEC,
     PTA,
     WEAC,
-    AutoConsensus,
     Ensemble,
-    MixtureModel,
     MultiEAC,
     WeightedEAC,
 )
-from conclust.cli import main
 from conclust.exceptions import EnsembleWarning
 from conclust.trees.dendrogram import common_number
 
@@ -40,77 +36,11 @@ def moved(K, share, seed, n_partitions=15):
     return labels
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("K", [3, 8])
-def test_partitions_with_errors_at_borders_reveal_the_number(K, seed):
-    model = AutoConsensus(random_state=0).fit(moved(K, 0.5, seed))
-    assert model.n_clusters_shown_ == K
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_random_partitions_suggest_no_other_number(seed):
-    labels = np.random.default_rng(seed).integers(0, 5, size=(N, 9))
-    model = AutoConsensus(random_state=0).fit(labels)
-    assert 2 <= model.n_clusters_shown_ <= 5
-    assert model.reason_ == (
-        "All partitions have 5 clusters, so they cannot show another number: pass n_clusters to choose another."
-    )
-    given = AutoConsensus(3, random_state=0).fit(labels)
-    assert given.reason_ == (
-        "The number, 3, was given; all partitions have 5 clusters, so they cannot show another number."
-    )
-
-
 def answers_of_three_classes(n=230, n_items=12, n_levels=5):
     rng = np.random.default_rng(0)
     chances = rng.dirichlet(np.full(n_levels, 0.6), size=(n_items, 3))
     kind = np.arange(n) % 3
     return np.array([[rng.choice(n_levels, p=item[k]) for item in chances] for k in kind])
-
-
-def test_a_common_number_without_support_names_the_number_of_classes(tmp_path, capsys):
-    labels = answers_of_three_classes()  # too few objects for classes to decide the number
-    model = AutoConsensus(random_state=0).fit(labels)
-    assert model.n_clusters_ == 5
-    assert model.alternatives_[0] == 3
-    assert "they cannot show another number" in model.reason_
-    assert "3 latent classes have the lowest ICL (pass n_clusters=3)" in model.reason_
-    lowest = min(range(1, 6), key=lambda K: MixtureModel(K, random_state=0).fit(labels).icl_)
-    assert lowest == 3
-    np.savetxt(tmp_path / "answers.csv", labels, "%d", delimiter=",")
-    assert main(["combine", str(tmp_path / "answers.csv"), "--out", str(tmp_path / "out")]) == 0
-    printed = capsys.readouterr().out
-    assert "5 clusters (next best: 3) of 230 objects" in printed
-    assert "3 latent classes have the lowest ICL (give -k 3)" in printed
-
-
-def test_intersections_are_not_more_clusters_than_a_partition_has():
-    # Partitions into halves whose intersections are eight equal groups with the longest lifetime.
-    objects = np.arange(N)
-    labels = np.column_stack([objects % 2, objects // 2 % 2, objects // 4 % 2])
-    tree = AutoConsensus(random_state=0)
-    tree._fit_like(labels, SimpleNamespace(evidence_="certain"))
-    assert tree.n_clusters_shown_ == 2
-    assert tree.n_clusters_ <= 2
-    # The halves are independent, so there is one latent class.
-    assert AutoConsensus(random_state=0).fit(labels).n_clusters_ == 1
-
-
-def test_agreeing_partitions_choose_the_number_by_support():
-    model = AutoConsensus(random_state=0).fit(moved(4, 0.05, 0))
-    assert model.n_clusters_shown_ == 4
-    assert model.reason_.startswith("4 clusters have the largest support")
-
-
-def test_ensembles_without_support_give_one_cluster():
-    rng = np.random.default_rng(0)
-    labels = np.column_stack([rng.integers(0, K, N) for K in (5, 5, 5, 6)])
-    model = AutoConsensus(random_state=0).fit(labels)
-    assert model.n_clusters_ == 1
-    assert model.reason_.startswith("One cluster")
-    # A smaller bound leaves no fallback.
-    bounded = AutoConsensus(max_clusters=4, random_state=0).fit(labels[:, :3])
-    assert bounded.n_clusters_ == 1
 
 
 def test_the_common_number_requires_equal_numbers_of_clusters():

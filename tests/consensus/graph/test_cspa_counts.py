@@ -60,7 +60,7 @@ def test_whole_numbers_are_shares_times_the_number_of_partitions(copies, dtype):
     model = CSPA(4, random_state=0)
     assert model._count_type(same) == dtype
     counts, embed = model._counts(same, dtype)
-    shares = model._all_pairs(same)
+    shares = model._all_pairs(same, 9.0)
     shares = shares.toarray() if sp.issparse(shares) else shares
     np.testing.assert_allclose(counts / 9, shares)
     assert counts.dtype == dtype

@@ -19,7 +19,6 @@ from conclust.consensus.graph.partition import (
 )
 from conclust.evidence import coassociation, sample_pairs
 from conclust.exceptions import (
-    DenseLimitError,
     EvidenceWarning,
     InputError,
     ParameterError,
@@ -282,15 +281,6 @@ def test_pairs_of_other_objects_are_refused():
         CSPA(2, pairs=pairs).fit(E2)
     with pytest.raises(ParameterError, match="'pairs' parameter of CSPA"):
         CSPA(2, pairs=0).fit(E2)
-
-
-def test_the_dense_limit_error_names_alternatives():
-    rng = np.random.default_rng(0)
-    soft = Ensemble.from_memberships([rng.dirichlet(np.ones(3), 200) for _ in range(4)])
-    with pytest.raises(
-        DenseLimitError, match=r"more than max_dense=50 allows.*pairs=.*HBGF or MCLA"
-    ):
-        CSPA(3, max_dense=50).fit(soft)
 
 
 def test_pairs_without_evidence_are_reported():

@@ -34,7 +34,6 @@ from conclust.cli.summary import confidence_line, last_lines, names_for, score, 
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
 from conclust.confidence.chance import usual_chance
 from conclust.consensus.auto import AutoConsensus
-from conclust.consensus.auto.number import are_supported
 from conclust.consensus.base import spread
 from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import InputError, SelectionWarning
@@ -519,7 +518,7 @@ def _summary(
     if reason and not choice.auto and model.n_clusters != model.n_clusters_shown_:
         # Five statistics of the partitions, only with -v, unless they do not support the number.
         by_partitions = model.n_clusters is None and model.number_by_ != "points"
-        unsupported = model.n_clusters_ == 1 or not are_supported(model.supports_)
+        unsupported = model.n_clusters_ == 1
         if arguments.verbose or not by_partitions or unsupported:
             lines.append(in_options(reason))
         if model.n_clusters is None and model.n_clusters_ == 1:

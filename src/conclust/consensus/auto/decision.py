@@ -1,20 +1,60 @@
-"""The number of clusters that the trees of an ensemble are cut into, and why."""
+"""The number of clusters that an ensemble has, or its clusters, and the facts that decide."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
+import numpy as np
+
+from conclust._progress import stage
 from conclust._types import Ints
-from conclust.consensus.auto.agreement import agree_little
-from conclust.consensus.auto.number import NO_BORDER, Support, alternatives_of, reason_of
-from conclust.consensus.auto.trees import CERTAIN, Bounds, Trees
+from conclust._validation import count
+from conclust.consensus.auto.number import NO_BORDER, Support, alternatives_of, largest_number
+from conclust.consensus.auto.trees import Bounds, Trees
+from conclust.consensus.auto.witnesses import Candidate, Witnesses
+from conclust.consensus.mixture.multinomial import Components
 from conclust.exceptions import InputError
 
-if TYPE_CHECKING:
-    from conclust.consensus.mixture.multinomial import Components
+# Evidence of clusters that are not a cut of a tree.
+WITNESSES = "witnesses"
 
-CLASSES = "latent classes"
+
+@dataclass(frozen=True)
+class Testimony:
+    """The most probable partition, if the members are independent witnesses of it.
+
+    Attributes
+    ----------
+    n_clusters : int
+        Its number of clusters.
+    gain : float
+        Logarithm of its likelihood, less that of one cluster.
+    typical : float
+        Median number of clusters of the members.
+    explained : float
+        How much better it explains the members than they explain each other (`Witnesses.explained`).
+    straddling : float
+        Extent to which the members straddle its borders.
+    borders : int
+        A smaller number of clusters that lives longer in the trees and whose borders are no more straddled than borders may be,
+        while those of the partition are; 1 if there is none.
+    near : tuple of int
+        Other numbers whose best partitions are nearly as probable, best first: within a unit of the logarithm per member.
+    """
+
+    n_clusters: int
+    gain: float
+    typical: float
+    explained: float
+    straddling: float
+    borders: int
+    near: tuple[int, ...]
+
+    @property
+    def counts(self) -> bool:
+        """Whether the members are witnesses: if not, they are cuts of something coarser."""
+        return self.n_clusters <= self.typical and self.explained >= 0.0 and self.borders == 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,51 +67,51 @@ class Decision:
         The number.
     by : {"given", "partitions", "points"}
         Its source.
-    reason : str
-        Its reason, in a sentence.
     shown : int
         The number that the partitions show by themselves.
+    testimony : Testimony or None
+        The most probable partition; None if it was not computed.
     supports : list of Support
-        Supports of the numbers considered.
+        Supports of the numbers of clusters in the trees; empty if the members are witnesses.
     alternatives : tuple of int
         Next best numbers, best first.
     labels : ndarray of int64 of shape (n_objects,) or None
         The clusters; None: a cut of the trees.
-    at_least : int
-        The smallest number that constraints may leave.
-    given, at_most : int or None
-        The number given, and the largest that constraints may make.
-    classes : Components or None
-        The latent classes, if they are the clusters.
+    components : Components or None
+        The distributions of the labels in the clusters, if the members are witnesses.
+    given : int or None
+        The number given.
+    at_least, at_most : int, int or None
+        Smallest and largest number that constraints may leave.
+    constrained : int or None
+        The number that the constraints made, if it is another.
+    of_points : str
+        The reason of the points, in a sentence.
     depths : tuple of float or None
         Depths of the valleys at the borders, if the points decided.
     specks : tuple of int
-        Objects of the trees in groups that are too small to count as clusters of the number given.
+        Objects of groups that were too small to count as clusters.
     """
 
     n_clusters: int
     by: Literal["given", "partitions", "points"]
-    reason: str
     shown: int
-    supports: list[Support]
+    testimony: Testimony | None = None
+    supports: list[Support] = field(default_factory=list)
     alternatives: tuple[int, ...] = ()
     labels: Ints | None = None
-    at_least: int = 1
+    components: Components | None = None
     given: int | None = None
+    at_least: int = 1
     at_most: int | None = None
-    classes: Components | None = None
+    constrained: int | None = None
+    of_points: str = ""
     depths: tuple[float, ...] | None = None
     specks: tuple[int, ...] = ()
 
 
-def decide(
-    trees: Trees,
-    n_clusters: int | None = None,
-    n_jobs: int | None = None,
-    *,
-    like: str | None = None,
-) -> Decision:
-    """Decide the number of clusters by the partitions, or by the number given.
+def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = None) -> Decision:
+    """Decide the clusters by the members: as witnesses of them, or else by the borders that the trees show.
 
     Parameters
     ----------
@@ -79,38 +119,70 @@ def decide(
         The trees.
     n_clusters : int, default=None
         The number given.
-    n_jobs : int, default=None
-        Threads. The result does not depend on it.
     like : str, default=None
-        The evidence of a model whose decision is taken over: latent classes or trees. None: the partitions decide.
+        The evidence of a model whose decision about witnesses is taken over. None: the members decide.
     """
-    decision = _by_trees(trees, n_clusters)
-    if not trees.n_objects or trees.ensemble.is_soft:
+    if not trees.n_objects:
+        return Decision(1, "partitions", 1)
+    refuse_impossible(n_clusters, trees, trees.bounds)
+    stage("number of clusters")
+    witnesses = Witnesses(trees.ensemble)
+    largest = min(trees.max_clusters or largest_number(trees.ensemble), trees.n_objects)
+    found = witnesses.candidates(trees, 1, largest)
+    order = sorted(found, key=lambda K: (-found[K].likelihood, K))
+    best = found[order[0]]
+    allowed = best.likelihood - trees.ensemble.n_partitions
+    testimony = Testimony(
+        best.n_clusters,
+        best.likelihood - found[1].likelihood,
+        typical_number(trees),
+        witnesses.explained(best.labels),
+        *_borders(trees, best),
+        tuple(K for K in order[1:] if found[K].likelihood >= allowed),
+    )
+    if not (testimony.counts if like is None else like == WITNESSES):
+        return replace(_by_trees(trees, n_clusters), testimony=testimony)
+    K = trees.bounds.nearest(best.n_clusters) if n_clusters is None else n_clusters
+    if K not in found:
+        found = witnesses.candidates(trees, K, K)
+    decision = Decision(
+        K,
+        "partitions" if n_clusters is None else "given",
+        best.n_clusters,
+        testimony,
+        alternatives=testimony.near if n_clusters is None else (),
+        given=n_clusters,
+        at_most=trees.max_clusters,
+        constrained=None if K in (n_clusters, best.n_clusters) else K,
+    )
+    if K not in found:  # objects that no member separates
         return decision
-    K = decision.n_clusters
-    if like is None:
-        crossed = K == 1 or trees.cut_at(K).straddling > NO_BORDER
-        with_classes = crossed and agree_little(trees.ensemble)
-    else:
-        with_classes = like == CLASSES
-    if not with_classes:
-        return decision
-    from conclust.consensus.auto.classes import decided_by_classes  # not needed by a first fit
+    one = found[K]
+    components = one.components or witnesses.distributions(one.labels)
+    return replace(decision, labels=one.labels, components=components)
 
-    return decided_by_classes(trees, decision, trees.matrices[CERTAIN], n_jobs)
+
+def _borders(trees: Trees, best: Candidate) -> tuple[float, int]:
+    """Return how far the members straddle a partition, and a coarser number with better borders, or 1."""
+    straddling, K, shown = trees.straddled(best.labels), best.n_clusters, trees.n_clusters_shown
+    crossed = straddling > NO_BORDER and trees.lifetime(shown) > trees.lifetime(K)
+    return straddling, shown if crossed and shown < K else 1
+
+
+def typical_number(trees: Trees) -> float:
+    """Return the median number of clusters of the members that count."""
+    members = trees.ensemble
+    return float(np.median(members.cluster_counts[members.partition_weights > 0]))
 
 
 def decision_on(trees: Trees, n_clusters: int, labels: Ints | None) -> Decision:
     """Return the decision for a number that is given; `labels` are the clusters if they are no cut."""
     refuse_impossible(n_clusters, trees, trees.bounds)
-    shown, supports = trees.n_clusters_shown, trees.supports
-    sentence = reason_of(n_clusters, shown, supports)
     return Decision(
         n_clusters,
         "given",
-        sentence,
-        shown,
-        supports,
+        trees.n_clusters_shown,
+        supports=trees.supports,
         labels=labels,
         given=n_clusters,
         at_most=trees.max_clusters,
@@ -118,22 +190,25 @@ def decision_on(trees: Trees, n_clusters: int, labels: Ints | None) -> Decision:
 
 
 def _by_trees(trees: Trees, n_clusters: int | None) -> Decision:
-    if not trees.n_objects:
-        return Decision(1, "partitions", reason_of(None, 1, []), 1, [])
+    """Decide by the borders that the trees show."""
     if n_clusters is not None:
         return decision_on(trees, n_clusters, None)
     shown, supports = trees.n_clusters_shown, trees.supports
-    reason, others = reason_of(None, shown, supports), alternatives_of(shown, supports)
-    number = shown
+    others, number = alternatives_of(shown, supports), shown
     if shown == 1 < trees.bounds.smallest:
-        number, others = possible_number(trees), ()
-        reason += with_constraints(number)
+        number, others = _possible_number(trees), ()
     return Decision(
-        number, "partitions", reason, shown, supports, others, at_most=trees.max_clusters
+        number,
+        "partitions",
+        shown,
+        supports=supports,
+        alternatives=others,
+        at_most=trees.max_clusters,
+        constrained=None if number == shown else number,
     )
 
 
-def possible_number(trees: Trees) -> int:
+def _possible_number(trees: Trees) -> int:
     """Return the number with the largest support among those that keep the constraints."""
     bounds = trees.bounds
     allowed = [one for one in trees.supports if bounds.nearest(one.n_clusters) == one.n_clusters]
@@ -166,10 +241,58 @@ def kept_by_constraints(decision: Decision, found: int, trees: Trees, bounds: Bo
         return decision
     most = decision.at_most or found
     K = bounds.nearest(max(min(found, most), decision.at_least))
-    more = "" if decision.n_clusters == K else with_constraints(K)
-    return replace(decision, n_clusters=K, reason=decision.reason + more)
+    if decision.n_clusters == K:
+        return decision
+    return replace(decision, n_clusters=K, constrained=K)
 
 
-def with_constraints(number: int) -> str:
-    """Return the sentence about a number that constraints made."""
-    return f" The constraints make that {number}."
+def reason_of(decision: Decision) -> str:
+    """Return the reason for the number of clusters, in two sentences at most."""
+    if decision.by == "given":
+        K, shown = decision.n_clusters, decision.shown
+        same = "the same number" if shown == K else count(shown, "cluster")
+        specks = count(len(decision.specks), "object")
+        more = f" {specks} in groups too small to be clusters went to others (specks_)."
+        return (
+            f"The number, {K}, was given; the partitions by themselves show {same}."
+            f"{more if decision.specks else ''}"
+        )
+    made = decision.constrained
+    more = "" if made is None else f" The constraints make that {made}."
+    return (decision.of_points or _reason_of_partitions(decision)) + more
+
+
+def _reason_of_partitions(decision: Decision) -> str:
+    testimony, K = decision.testimony, decision.shown
+    if testimony is None:
+        return "One cluster: no object is in a cluster of any partition."
+    if not decision.supports and decision.components is not None:
+        near = "".join(
+            f"; {count(other, 'cluster')} nearly as much" for other in testimony.near[:1]
+        )
+        if K == 1:
+            return f"One cluster: no clusters make the labels of independent partitions more probable{near}."
+        return (
+            f"{count(K, 'cluster')} make the labels of independent partitions most probable (log-likelihood "
+            f"{testimony.gain:,.0f} above one cluster{near})."
+        )
+    most = count(testimony.n_clusters, "cluster")
+    if testimony.explained < 0:
+        why = f"they explain each other better than the most probable {most} explain them"
+    elif testimony.borders > 1:
+        why = f"they cross the borders of the most probable {most}, and hardly those of {testimony.borders}"
+    else:
+        why = f"their most probable {most} are more than the {testimony.typical:g} of a typical one"
+    cuts = f"The partitions are cuts of something coarser, as {why}: "
+    if K == 1:
+        return f"{cuts}one cluster, as finer ones cut through every border."
+    best, *others = sorted(decision.supports, key=lambda support: -support.support)
+    second = (
+        f"; next {count(others[0].n_clusters, 'cluster')}, {others[0].support:.2f}"
+        if others
+        else ""
+    )
+    return (
+        f"{cuts}{count(best.n_clusters, 'cluster')} have the largest support, {best.support:.2f} (lifetime {best.lifetime:.2f}, "
+        f"borders straddled {best.straddling:.2f} of chance, evenness {best.evenness:.2f}{second})."
+    )

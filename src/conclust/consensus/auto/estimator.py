@@ -13,7 +13,7 @@ from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.consensus.auto.decision import Decision, decide
+from conclust.consensus.auto.decision import Decision, decide, reason_of
 from conclust.consensus.auto.model import Model, Placed, place
 from conclust.consensus.auto.number import Support
 from conclust.consensus.auto.trees import Trees, grow
@@ -28,30 +28,22 @@ from conclust.ensemble.labels import canonical_labels, indicator_of
 class AutoConsensus(PlacingClusterer):
     """Consensus that chooses the number of clusters and the evidence by itself.
 
-    Two trees of the objects are grown by average linkage on the similarity of pairs. The first counts all clusters
-    equally (:class:`conclust.EAC`). The second weights clusters by their certainty (:class:`conclust.LWEA`), and
-    partitions by the square of their certainty (:func:`conclust.weighting.certainty_weights`). The chosen number of
-    clusters has the longest lifetime in the first tree, after two deductions. The lifetime is reduced by the extent
-    to which clusters of the partitions straddle the borders: all fine partitions separate clusters with a gap between
-    them, but without a gap, each partition draws the border elsewhere. It is also reduced if the clusters are uneven,
-    because a border that cuts off a few objects says little about the number of clusters among the others. If no
-    number has support, the answer is one cluster (if partitions have different numbers of clusters). Both trees are
-    cut at this number, or at the given one, and the second is used unless the borders of the first are clearly less
-    straddled. Finally every object goes to the cluster with the highest mean similarity, where clusters count by
-    their certainty. The same rule assigns new objects, and objects that were not in the trees.
+    The consensus is the partition under which the labels of the members are most probable, if each member is an independent
+    witness of it; it is one cluster if no clusters make them more probable. Members are no witnesses but cuts of something
+    coarser if that partition has more clusters than the median member, if they explain each other better than it explains
+    them, or if they cross its borders and not those of a coarser one: then the borders that the trees of co-association show
+    determine the clusters.
 
-    Attributes of the objects, such as answers of a survey or labels by a crowd, agree little, and so do clusterings
-    that each see little of the data. If three or more hard partitions agree little (one explains less than half of
-    the entropy of another, averaged by certainty) and cross the borders of the tree (straddling above .15), the
-    clusters are latent classes: partitions are independent within a class. Their mixture is fitted by EM
-    (:class:`conclust.MixtureModel`), from the clusters of the tree and from those of :class:`conclust.KCC`.
-    :class:`conclust.ConsensusClustering` does not use latent classes, because its last step uses the points. The
-    trees still determine the number, because clusterings of a single cloud in many dimensions agree just as little,
-    and latent classes would divide the cloud; if the trees show another number without support, ``reason_`` names the number of classes.
-    The exception is a number without support that all partitions have in common: a smaller number of classes (even
-    one) replaces it, if it has the lowest integrated completed likelihood (ICL) and each class can have as many
-    objects as parameters. If no number has support, three or more classes are found if their number has the lowest ICL and the
-    longest lifetime, at least .08, as labels with independent errors have.
+    The probability is the integrated classification likelihood: labels are independent within a cluster, with any
+    distribution (Jeffreys' prior), and all sizes of clusters are equally probable. It is maximised over cuts of two trees,
+    members, and the partitions that EM finds from the best of these. The trees are grown by average linkage on the
+    similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`), the second weights clusters by their
+    certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
+    (:func:`conclust.weighting.certainty_weights`). The borders that they show have the longest lifetime in the first tree, less the
+    extent to which clusters of the members straddle them; clusters of uneven sizes count less. The second tree is cut unless the
+    borders of the first are clearly less straddled. With `n_clusters`, the same decision is taken without it, and the most probable
+    partition, or the cut, has that number. Objects outside the trees, and new ones, are placed by the same distributions, or in the
+    cluster of the highest mean similarity.
 
     Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. An
     object with a constraint represents its piece if it is typical of the piece, unless a more typical object or at least as many
@@ -66,8 +58,8 @@ class AutoConsensus(PlacingClusterer):
         Number of clusters, at most the number of objects; fewer are found if objects cannot be distinguished. None:
         the number that the ensemble shows, which may be 1.
     max_clusters : int, default=None
-        Maximum number considered if `n_clusters` is None. None: twice the largest number
-        of clusters of a partition, at least 10 and at most 60.
+        Maximum number considered if `n_clusters` is None; it may be larger than that of any partition. None: the largest
+        number of clusters of a partition (with fewer clusters than objects), at most 60.
     max_samples : int, default=3000
         Maximum number of objects in the trees (two matrices of this size squared, 8 bytes per entry); drawn at random
         if there are more. Objects with the same labels count once, up to ten times as many objects. At least 2.
@@ -86,15 +78,14 @@ class AutoConsensus(PlacingClusterer):
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     membership_ : ndarray of shape (n_samples, n_clusters)
         Mean similarity with the objects of each cluster (as in the second tree), rows scaled to sum to
-        1: a share of the evidence, not a probability of being correct. With latent classes or constraints, the share
-        in another cluster may be larger than in the object's own; then the two are exchanged. Rows of objects that are
-        noise in all partitions are uniform.
+        1: a share of the evidence, not a probability of being correct. If the share in another cluster is larger than in the
+        object's own, the two are exchanged. Rows of objects that are noise in all partitions are uniform.
     n_clusters_ : int
         Number of clusters.
-    evidence_ : {"all alike", "certain", "latent classes"}
-        Evidence of the chosen tree, or that latent classes are the clusters.
+    evidence_ : {"all alike", "certain", "witnesses"}
+        Evidence of the chosen tree, or that the partitions are witnesses of the clusters.
     linkage_matrix_ : ndarray of shape (s - 1, 4)
-        Chosen tree of s objects, in SciPy's format; the second one if latent classes are the clusters.
+        Chosen tree of s objects, in SciPy's format; the one whose borders are less straddled, if the partitions are witnesses.
     tree_objects_ : ndarray of int64 of shape (s,)
         Objects of the tree, in increasing order: all that are in a cluster of some partition, up to `max_samples`.
     straddling_ : float
@@ -107,13 +98,13 @@ class AutoConsensus(PlacingClusterer):
     number_by_ : {"given", "partitions", "points"}
         Source of the number of clusters; "points" in a :class:`conclust.ConsensusClustering`.
     alternatives_ : tuple of int
-        Next best numbers of clusters, best first: those with support or, if the points chose the number, those
-        with more evidence than one cluster; of latent classes, those with a lower ICL than one. Empty if there are none, or if
-        the number was given.
+        Next best numbers of clusters, best first: those whose partitions are nearly as probable (the logarithm differs by at most
+        one per partition); if the partitions are no witnesses, those with support or, if the points chose the number, those
+        with more evidence than one cluster. Empty if there are none, or if the number was given.
     supports_ : list of Support
         The support of the numbers of clusters that were considered (``n_clusters``, ``lifetime``, ``straddling``,
         ``evenness``, ``support``), by decreasing lifetime. The list ends where no further number could win. It is empty if
-        latent classes determined the number.
+        the partitions are witnesses.
     reason_ : str
         Reason for the number of clusters, in a sentence.
     n_features_in_ : int
@@ -126,13 +117,10 @@ class AutoConsensus(PlacingClusterer):
 
     Notes
     -----
-    The number is correct for clusters with a gap or a dip between them, if the partitions can separate
-    their shapes. If all partitions have the same number of clusters (three or more), they cannot show a larger one:
-    the result is at most this number, and equals it if no number has support. `experiments/default` measures how
-    often the number is correct, and on which data.
+    `experiments/labels` measures how often the number is correct, and on which pools; `experiments/default` on clusterings of
+    points, where the points decide better than their clusterings (:class:`conclust.ConsensusClustering`).
 
-    O(s^2 N) time for s = min(n, max_samples) objects and N partitions, and O(n N K) to place all. Latent classes take
-    O(s N K^2) more per iteration, with K = their number.
+    O(s^2 N) time for s = min(n, max_samples) objects and N partitions, and O(n N K) to place all.
 
     References
     ----------
@@ -141,7 +129,7 @@ class AutoConsensus(PlacingClusterer):
     .. [2] D. Huang, C.-D. Wang and J.-H. Lai, "Locally weighted ensemble clustering", IEEE
        Transactions on Cybernetics 48(5), 2018. (The certainty.)
     .. [3] C. Biernacki, G. Celeux and G. Govaert, "Assessing a mixture model for clustering with the integrated
-       completed likelihood", IEEE TPAMI 22(7), 2000. (The number of latent classes.)
+       completed likelihood", IEEE TPAMI 22(7), 2000. (The likelihood.)
 
     Examples
     --------
@@ -151,9 +139,9 @@ class AutoConsensus(PlacingClusterer):
     >>> model.labels_
     array([0, 0, 0, 1, 1, 1])
     >>> model.alternatives_
-    ()
+    (3, 4)
     >>> model.reason_
-    '2 clusters have the largest support, 0.50 (lifetime 0.50, borders straddled 0.00 of chance, evenness 1.00).'
+    '2 clusters make the labels of independent partitions most probable (log-likelihood 3 above one cluster; 3 clusters nearly as much).'
     """
 
     evidence_: str = field(init=False)
@@ -189,7 +177,7 @@ class AutoConsensus(PlacingClusterer):
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         trees = self._grow(ensemble)
-        decision = decide(trees, self.n_clusters, self.n_jobs)
+        decision = decide(trees, self.n_clusters)
         return self._take(trees, place(trees, decision), observed)
 
     def _grow(self, ensemble: Ensemble) -> Trees:
@@ -211,7 +199,7 @@ class AutoConsensus(PlacingClusterer):
         self.straddling_, self._model = placed.straddling, placed.model
         self.n_clusters_cut_, self.number_by_ = decision.n_clusters, decision.by
         self.n_clusters_shown_, self.supports_ = decision.shown, decision.supports
-        self._reason, self.alternatives_ = decision.reason, decision.alternatives
+        self._reason, self.alternatives_ = reason_of(decision), decision.alternatives
         return placed.membership
 
     def grow(self, X: Any, links: tuple[Any, Any] | None = None) -> Growth:
@@ -227,11 +215,11 @@ class AutoConsensus(PlacingClusterer):
         return self
 
     def _fit_like(self, X: Any, model: Any) -> Self:
-        """Fit, with latent classes if a fitted model has them, and else with a tree."""
+        """Fit, with the members as witnesses if a fitted model has them so, and else with a tree."""
         with self.session():
             growth = self.grow(X)
             like = str(model.evidence_)
-            self.place(growth, decide(growth.trees, self.n_clusters, self.n_jobs, like=like))
+            self.place(growth, decide(growth.trees, self.n_clusters, like=like))
         return self
 
     def fit_votes(self, X: Any, votes: Floats) -> Self:
@@ -295,7 +283,7 @@ class AutoConsensus(PlacingClusterer):
         """Contribution of each cluster of a partition to the similarity with each cluster of the consensus.
 
         The shape is (n_columns, n_clusters). With it `fit_votes` places the same objects in the same clusters, and
-        no tree is grown, unless they are latent classes.
+        no tree is grown, if the partitions are no witnesses.
         """
         check_is_fitted(self)
         return self._model.votes

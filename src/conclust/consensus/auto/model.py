@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._arrays.ratios import shares_of_rows
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.decision import CLASSES, Decision, kept_by_constraints
+from conclust.consensus.auto.decision import WITNESSES, Decision, kept_by_constraints
 from conclust.consensus.auto.parts import Parts, exchange, share_rows
 from conclust.consensus.auto.repair import repair
 from conclust.consensus.auto.trees import ALIKE, Bounds, CutOfTree, Trees
 from conclust.consensus.auto.votes import clusters_with_most_votes
+from conclust.consensus.auto.witnesses import most_probable
 from conclust.consensus.constraints import Constraints
+from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.trees.dendrogram import cut
-
-if TYPE_CHECKING:
-    from conclust.consensus.mixture.multinomial import Components
 
 _ROWS_AT_ONCE = 1 << 14
 
@@ -37,7 +36,7 @@ class Model:
     votes : ndarray of shape (n_columns, n_clusters)
         Contribution of each cluster of a partition to the similarity with each cluster of the consensus.
     classes : Components or None
-        Latent classes, if they are the clusters.
+        Distributions of the labels in the clusters, if the partitions are witnesses.
     parts : Parts or None
         Parts that the constraints moved, if there are any.
     before : tuple of ndarray or None
@@ -69,9 +68,12 @@ class Model:
 
     def of_ensemble(self, ensemble: Ensemble) -> Floats:
         """Return the memberships of the objects of an ensemble, hard or soft."""
-        if ensemble.is_soft:
-            return shares_of_rows(ensemble.indicator @ self.votes)
-        return self.rows(ensemble.codes)
+        if not ensemble.is_soft:
+            return self.rows(ensemble.codes)
+        shares = shares_of_rows(ensemble.indicator @ self.votes)
+        if self.classes is not None:
+            exchange(shares, self.classes.nearest(most_probable(ensemble)))
+        return shares
 
     def keep(self, clusters: Ints) -> Model:
         """Return the model of these clusters, numbered in this order."""
@@ -97,7 +99,7 @@ class Placed:
     tree : ndarray of shape (n_objects - 1, 4)
         The tree that was cut.
     evidence : str
-        Its evidence, or that latent classes are the clusters.
+        Its evidence, or that the partitions are witnesses of the clusters.
     straddling : float
         Extent to which fine partitions straddle the borders.
     decision : Decision
@@ -131,8 +133,8 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         membership = np.ones((ensemble.n_samples, 1))
         return Placed(membership, model, np.empty((0, 4)), ALIKE, 0.0, decision)
     chosen = _cut_of(trees, decision)
-    tree, classes = trees.matrices[chosen.evidence], decision.classes
-    evidence = chosen.evidence if classes is None else CLASSES
+    tree, classes = trees.matrices[chosen.evidence], decision.components
+    evidence = chosen.evidence if classes is None else WITNESSES
     if trees.constraints is None:
         model = Model(offsets, chosen.votes, classes)
         membership = model.of_ensemble(ensemble)
@@ -140,7 +142,7 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     if before is None:
         before = clusters_of(trees, decision)
     if classes is not None:
-        of_classes = classes.place(ensemble.codes).argmax(axis=1)
+        of_classes = classes.nearest(most_probable(ensemble))
         classes = classes.keep(
             of_classes[np.unique(canonical_labels(of_classes), return_index=True)[1]]
         )
@@ -179,8 +181,8 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
 
 def clusters_of(trees: Trees, decision: Decision) -> Ints:
     """Return the clusters of all objects without constraints, numbered by first appearance."""
-    if decision.classes is not None:
-        return canonical_labels(decision.classes.place(trees.whole.codes).argmax(axis=1))
+    if decision.components is not None:
+        return canonical_labels(decision.components.nearest(most_probable(trees.whole)))
     votes = _cut_of(trees, decision).votes
     return canonical_labels(clusters_with_most_votes(trees.whole, votes))
 

@@ -1,9 +1,4 @@
-"""The number of clusters that an ensemble supports: a long lifetime in the tree, few straddled borders, even clusters.
-
-Where all partitions have the same number of clusters, none is finer than the clusters to be found, so borders that
-the partitions straddle are no evidence for one cluster: the number is then at most theirs, and it is theirs where no
-other has support.
-"""
+"""The number of clusters by the borders that trees show: a long lifetime, few straddled borders, even clusters."""
 
 from __future__ import annotations
 
@@ -16,10 +11,9 @@ from numpy.typing import NDArray
 from conclust._arrays.ratios import ratio
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
-from conclust._validation import count
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import one_hot
-from conclust.trees.dendrogram import clusters_at, common_number, lifetimes
+from conclust.trees.dendrogram import clusters_at, lifetimes
 
 
 def fine_partitions(ensemble: Ensemble) -> Ints:
@@ -159,15 +153,17 @@ class Support:
     support: float
 
 
-def most_considered(ensemble: Ensemble) -> int:
-    """Return the maximum number of clusters that is considered: twice the maximum over the partitions, from 10 to 60."""
-    return min(_MOST, max(10, 2 * int(ensemble.cluster_counts.max())))
+def largest_number(ensemble: Ensemble) -> int:
+    """Return the largest number of clusters of a member, at most 60; n only if all members have n clusters of n objects."""
+    counts = ensemble.cluster_counts[ensemble.partition_weights > 0]
+    fewer = counts[counts < ensemble.n_samples]
+    return min(_MOST, int((fewer if len(fewer) else counts).max()))
 
 
 def best_number(
     ensemble: Ensemble, trees: list[Floats], straddling: Straddling, most: int | None
 ) -> tuple[int, list[Support]]:
-    """Choose the number of clusters.
+    """Choose the number of clusters by the borders that trees show.
 
     Parameters
     ----------
@@ -178,24 +174,16 @@ def best_number(
     straddling : Straddling
         Straddling of the partitions that should respect the borders.
     most : int or None
-        Maximum number considered. None: twice the maximum over the partitions, from 10 to 60. At most the number that
-        all partitions have, if they have the same (see `common_number`).
+        Maximum number considered. None: the largest of a member (`largest_number`).
 
     Returns
     -------
     n_clusters : int
-        Number chosen; without support, the number that all partitions have, or else 1.
+        Number chosen; 1 without support.
     supports : list of Support
         Supports of the numbers considered, by decreasing lifetime, down to the last that could win.
     """
-    if most is None:
-        most = most_considered(ensemble)
-    common = common_number(ensemble)
-    if common is None or common > most:  # no such number, or one above the maximum
-        without_support = 1
-    else:
-        without_support = most = common
-    most = min(most, ensemble.n_samples)
+    most = min(most or largest_number(ensemble), ensemble.n_samples)
     lives = np.minimum(lifetimes(trees[0])[: most - 1], 1.0)
     supports: list[Support] = []
     best, number = 0.0, 1
@@ -211,7 +199,7 @@ def best_number(
         supports.append(Support(K, life, across, even, support))
         if supports[-1].support > best:
             best, number = supports[-1].support, K
-    return number if are_supported(supports) else without_support, supports
+    return number if are_supported(supports) else 1, supports
 
 
 def _plain(life: float, across: float) -> float:
@@ -241,34 +229,4 @@ def alternatives_of(indicated: int, supports: list[Support]) -> tuple[int, ...]:
         support.n_clusters
         for support in ordered
         if support.support > 0 and support.n_clusters != indicated
-    )
-
-
-def reason_of(requested: int | None, indicated: int, supports: list[Support]) -> str:
-    """Return a sentence with the reason for the number of clusters.
-
-    `requested`: the number given by the user; `indicated`: the number that the ensemble indicates.
-    """
-    common = indicated > 1 and not are_supported(supports)  # as `best_number` chooses it
-    if requested is not None and common:
-        return f"The number, {requested}, was given; all partitions have {count(indicated, 'cluster')}, so they cannot show another number."
-    if requested is not None:
-        same = "the same number" if indicated == requested else count(indicated, "cluster")
-        return f"The number, {requested}, was given; the partitions by themselves show {same}."
-    if indicated == 1:
-        return "One cluster: no number of clusters has support, as finer partitions cut through every border."
-    if common:
-        return (
-            f"All partitions have {count(indicated, 'cluster')}, so they cannot show another number: pass "
-            "n_clusters to choose another."
-        )
-    best, *others = sorted(supports, key=lambda support: -support.support)
-    second = (
-        f"; next {count(others[0].n_clusters, 'cluster')}, {others[0].support:.2f}"
-        if others
-        else ""
-    )
-    return (
-        f"{count(best.n_clusters, 'cluster')} have the largest support, {best.support:.2f} (lifetime {best.lifetime:.2f}, "
-        f"borders straddled {best.straddling:.2f} of chance, evenness {best.evenness:.2f}{second})."
     )

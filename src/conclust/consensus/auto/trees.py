@@ -164,6 +164,10 @@ class Trees:
         """Return the clusters of the objects, of shape (n_objects,), at a number of clusters."""
         return self.cut_at(n_clusters).labels
 
+    def straddled(self, labels: Ints) -> float:
+        """Return the extent to which fine members straddle the borders of a partition of the objects."""
+        return self._straddling.of(labels)
+
     def lifetime(self, n_clusters: int) -> float:
         """Return the lifetime of a number of clusters in the first tree, from 0 to 1; 0 for one cluster."""
         return float(self._lifetimes[n_clusters - 2]) if 2 <= n_clusters <= self.n_objects else 0.0

@@ -311,6 +311,11 @@ class Components:
         z[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / z.shape[1]
         return z
 
+    def nearest(self, ensemble: Ensemble) -> Ints:
+        """Return the most probable component of each object of an ensemble (n,)."""
+        z = IndicatorProducts.of(ensemble).times(self._weighted_logs) + np.log(self.mixing)
+        return np.asarray(z.argmax(axis=1), dtype=np.int64)
+
     def prior(self, smoothing: float) -> float:
         """Return the part of the objective that the pseudo-counts add."""
         return smoothing * float(self._weighted_logs.sum()) if smoothing else 0.0

@@ -130,7 +130,7 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
     if record.supports or (K == 1 and record.method.estimator not in _WITHOUT_LABELS):
         how = "chosen by agreement between the clusterings"
         if K == 1 and record.method.estimator == "AutoConsensus":
-            how = "because no number of clusters has support in the clusterings"
+            how = "because the clusterings show no more"
         return "support", f"{head}, {how}; no p-value: {why}.", why
     return "method", f"{head}, as {record.method.estimator} finds; no p-value: {why}.", why
 

@@ -176,9 +176,9 @@ def _by_support(reported: Reported) -> list[dict[str, Any]]:
     )
     if record.number_by == "points" and record.reason is not None:
         text = (
-            f"The points determined the number. {record.reason} A border has a valley if fewer points lie between two "
-            "clusters than at the peaks on both sides. One half of the points determines the positions of valley and peaks, "
-            f"and the other half is counted there. The table shows what the clusterings alone support: {measure}."
+            f"The points determined the number. {record.reason} One half of the points determines where the borders "
+            "are; the points of the other half near them are compared with those in an equally wide band within the clusters. "
+            f"The table shows what the clusterings alone support: {measure}."
         )
     elif record.asked_for is not None:
         text = (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse.csgraph import connected_components
@@ -11,7 +11,8 @@ from scipy.sparse.csgraph import connected_components
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.ensemble.labels import canonical_labels
-from conclust.points.mixture import (
+from conclust.number.constants import CLEAR_SHAPE, DENSITY_FITS, FITS, JUDGED_AS, ONE_MODE
+from conclust.number.mixture import (
     Mixture,
     Shape,
     density_misfit,
@@ -33,18 +34,49 @@ _POINTS_A_PARAMETER = 4
 # Number of consecutive numbers of components without a lower BIC of any shape after which the search ends.
 _WORSE = 3
 _TOLERANCE = 1e-4
-# The constants below were chosen as described in experiments/default/README.md.
-# A mixture fits below this value of `misfit`, of as many points.
-_FITS, _JUDGED_AS = 0.75, 1_000
-# The same for `density_misfit`: 95 % of the Kolmogorov distribution.
-_DENSITY_FITS = 1.36
-_CLEARLY_BETTER = 35.0
-# Components are one cluster if the density between their centres does not fall below this share of the lower one.
-_ONE_MODE = 0.9
 
 
-@dataclass(frozen=True, eq=False)
-class Mixtures:
+def clusters_of_one_shape(points: Floats, labels: Ints, most: int, seed: int) -> Ints | None:
+    """Return clusters that overlap: the modes of a mixture of more normal distributions of one shape.
+
+    The mixture of the lowest BIC counts if its components share one covariance, mixtures with a covariance for each
+    component are clearly worse at any number (clusters of other shapes are better approximated by components of several
+    shapes), and it fits the projections of the points and their densities. Components without a saddle between their centres are one cluster.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_features)
+        The points.
+    labels : ndarray of int64 of shape (n_samples,)
+        The fewest clusters considered, 0 to K - 1.
+    most : int
+        The largest number considered.
+    seed : int
+        Draws the points that mixtures are fitted to, the starts of k-means and points from the mixture.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_samples,) or None
+        More clusters than those given; None if no mixture explains more.
+    """
+    mixtures = fit_mixtures(points, labels, most, seed)
+    if mixtures is None:
+        return None
+    lowest = min(mixtures.best.values(), key=lambda mixture: mixture.bic)
+    if (
+        lowest.shape == "full"
+        or mixtures.best["full"].bic <= lowest.bic + CLEAR_SHAPE
+        or misfit(mixtures.points, lowest, JUDGED_AS) >= FITS
+        or density_misfit(mixtures.points, lowest, JUDGED_AS, seed) >= DENSITY_FITS
+    ):
+        return None
+    together = saddles(lowest) > ONE_MODE
+    modes = np.asarray(connected_components(together, directed=False)[1], dtype=np.int64)
+    clusters = np.unique(modes[lowest.labels(points)], return_inverse=True)[1].astype(np.int64)
+    return clusters if clusters.max() > labels.max() else None
+
+
+class Mixtures(NamedTuple):
     """The mixture with the lowest BIC of each shape.
 
     Attributes
@@ -53,58 +85,10 @@ class Mixtures:
         The points to which the mixtures were fitted.
     best : dict
         Mixtures by shape; their numbers of components differ.
-    seed : int
-        Draws points from a mixture.
     """
 
     points: Floats
     best: dict[Shape, Mixture]
-    seed: int
-
-    def number_of_one_shape(self) -> int | None:
-        """Return the number of components of one shape whose mixture explains the points, or None.
-
-        It is the number of the lowest BIC if its components share one covariance, it fits the points (see `misfit`),
-        and mixtures with a covariance for each component are clearly worse at any number: clusters of
-        other shapes are better approximated by components of several shapes. More than 20 count
-        only if there is a saddle between any two: such a number approximates any shape.
-        """
-        mixture = self._lowest()
-        if (
-            mixture.shape == "full"
-            or self.best["full"].bic < mixture.bic + _CLEARLY_BETTER
-            or not self._fits(mixture)
-        ):
-            return None
-        number = len(mixture)
-        is_plain = number <= _MAX_COMPONENTS or _modes(mixture).max() + 1 == number
-        return number if is_plain else None
-
-    def fits_densities(self) -> bool:
-        """Return whether the mixture of the lowest BIC also fits the densities at the points (see `density_misfit`)."""
-        return density_misfit(self.points, self._lowest(), _JUDGED_AS, self.seed) < _DENSITY_FITS
-
-    def clusters(self, points: Floats) -> Ints | None:
-        """Return the clusters of the mixture of the lowest BIC, if it fits and has at most 20 components.
-
-        Components between whose centres the mixture has no saddle are one cluster.
-
-        Parameters
-        ----------
-        points : ndarray of shape (n_samples, n_features)
-            All points, which get labels.
-        """
-        mixture = self._lowest()
-        if len(mixture) > _MAX_COMPONENTS or not self._fits(mixture):
-            return None
-        labels = _modes(mixture)[mixture.labels(points)]
-        return np.unique(labels, return_inverse=True)[1].astype(np.int64)
-
-    def _lowest(self) -> Mixture:
-        return min(self.best.values(), key=lambda mixture: mixture.bic)
-
-    def _fits(self, mixture: Mixture) -> bool:
-        return misfit(self.points, mixture, _JUDGED_AS) < _FITS
 
 
 def fit_mixtures(points: Floats, labels: Ints, most: int, seed: int) -> Mixtures | None:
@@ -154,15 +138,9 @@ def fit_mixtures(points: Floats, labels: Ints, most: int, seed: int) -> Mixtures
             if all(K - len(best[shape]) >= _WORSE for shape in _SHAPES):
                 break
     lowest = min(best.values(), key=lambda mixture: mixture.bic)
-    return Mixtures(part, best, seed) if len(lowest) > fewest else None
+    return Mixtures(part, best) if len(lowest) > fewest else None
 
 
 def _is_same(labels: Ints, others: Ints) -> bool:
     """Return whether two partitions differ in the numbers of their clusters at most."""
     return np.array_equal(canonical_labels(labels), canonical_labels(others))
-
-
-def _modes(mixture: Mixture) -> Ints:
-    """Return the group of each component: components without a saddle between them are in one group."""
-    together = saddles(mixture) > _ONE_MODE
-    return np.asarray(connected_components(together, directed=False)[1], dtype=np.int64)

@@ -10,9 +10,8 @@ from sklearn.mixture import GaussianMixture
 
 from conclust import ConsensusClustering
 from conclust.metrics import adjusted_rand_index
-from conclust.points import Refinement, refine_by_centers
-from conclust.points.components import fit_mixtures
-from conclust.points.mixture import (
+from conclust.number.components import clusters_of_one_shape, fit_mixtures
+from conclust.number.mixture import (
     Mixture,
     best_mixture,
     density_misfit,
@@ -22,6 +21,7 @@ from conclust.points.mixture import (
     n_parameters,
     saddles,
 )
+from conclust.points import Refinement, refine_by_centers
 from conclust.results.placing import Placing
 
 
@@ -181,10 +181,8 @@ def test_a_refinement_is_read_back_unchanged(tmp_path, shape):
 
 def test_overlapping_blobs_are_counted():
     X, _ = make_blobs(600, centers=[[0, 0], [3, 0], [0, 3.2], [9, 9], [9, 12]], random_state=1)
-    assert fit_mixtures(X, kmeans_labels(X, 2, 0), 20, 0).number_of_one_shape() == 5
-    model = ConsensusClustering(random_state=0).fit(X)
-    assert model.n_clusters_ == 5
-    assert "mixture of 5 normal distributions" in model.reason_ or "valley" in model.reason_
+    assert clusters_of_one_shape(X, kmeans_labels(X, 2, 0), 20, 0).max() + 1 == 5
+    assert ConsensusClustering(random_state=0).fit(X).n_clusters_ == 5
 
 
 @pytest.mark.parametrize(
@@ -198,8 +196,7 @@ def test_overlapping_blobs_are_counted():
     ],
 )
 def test_other_shapes_are_not_counted_as_components(X):
-    mixtures = fit_mixtures(X, kmeans_labels(X, 2, 0), 20, 0)
-    assert mixtures is None or mixtures.number_of_one_shape() is None
+    assert clusters_of_one_shape(X, kmeans_labels(X, 2, 0), 20, 0) is None
 
 
 @pytest.mark.parametrize("shape", ["spherical", "tied", "full"])
@@ -219,29 +216,6 @@ def test_saddles_are_lowest_densities_between_two_centres(shape):
             segment = [ends[0] + t * (ends[1] - ends[0]) for t in np.linspace(0, 1, 21)]
             expected = min(map(density, segment)) / min(density(ends[0]), density(ends[1]))
             assert lowest[a, b] == pytest.approx(expected, rel=1e-9)
-
-
-def crossing(n=3_000):
-    """Two clusters of different covariances that overlap."""
-    rng = np.random.default_rng(4)
-    y = np.arange(n) % 2
-    X = rng.normal(size=(n, 2)) * [1.2, 0.9]
-    X[y == 1] = rng.normal(size=(n // 2, 2)) @ [[1.6, -1.2], [0.1, 0.7]] + [1.6, 3.0]
-    return X, y
-
-
-@pytest.mark.long
-def test_overlapping_clusters_of_different_covariances_are_found():
-    X, y = crossing()
-    assert fit_mixtures(X, np.zeros(len(X), dtype=np.int64), 20, 0).number_of_one_shape() is None
-    assert (
-        adjusted_rand_index(y, fit_mixtures(X, np.zeros(len(X), dtype=np.int64), 20, 0).clusters(X))
-        > 0.8
-    )
-    model = ConsensusClustering(random_state=0).fit(X)
-    assert adjusted_rand_index(y, model.labels_) > 0.8
-    given = ConsensusClustering(n_clusters=2, random_state=0).fit(X)
-    assert adjusted_rand_index(y, given.labels_) > 0.8
 
 
 @pytest.mark.long

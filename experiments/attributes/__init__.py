@@ -1,1 +1,0 @@
-"""Partitions that are attributes of the objects."""

@@ -1,0 +1,5 @@
+"""The battery of labels."""
+
+from experiments.labels.battery import main
+
+main()

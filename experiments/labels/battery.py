@@ -1,0 +1,136 @@
+"""The default on labels: pools that people, systems and algorithms made.
+
+python -m experiments.labels [--seeds 100 101 102 103 104] [--rent] [--quick] [--out FOLDER]
+
+Each method that chooses a number of clusters is fitted without a number to the pools of `experiments/labels/pools.py`; of pools without clusters, the score is whether
+one cluster is found, and else the adjusted Rand index. A disaster is a score below a tenth of that of the best method on the pool. With ``--rent``, the default is
+fitted without each of its parts instead.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from unittest.mock import patch
+
+import numpy as np
+
+from conclust import EAC, LWEA, PCC, AutoConsensus, BayesEstimate
+from conclust.consensus.auto import decision, number, witnesses
+from conclust.metrics import adjusted_rand_index
+from experiments.labels.pools import Pool, pools_of
+from experiments.output import Row, options, show, stopwatch, write
+
+__all__ = ["main"]
+
+# Seeds that nothing was settled on; constants were settled on seeds 0 to 3.
+CONFIRMING = (100, 101, 102, 103, 104)
+METHODS: dict[str, Callable[[], object]] = {
+    "AutoConsensus": AutoConsensus,
+    "BayesEstimate": BayesEstimate,
+    "PCC": PCC,
+    "EAC": EAC,
+    "LWEA": LWEA,
+}
+# What replaces each part of the default.
+PARTS = {
+    "the law": (),
+    "always witnesses": ((decision.Testimony, "counts", property(lambda testimony: True)),),
+    "never witnesses": ((decision.Testimony, "counts", property(lambda testimony: False)),),
+    "the median member": ((decision, "typical_number", lambda trees: np.inf),),
+    "how members explain each other": ((witnesses.Witnesses, "explained", lambda *_: 0.0),),
+    "borders of a coarser number": ((decision, "_borders", lambda trees, best: (0.0, 1)),),
+    "EM": ((witnesses, "_STARTS", 0), (witnesses, "_BEST", 0)),
+    "straddling": ((number, "_plain", lambda life, across: life),),
+    "the plain part of a lifetime": ((number, "_PLAIN", np.inf),),
+    "evenness": ((number, "_EVEN", 1e-9),),
+}
+
+
+@contextmanager
+def without(part: str) -> Iterator[None]:
+    """Leave a part of the default out."""
+    replaced = [patch.object(*one) for one in PARTS[part]]
+    for one in replaced:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in replaced:
+            one.stop()
+
+
+def score_of(pool: Pool, model: object) -> float:
+    labels = model.fit(pool.ensemble).labels_  # type: ignore[attr-defined]
+    seen = labels >= 0
+    if pool.classes.max() == 0:
+        return float(labels[seen].max() == 0)
+    return float(adjusted_rand_index(pool.classes[seen], labels[seen]))
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = options(__doc__)
+    parser.add_argument("--seeds", type=int, nargs="+", help=f"of the pools; {CONFIRMING}")
+    parser.add_argument("--rent", action="store_true", help="the default without each of its parts")
+    parser.add_argument("--kinds", nargs="+", help="kinds of pools; all")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, help="all")
+    arguments = parser.parse_args(argv)
+    seeds = arguments.seeds or CONFIRMING[: 1 if arguments.quick else None]
+    names = list(PARTS) if arguments.rent else arguments.methods or list(METHODS)
+    kinds: dict[str, list[list[list[float]]]] = {}
+    seconds = dict.fromkeys(names, 0.0)
+    for seed in seeds:
+        of_seed: dict[str, list[list[float]]] = {}
+        for pool in pools_of(seed):
+            if arguments.kinds and pool.kind not in arguments.kinds:
+                continue
+            if arguments.quick and len(of_seed.get(pool.kind, ())) == 2:
+                continue
+            scores = []
+            for name in names:
+                with warnings.catch_warnings(), stopwatch() as taken:
+                    warnings.simplefilter("ignore")
+                    if arguments.rent:
+                        with without(name):
+                            scores.append(score_of(pool, AutoConsensus()))
+                    else:
+                        scores.append(score_of(pool, METHODS[name]()))
+                seconds[name] += taken.cpu
+            of_seed.setdefault(pool.kind, []).append(scores)
+        for kind, scores_of_kind in of_seed.items():
+            kinds.setdefault(kind, []).append(scores_of_kind)
+    rows = list(rows_of(kinds, names))
+    rows.append({"pools": "CPU seconds", "number": None, "range": ""} | seconds)
+    title = "Without each part" if arguments.rent else "Adjusted Rand index without a number"
+    show(rows, f"{title}, seeds {', '.join(map(str, seeds))}")
+    write(rows, "rent" if arguments.rent else "battery", arguments)
+
+
+def rows_of(kinds: dict[str, list[list[list[float]]]], names: list[str]) -> Iterator[Row]:
+    """Yield the mean score of each kind, with the range of the first method over the seeds; their mean; and the disasters."""
+    means, every = [], []
+    for kind, seeds in kinds.items():
+        by_seed = np.array([np.mean(scores, axis=0) for scores in seeds])
+        scores = np.concatenate([np.array(one) for one in seeds])
+        means.append(scores.mean(axis=0))
+        every.append(scores)
+        first = by_seed[:, 0]
+        spread = {"range": f"{first.min():.3f} to {first.max():.3f}"}
+        yield {"pools": kind, "number": len(scores)} | spread | _named(names, means[-1])
+    scores = np.concatenate(every)
+    disasters = (scores < 0.1 * scores.max(axis=1, keepdims=True)).mean(axis=0)
+    yield {"pools": "mean of kinds", "number": len(means), "range": ""} | _named(
+        names, np.mean(means, axis=0)
+    )
+    yield {"pools": "share of disasters", "number": len(scores), "range": ""} | _named(
+        names, disasters
+    )
+
+
+def _named(names: list[str], values: np.ndarray) -> Row:
+    return dict(zip(names, map(float, values), strict=True))
+
+
+if __name__ == "__main__":
+    main()

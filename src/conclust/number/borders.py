@@ -1,0 +1,280 @@
+"""The evidence for a border between two branches of a tree: few points near it, across and along."""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import dijkstra
+
+from conclust._threads import one_library_thread
+from conclust._types import Floats, Ints
+from conclust.borders import valley_counts
+from conclust.ensemble.labels import one_hot
+from conclust.neighbours import NeighbourGraph
+from conclust.number.branches import Branches
+from conclust.number.constants import (
+    ALONG_PATHS,
+    BAND,
+    HALVINGS,
+    IN_VALLEY,
+    MOST_OBJECTS,
+    MOST_PIECES,
+    OBJECTS_A_PIECE,
+    OBJECTS_A_PLACE,
+    ON_PEAK,
+    SPHERE,
+    WITH_BORDER,
+    WITHOUT_BORDER,
+)
+from conclust.trees.dendrogram import clusters_at
+
+
+def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Floats:
+    """Count the points near the border of each join, and near the middle of the emptier of its two branches.
+
+    One half of the points is the reference, the other half is counted, in units of the covariance within small pieces
+    of the tree. The reference is reduced to the means of some three neighbours in the tree. For a point,
+    f is the distance to the nearest place of one branch less the distance to the nearest place of the other. Near the
+    border are the points with ``|f| < w``, where w is half of the smaller of the medians of ``|f|`` in both branches; near the middle of a
+    branch are the points within w of its median.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_objects, n_components)
+        The points.
+    tree : ndarray of shape (n_objects - 1, 4)
+        The tree, in SciPy's format.
+    branches : Branches
+        Its branches.
+
+    Returns
+    -------
+    ndarray of shape (n_joins, 2)
+        Mean numbers over eight halvings, which are the same in every run; 0 at joins that are not tested.
+    """
+    n = len(points)
+    ordered = _whitened(points, _pieces(tree))[branches.order]
+    rng = np.random.default_rng(0)
+    used = np.arange(n)
+    if n > MOST_OBJECTS:
+        used = np.sort(rng.choice(n, MOST_OBJECTS, replace=False))
+    end_of = np.repeat(
+        np.arange(branches.n_ends), np.diff(branches.spans[: branches.n_ends], axis=1)[:, 0]
+    )
+    place_of, end_of_place = _places(tree, branches.order, end_of, used)
+    sums, times = np.zeros((len(branches.joined), 2)), np.zeros(len(branches.joined))
+    with one_library_thread():
+        for _ in range(HALVINGS):
+            pairs = np.arange(len(used) - len(used) % 2).reshape(-1, 2)
+            halves = rng.permuted(pairs, axis=1).T
+            for reference, counted in (halves, halves[::-1]):
+                to_places = _distances(
+                    ordered[used[counted]],
+                    ordered[used[reference]],
+                    place_of[reference],
+                    len(end_of_place),
+                )
+                ends, first = np.unique(end_of_place, return_index=True)
+                to_ends = np.full((len(to_places), branches.n_ends), np.inf)
+                to_ends[:, ends] = np.minimum.reduceat(to_places, first, axis=1)
+                _count(
+                    to_ends, np.searchsorted(used[counted], branches.spans), branches, sums, times
+                )
+    return 2.0 * sums / np.maximum(times, 1.0)[:, np.newaxis]
+
+
+def evidence_of(counts: Floats) -> Floats:
+    """Return the logarithm of how much more probable the counts are with a border than without one."""
+
+    def likelihood(densities: Floats, probabilities: Floats) -> Floats:
+        share = densities / (1.0 + densities)
+        logs = counts[:, :1] * np.log(share) + counts[:, 1:] * np.log1p(-share)
+        return np.asarray(np.logaddexp.reduce(logs + np.log(probabilities), axis=1))
+
+    return likelihood(*WITH_BORDER) - likelihood(*WITHOUT_BORDER)
+
+
+def evidence_of_pieces(
+    points: Floats, tree: Floats, branches: Branches, graph: NeighbourGraph, n_jobs: int | None
+) -> Floats:
+    """Return for each join the summed evidence for valleys between small pieces of its branches that touch.
+
+    In many dimensions distances to single places say little, and a branch of many clusters has many borders with another:
+    a valley is counted along the straight line between two pieces (`valley_counts`).
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_objects, n_components)
+        The points.
+    tree : ndarray of shape (n_objects - 1, 4)
+        The tree, in SciPy's format.
+    branches : Branches
+        Its branches.
+    graph : NeighbourGraph
+        The graph of the nearest neighbours of the points, which tells what touches.
+    n_jobs : int or None
+        Threads. The result does not depend on it.
+    """
+    pieces = _pieces(tree)
+    piece_of = pieces[graph.rows.first]
+    ends = np.column_stack([piece_of[graph.sources], piece_of[graph.ends]])
+    pairs = np.unique(
+        ends[ends[:, 0] < ends[:, 1]], axis=0
+    )  # each tie is stored in both directions
+    if not len(pairs):
+        return np.zeros(len(branches.joined))
+    means = valley_counts(
+        points, pieces, pairs, n_splits=HALVINGS, random_state=0, n_jobs=n_jobs
+    ).means
+    gains = IN_VALLEY * means[:, 1] + ON_PEAK * np.minimum(means[:, 0], means[:, 2])
+    in_order = pieces[branches.order]
+    first = np.unique(in_order, return_index=True)[1]
+    after = first + np.bincount(pieces)
+    left, right = pairs[np.arange(len(pairs)), np.argsort(first[pairs], axis=1).T]
+    evidence = np.zeros(len(branches.joined))
+    for join in np.flatnonzero(branches.tested):
+        a, b = branches.spans[branches.joined[join]]
+        across = (
+            (first[left] >= a[0])
+            & (after[left] <= a[1])
+            & (first[right] >= b[0])
+            & (after[right] <= b[1])
+        )
+        evidence[join] = gains[across].sum()
+    return evidence
+
+
+def without_paths(
+    evidence: Floats, points: Floats, graph: NeighbourGraph, branches: Branches
+) -> Floats:
+    """Return the evidence, at most 0 at borders that many points are near along the neighbour graph.
+
+    A curve that is cut has few points near the cut across, where it lies beside itself, but not along the curve.
+
+    Parameters
+    ----------
+    evidence : ndarray of shape (n_joins,)
+        The evidence across.
+    points : ndarray of shape (n_objects, n_components)
+        The points.
+    graph : NeighbourGraph
+        The graph of their nearest neighbours.
+    branches : Branches
+        The branches.
+    """
+    distinct = points[graph.rows.first]
+    lengths = np.sqrt(((distinct[graph.sources] - distinct[graph.ends]) ** 2).sum(axis=1))
+    # SciPy 1.13 finds undirected paths by 32-bit indices only.
+    ties = sp.csr_array(
+        (np.maximum(lengths, np.finfo(np.float64).tiny), graph.ends, graph.starts.astype(np.int32)),
+        shape=(graph.n_points,) * 2,
+    )
+    result = evidence.copy()
+    for join in np.flatnonzero(branches.tested & (evidence > 0)):
+        sides = np.zeros(graph.n_points, dtype=np.int8)
+        for side, branch in enumerate(branches.joined[join], start=1):
+            objects = branches.order[slice(*branches.spans[branch])]
+            sides[graph.rows.inverse[objects]] = side
+        if not _is_empty_along(ties, sides, graph.rows.masses):
+            result[join] = 0.0
+    return result
+
+
+def _is_empty_along(ties: sp.csr_array, sides: NDArray[np.int8], masses: Floats) -> bool:
+    """Return whether few points are near a border by the lengths of paths to the other side."""
+    inside = np.flatnonzero(sides)
+    part, side, mass = ties[inside][:, inside], sides[inside], masses[inside]
+    lengths = np.empty(len(inside))
+    for here, there in ((1, 2), (2, 1)):
+        if not (side == there).any() or not (side == here).any():
+            return False
+        away = dijkstra(part, directed=False, indices=np.flatnonzero(side == there), min_only=True)
+        lengths[side == here] = away[side == here]
+    reached = np.isfinite(lengths)
+    if not reached.any():
+        return True
+    lengths[~reached] = 2.0 * lengths[reached].max()
+    middles = [float(np.median(lengths[side == here])) for here in (1, 2)]
+    width = BAND * min(middles)
+    near = mass[lengths < width].sum()
+    at_middle = min(
+        mass[(side == here) & (np.abs(lengths - middle) < width)].sum()
+        for here, middle in zip((1, 2), middles, strict=True)
+    )
+    return bool((near + 1.0) / (at_middle + 1.0) < ALONG_PATHS)
+
+
+def _pieces(tree: Floats) -> Ints:
+    """Cut a tree into small pieces."""
+    n = len(tree) + 1
+    return clusters_at(tree, max(3, min(isqrt(n), n // OBJECTS_A_PIECE, MOST_PIECES)))
+
+
+def _whitened(points: Floats, pieces: Ints) -> Floats:
+    """Return the points in units of the covariance within pieces."""
+    with one_library_thread():
+        counts = np.bincount(pieces)
+        means = (one_hot(pieces, len(counts)).T @ points) / counts[:, np.newaxis]
+        within = points - means[pieces]
+        covariance = within.T @ within / len(points)
+        d = len(covariance)
+        sphere = float(np.trace(covariance)) / d
+        if sphere <= 0:
+            return points
+        covariance = (1.0 - SPHERE) * covariance + SPHERE * sphere * np.eye(d)
+        variances, axes = np.linalg.eigh(covariance)
+        return np.asarray(points @ (axes / np.sqrt(variances)))
+
+
+def _places(tree: Floats, order: Ints, end_of: Ints, used: Ints) -> tuple[Ints, Ints]:
+    """Group the objects at some places in the order by threes, within the ends.
+
+    Returns
+    -------
+    place_of : ndarray of int64 of shape (n_used,)
+        The group of each, in rising order.
+    end_of_place : ndarray of int64 of shape (n_groups,)
+        The end that each group is in.
+    """
+    groups = clusters_at(tree, max(2, len(order) // OBJECTS_A_PLACE))[order]
+    begins = (np.diff(groups[used], prepend=-1) != 0) | (np.diff(end_of[used], prepend=-1) != 0)
+    return np.cumsum(begins) - 1, end_of[used][begins]
+
+
+def _distances(counted: Floats, reference: Floats, place_of: Ints, n_places: int) -> Floats:
+    """Return the distance of each point to the mean of each place; inf where it has no point of reference."""
+    sizes = np.bincount(place_of, minlength=n_places)
+    means = (one_hot(place_of, n_places).T @ reference) / np.maximum(sizes, 1)[:, np.newaxis]
+    squares = (counted**2).sum(axis=1)[:, np.newaxis] + (means**2).sum(axis=1)
+    squares -= 2.0 * (counted @ means.T)
+    distances = np.sqrt(np.maximum(squares, 0.0))
+    distances[:, sizes == 0] = np.inf
+    return np.asarray(distances)
+
+
+def _count(to_ends: Floats, spans: Ints, branches: Branches, sums: Floats, times: Floats) -> None:
+    """Add the counts at each tested join; `spans` are those of the counted points."""
+    columns = list(np.ascontiguousarray(to_ends.T))
+    for join, ((a, b), is_tested) in enumerate(zip(branches.joined, branches.tested, strict=True)):
+        to_a, to_b = columns[a], columns[b]
+        columns.append(np.minimum(to_a, to_b))
+        if not is_tested:
+            continue
+        in_a, in_b = slice(*spans[a]), slice(*spans[b])
+        beyond = [to_b[in_a] - to_a[in_a], to_a[in_b] - to_b[in_b]]
+        if min(map(len, beyond)) < 2 or not all(np.isfinite(each).all() for each in beyond):
+            continue
+        middles = [float(np.median(each)) for each in beyond]
+        width = BAND * min(middles)
+        times[join] += 1.0
+        if width <= 0:
+            sums[join] += min(map(len, beyond)) / 2
+            continue
+        sums[join, 0] += sum(np.count_nonzero(np.abs(each) < width) for each in beyond)
+        sums[join, 1] += min(
+            np.count_nonzero(np.abs(each - middle) < width)
+            for each, middle in zip(beyond, middles, strict=True)
+        )

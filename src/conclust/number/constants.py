@@ -1,0 +1,35 @@
+"""The constants of the number of clusters. experiments/default/README.md says what they were settled on, and what else was tried."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# A border is tested between two branches of a tree with at least so many objects each; of these, the highest ones.
+SMALLEST, MOST_BORDERS = 8, 60
+# Halvings of the points. More of them change no answer, fewer leave noise.
+HALVINGS = 8
+# Most objects that are counted; of more, every k-th in the order of the tree.
+MOST_OBJECTS = 3_000
+# Objects whose mean is a place of reference: single points follow random gaps, many points hide thin clusters.
+OBJECTS_A_PLACE = 3
+# Pieces whose pooled covariance sets the scale, and the share of a sphere in it.
+OBJECTS_A_PIECE, MOST_PIECES, SPHERE = 25, 60, 0.1
+# Principal components in which points are compared.
+COMPONENTS = 50
+# Width of the band along the border, as a share of the distance of the nearer cluster's middle.
+BAND = 0.5
+# Density along a border as a share of that in the clusters, with its probability: where there is a border, and where a
+# tree cuts through one cluster.
+WITH_BORDER = np.array([0.1, 0.3, 0.5]), np.ones(3) / 3
+WITHOUT_BORDER = np.array([0.7, 1.0, 1.5]), np.array([0.2, 4.0, 2.0]) / 6.2
+# The same at the borders between pieces, where valleys are counted along straight lines.
+IN_VALLEY, ON_PEAK = float(np.log(2 * 0.4 / 1.4)), float(np.log(2 / 1.4))
+# Cost of a further cluster, and what several must have above one, in units of log-likelihood.
+COST, CLEAR = 3.0, 1.0
+# Neighbours in the graph of the paths, and the largest density along them at a border.
+NEIGHBOURS, ALONG_PATHS = 10, 0.6
+# A mixture of one shape counts if its BIC is lower than that of any of several shapes by this, if projections and
+# densities fit (95 % of the Kolmogorov distribution), as tested with at most so many points.
+CLEAR_SHAPE, FITS, DENSITY_FITS, JUDGED_AS = 20.0, 1.0, 1.36, 1_000
+# Components are one cluster if the density between their centres does not fall below this share of the lower one.
+ONE_MODE = 0.9

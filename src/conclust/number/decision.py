@@ -1,0 +1,245 @@
+"""The number of clusters by the points: the division of a tree with the most evidence at its borders, or a mixture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from conclust._arrays.points import spread_rounded_columns
+from conclust._types import Floats, Ints
+from conclust._validation import count
+from conclust.borders import leading_components
+from conclust.consensus.auto import Decision, Trees, decide
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.neighbours import neighbour_graph
+from conclust.number.borders import (
+    counts_at_borders,
+    evidence_of,
+    evidence_of_pieces,
+    without_paths,
+)
+from conclust.number.branches import Branches, Divisions
+from conclust.number.components import clusters_of_one_shape
+from conclust.number.constants import (
+    CLEAR,
+    COMPONENTS,
+    COST,
+    NEIGHBOURS,
+    OBJECTS_A_PIECE,
+    SMALLEST,
+)
+
+_SEED = 0
+# Other numbers whose score is within this of the best are as well supported.
+_NEAR = 2.0
+
+
+def decide_by_points(
+    points: Floats,
+    trees: Trees,
+    *,
+    min_clusters: int = 1,
+    n_jobs: int | None = None,
+) -> Decision:
+    """Decide the number of clusters of a consensus by the points.
+
+    The clusters are branches of a tree. At each join of two branches, the evidence for a border is the logarithm of a
+    likelihood ratio: few points near the border, as counted in `counts_at_borders`, and few along the paths of the neighbour
+    graph (`without_paths`). Of all divisions into branches of either tree, the one is chosen whose joins have the
+    largest sum of evidence, less 3 for each further cluster; one cluster if that is not above 1. Clusters
+    that overlap have no border: a mixture of more normal distributions of one shape is chosen if it explains the points
+    (`clusters_of_one_shape`). The halvings of the points are the same in every run.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_objects, n_features)
+        The points that the trees join, in the scale of the members.
+    trees : Trees
+        The trees of the members.
+    min_clusters : int, default=1
+        Smallest number considered.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    Decision
+        The number, why, and the clusters.
+    """
+    if not trees.n_objects:
+        return decide(trees)
+    most = (
+        trees.n_numbers if trees.max_clusters is None else min(trees.max_clusters, trees.n_numbers)
+    )
+    found = divide(points, trees, n_jobs=n_jobs)
+    number = found.best(min_clusters, most)
+    if number == 1 < trees.bounds.smallest:  # constraints need more than one cluster
+        number = found.best(trees.bounds.smallest, most)
+    if number is None:
+        return _by_partitions(trees, min_clusters, most)
+    labels = found.labels(number) if number > 1 else None
+    start = np.zeros(trees.n_objects, dtype=np.int64) if labels is None else labels
+    mixed = clusters_of_one_shape(points, start, min(most, len(points) // OBJECTS_A_PIECE), _SEED)
+    depths, others = found.depths(number), found.others(number, min_clusters, most)
+    if mixed is not None:
+        fewer, number, labels = number, int(mixed.max()) + 1, mixed
+        others = [fewer, *(K for K in others if number != K)]
+        reason = (
+            f"{count(number, 'cluster')}: the points are distributed as a mixture of {number} normal distributions of one "
+            f"shape; by the borders alone {'it is one' if fewer == 1 else f'there are {fewer}'}."
+        )
+    else:
+        reason = _sentence(number, depths, found.near(number, others))
+    return Decision(
+        number,
+        "points",
+        trees.n_clusters_shown,
+        supports=trees.supports,
+        alternatives=tuple(others),
+        labels=labels,
+        of_points=reason,
+        at_least=min_clusters,
+        at_most=trees.max_clusters,
+        depths=tuple(depths),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best divisions of each tree.
+
+    Attributes
+    ----------
+    points : ndarray of shape (n_objects, n_components)
+        The points.
+    branches : list of Branches
+        The branches of each tree.
+    divisions : list of Divisions
+        Their divisions.
+    counts : list of ndarray of shape (n_joins, 2)
+        Points near the border of each join, and near the middle of the emptier branch.
+    """
+
+    points: Floats
+    branches: list[Branches]
+    divisions: list[Divisions]
+    counts: list[Floats]
+
+    def score(self, n_clusters: int) -> float:
+        """Return the evidence for a number of clusters, less the cost of each; -inf if no tree has that many."""
+        return max(
+            (self._score(at, n_clusters) for at in range(len(self.divisions))), default=-np.inf
+        )
+
+    def best(self, least: int, most: int) -> int | None:
+        """Return the number with the largest score; None if at least two were asked for and no branches exist."""
+        numbers = [K for K in range(max(least, 2), most + 1) if np.isfinite(self.score(K))]
+        best = max(numbers, key=lambda K: (self.score(K), -K), default=None)
+        if least <= 1 and (best is None or self.score(best) <= CLEAR):
+            return 1
+        return best
+
+    def others(self, number: int, least: int, most: int) -> list[int]:
+        """Return other numbers with more evidence than one cluster, best first; of one cluster, the next best."""
+        scores = {K: self.score(K) for K in range(max(least, 2), most + 1)}
+        better = [K for K, score in scores.items() if number != K and score > CLEAR]
+        if number == 1 and not better:
+            better = [K for K, score in scores.items() if np.isfinite(score)]
+            return sorted(better, key=lambda K: (-scores[K], K))[:1]
+        return sorted(better, key=lambda K: (-scores[K], K))
+
+    def near(self, number: int, others: list[int]) -> list[int]:
+        """Return those of the others that are as well supported."""
+        if number == 1:
+            return others
+        return [K for K in others if self.score(K) >= self.score(number) - _NEAR]
+
+    def labels(self, n_clusters: int) -> Ints:
+        """Return the clusters; objects that are in none of the branches are in the cluster of the nearest object."""
+        at = self._tree(n_clusters)
+        labels = self.branches[at].labels(self.divisions[at].branches_of(n_clusters)[0])
+        out = labels < 0
+        if out.any():
+            from scipy.spatial import cKDTree
+
+            labels[out] = labels[~out][cKDTree(self.points[~out]).query(self.points[out])[1]]
+        return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+    def depths(self, n_clusters: int | None) -> list[float]:
+        """Return for each division how much fewer points are near the border than near the middle, from 0 to 1."""
+        if n_clusters is None or n_clusters < 2:
+            return []
+        at = self._tree(n_clusters)
+        near, middle = self.counts[at][self.divisions[at].branches_of(n_clusters)[1]].T
+        return [float(depth) for depth in np.clip(1.0 - (near + 1.0) / (middle + 1.0), 0.0, 1.0)]
+
+    def _tree(self, n_clusters: int) -> int:
+        return max(range(len(self.divisions)), key=lambda at: self._score(at, n_clusters))
+
+    def _score(self, at: int, n_clusters: int) -> float:
+        evidence = self.divisions[at].evidence
+        if n_clusters > len(evidence):
+            return -np.inf
+        return float(evidence[n_clusters - 1]) - COST * (n_clusters - 1)
+
+
+def divide(points: Floats, trees: Trees, *, n_jobs: int | None = None) -> Found:
+    """Return the best divisions of the trees into each number of clusters.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_objects, n_features)
+        The points that the trees join.
+    trees : Trees
+        The trees.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+    """
+    spread = points
+    if len(EqualRows.of(points)) >= 2 * SMALLEST:  # fewer are places of their own, not rounded
+        spread = spread_rounded_columns(points, np.random.default_rng(_SEED))
+    compared = leading_components(spread, COMPONENTS)
+    found = Found(compared, [], [], [])
+    if len(points) < 2 * SMALLEST:
+        return found
+    graph = neighbour_graph(compared, NEIGHBOURS, n_jobs=n_jobs)
+    for tree in trees.matrices.values():
+        branches = Branches.of(tree)
+        counts = counts_at_borders(compared, tree, branches)
+        across = without_paths(evidence_of(counts), compared, graph, branches)
+        evidence = np.maximum(across, evidence_of_pieces(compared, tree, branches, graph, n_jobs))
+        found.branches.append(branches)
+        found.counts.append(counts)
+        found.divisions.append(Divisions(branches, evidence, trees.n_objects))
+    return found
+
+
+def _by_partitions(trees: Trees, least: int, most: int) -> Decision:
+    """Return the number of the partitions, for few objects of which at least two clusters are asked for."""
+    number = trees.n_clusters_shown
+    if not least <= number <= most:
+        number = max(range(min(least, most), most + 1), key=trees.lifetime)
+    decision = replace(
+        decide(trees), n_clusters=number, labels=None, components=None, alternatives=()
+    )
+    why = f"{count(number, 'cluster')} by the partitions alone: the points are too few to show a border."
+    return replace(decision, of_points=why, at_least=least, at_most=trees.max_clusters)
+
+
+def _sentence(number: int, depths: list[float], near: list[int]) -> str:
+    """Return the reason for a number that borders show; `near` are as well supported."""
+    if number == 1:
+        next_best = f" (the best such division has {near[0]} clusters)" if near else ""
+        return f"One cluster: in no division are there clearly fewer points near the borders than within the clusters{next_best}."
+    share = round(100 * (1.0 - min(depths)))
+    which = "the border" if number == 2 else "each border"
+    reason = (
+        f"{count(number, 'cluster')}: few points are near {which} ({'' if number == 2 else 'at most '}{share} % of the number "
+        "within the clusters)"
+    )
+    if near:
+        few = near[:3]
+        listed = " and ".join(map(str, few)) if len(few) < 3 else f"{few[0]}, {few[1]} and {few[2]}"
+        reason += f"; {listed} {'is' if len(few) == 1 else 'are'} as well supported"
+    return reason + "."

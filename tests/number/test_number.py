@@ -1,0 +1,165 @@
+"""The number of clusters by the points: planted clusters from several seeds, clouds, and the sum over a tree by brute force."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.cluster.hierarchy import linkage
+from sklearn.datasets import load_iris, make_blobs, make_circles, make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from conclust import AutoConsensus, ConsensusClustering
+from conclust.number.borders import counts_at_borders, evidence_of
+from conclust.number.branches import Branches, Divisions
+from conclust.number.constants import SMALLEST
+
+
+def fitted(X, seed=0, **parameters):
+    return ConsensusClustering(random_state=seed, **parameters).fit(X)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_separated_blobs_are_found(seed):
+    X, y = make_blobs(300, centers=5, n_features=4, center_box=(-12, 12), random_state=seed)
+    model = fitted(X, seed)
+    assert model.n_clusters_ == 5
+    assert model.reason_.startswith("5 clusters: few points are near each border")
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert len(model.border_depths_) == 4
+    assert (model.border_depths_ > 0.5).all()
+
+
+@pytest.mark.parametrize("kind", ["uniform", "normal", "exponential", "laplace"])
+def test_one_cloud_is_one_cluster(kind):
+    model = fitted(getattr(np.random.default_rng(5), kind)(size=(400, 3)))
+    assert model.n_clusters_ == 1
+    assert model.reason_.startswith("One cluster: ")
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        make_moons(500, noise=0.05, random_state=4),
+        make_circles(500, noise=0.05, factor=0.5, random_state=4),
+    ],
+)
+def test_bent_clusters_are_found(X):
+    points, y = X
+    model = fitted(points)
+    assert model.n_clusters_ == 2
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+
+
+@pytest.mark.long
+def test_five_seeds_give_one_answer():
+    X = load_iris().data
+    models = [fitted(X, seed) for seed in range(60, 65)]
+    assert [model.n_clusters_ for model in models] == [2] * 5
+    for model in models[1:]:
+        assert adjusted_rand_score(models[0].labels_, model.labels_) > 0.9
+
+
+@pytest.mark.parametrize("n_clusters", [2, 3])
+@pytest.mark.parametrize("size", [10, 20])
+def test_few_points_in_separated_blobs_are_found(n_clusters, size):
+    y = np.repeat(np.arange(n_clusters), size)
+    centers = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
+    X = centers[y] + np.random.default_rng([7, size]).normal(size=(len(y), 2))
+    model = fitted(X)
+    assert model.n_clusters_ == n_clusters
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+
+
+def test_the_number_keeps_to_bounds():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    assert fitted(X, min_clusters=3).n_clusters_ >= 3
+    X, _ = make_blobs(300, centers=5, n_features=4, center_box=(-12, 12), random_state=0)
+    limited = ConsensusClustering(consensus=AutoConsensus(max_clusters=3), random_state=0)
+    assert limited.fit(X).n_clusters_ <= 3
+
+
+def test_too_few_points_for_a_border_leave_two_clusters_to_the_partitions():
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    assert fitted(X).n_clusters_ == 1
+    model = fitted(X, min_clusters=2)
+    assert model.n_clusters_ >= 2
+    assert "by the partitions alone" in model.reason_
+
+
+def test_evidence_is_the_logarithm_of_a_ratio_of_likelihoods():
+    near, middle = 3.0, 20.0
+
+    def likelihood(densities, probabilities):
+        shares = np.array(densities) / (1 + np.array(densities))
+        return (np.array(probabilities) * shares**near * (1 - shares) ** middle).sum()
+
+    with_border = likelihood([0.1, 0.3, 0.5], [1 / 3] * 3)
+    without = likelihood([0.7, 1.0, 1.5], np.array([0.2, 4.0, 2.0]) / 6.2)
+    expected = np.log(with_border / without)
+    assert evidence_of(np.array([[near, middle]]))[0] == pytest.approx(expected, rel=1e-12)
+    assert evidence_of(np.zeros((1, 2)))[0] == pytest.approx(0.0, abs=1e-12)
+
+
+def divisions_by_brute_force(branches, evidence):
+    """Every division into branches, with its evidence: a join is undone, or its branches are one."""
+
+    def of(branch):
+        if branch < branches.n_ends:
+            return [(1, 0.0, [branch])]
+        join = branch - branches.n_ends
+        a, b = branches.joined[join]
+        if not branches.tested[join]:
+            sizes = np.diff(branches.spans[[a, b]], axis=1)[:, 0]
+            found = of(a if sizes[0] >= sizes[1] else b)
+            return [(1, 0.0, [branch]), *(each for each in found if each[0] > 1)]
+        parts = [
+            (k + m, x + y + evidence[join], left + right)
+            for (k, x, left), (m, y, right) in product(of(a), of(b))
+        ]
+        return [(1, 0.0, [branch]), *parts]
+
+    return of(len(branches.spans) - 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_division_is_that_of_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(90, 2)) + rng.integers(0, 3, (90, 1)) * 3
+    branches = Branches.of(linkage(X, "average"))
+    assert 0 < branches.tested.sum() < 12
+    evidence = np.where(branches.tested, rng.normal(scale=4, size=len(branches.joined)), 0.0)
+    divisions = Divisions(branches, evidence, 90)
+    every = divisions_by_brute_force(branches, evidence)
+    for K in range(1, len(divisions.evidence) + 1):
+        best = max((value for k, value, _ in every if k == K), default=-np.inf)
+        assert divisions.evidence[K - 1] == pytest.approx(best)
+        clusters, undone = divisions.branches_of(K)
+        assert len(clusters) == K
+        assert evidence[undone].sum() == pytest.approx(best)
+
+
+def test_branches_are_runs_of_places_that_hold_the_clusters_of_the_tree():
+    X = np.random.default_rng(3).normal(size=(120, 3))
+    tree = linkage(X, "average")
+    branches = Branches.of(tree)
+    members = [{i} for i in range(120)]
+    for left, right, *_ in tree:
+        members.append(members[int(left)] | members[int(right)])
+    known = {frozenset(each) for each in members}
+    for begin, end in branches.spans:
+        assert frozenset(branches.order[begin:end].tolist()) in known
+    for (a, b), tested in zip(branches.joined, branches.tested, strict=True):
+        assert branches.spans[a, 1] == branches.spans[b, 0]
+        if tested:
+            assert np.diff(branches.spans[[a, b]], axis=1).min() >= SMALLEST
+
+
+def test_few_points_are_counted_near_a_gap_and_many_within_a_cloud():
+    rng = np.random.default_rng(1)
+    for gap, least, most in ((8.0, 0.0, 0.05), (0.0, 0.5, 3.0)):
+        X = rng.uniform(size=(400, 2)) * [4.0, 2.0]
+        X[200:, 0] += 4.0 + gap
+        tree = linkage(np.repeat([0.0, 1.0], 200)[:, np.newaxis] + 1e-3 * X, "average")
+        branches = Branches.of(tree)
+        near, middle = counts_at_borders(X, tree, branches)[-1]
+        assert least <= near / middle <= most
