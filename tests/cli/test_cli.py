@@ -221,7 +221,7 @@ def test_members_can_use_random_metrics(tmp_path, out):
     assert json.loads(settings)["settings"]["generator"]["method"][2] == "multimetric"
     assert not (out / "generator.npz").exists()  # not all members label new points
     assert main(["report", str(out), "-q"]) == 0
-    assert "under random metrics with random numbers" in (out / "report.html").read_text()
+    assert "under random metrics with many numbers" in (out / "report.html").read_text()
 
 
 def test_raw_writes_names_unguarded(iris, out):

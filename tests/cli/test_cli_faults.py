@@ -248,10 +248,10 @@ def test_the_package_runs_as_a_module():
     )
     assert done.stdout.startswith("HBGF: ")
     wrong = subprocess.run(
-        [sys.executable, "-m", "conclust", "combine"], capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "conclust", "cluster"], capture_output=True, text=True, timeout=60
     )
     assert wrong.returncode == 2
-    assert wrong.stderr.startswith("conclust combine: the following arguments are required")
+    assert wrong.stderr.startswith("conclust cluster: the following arguments are required")
 
 
 def test_a_result_with_altered_columns_is_refused(tmp_path, table, capsys):

@@ -42,8 +42,8 @@ def test_runs_of_one_membership_give_its_most_probable_clusters(runs, tmp_path, 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("x y\n1 2\n", "a number for each cluster and nothing else"),
-        ("0.5 0.5\n1\n", "a number for each cluster and nothing else"),
+        ("x y\n1 2\n", "line 1, column 1: 'x' is not a number, as memberships are"),
+        ("0.5 0.5\n1\n", "'0.5 0.5' is not a number, as memberships are"),
         ("0.5 0.7\n1 0\n", "sum to 1, up to rounding"),
         ("\n", "is empty"),
     ],

@@ -137,7 +137,7 @@ def test_notations_are_found_by_the_whole_column(tmp_path, cells, values):
     assert column(tmp_path, *cells) == values
 
 
-def test_other_columns_and_options_decide_what_a_column_leaves_open(tmp_path):
+def test_other_columns_and_options_decide_ambiguous_columns(tmp_path):
     with pytest.raises(
         InputError, match=r"'1,234', in which the comma may be .*\n.*\n.*\n\n.*--decimal comma"
     ):

@@ -483,7 +483,7 @@ def test_graphs_with_communities_are_not_taken_for_random_ones():
         assert model.reason_.endswith("by the edges on which the runs agree.")
 
 
-def test_the_modularity_is_that_of_networkx():
+def test_the_modularity_equals_networkx():
     G = nx.karate_club_graph()
     G.add_edge(3, 3, weight=2.0)
     labels = np.arange(34) % 4

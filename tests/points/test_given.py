@@ -48,7 +48,7 @@ def test_ten_far_objects_are_no_cluster(seed):
     assert set(model.specks_) <= set(range(1000, 1010))
 
 
-def test_small_clusters_beside_a_large_one_are_counted():
+def test_small_clusters_next_to_a_large_one_are_counted():
     rng = np.random.default_rng(0)
     centers = 40 * np.eye(6)
     y = np.repeat(np.arange(6), [500, 50, 50, 50, 50, 50])

@@ -194,7 +194,7 @@ def _add_cluster(commands: Any) -> None:
         type=whole(1),
         metavar="G",
         help="number of landmark graphs shared by the spectral clusterings: fewer graphs are faster, but the clusterings "
-        "are more similar [one per clustering]",
+        "are more similar [4; one per clustering if these see different objects or features]",
     )
     add_scale_and_cache(group, "clusterings")
     add_consensus(parser)

@@ -48,7 +48,7 @@ def no_communities(
     find : callable
         Makes a run on a graph from a seed.
     source : SeedSequence
-        Of the random graphs.
+        Seeds the random graphs.
     """
     if runs.n_partitions < 2 or not len(network.ends):
         return None

@@ -26,8 +26,7 @@ from conclust.cli.console import STREAM, Talk, plain, send_table
 from conclust.cli.options import LEVEL
 from conclust.cli.reading.answers import read_answers
 from conclust.cli.reading.fill import Filled
-from conclust.cli.reading.inputs import Points, read_ensemble
-from conclust.cli.reading.memberships import read_membership_files
+from conclust.cli.reading.inputs import Points, read_ensemble, read_memberships
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
 from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import in_options, jobs, reading, scale, scaling
@@ -252,7 +251,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
         first = arguments.labels
         if arguments.memberships is not None:
             first = arguments.memberships[0]
-            labels = read_membership_files(arguments.memberships, weights=arguments.weights)
+            labels = read_memberships(arguments.memberships, weights=arguments.weights)
         elif arguments.rows == "draws":
             labels = read_draws(
                 arguments.labels,

@@ -305,8 +305,9 @@ def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
     spelled = labels.astype(object)
     for u, has_words in enumerate(worded):
         for i, label in enumerate(spelled[:, u]):
+            missing = label is None or label != label
             reserved = isinstance(label, int | np.integer) and label < 0
-            if has_words and not isinstance(label, str) and not reserved:
+            if has_words and not (isinstance(label, str) or missing or reserved):
                 spelled[i, u] = str(label)
             elif not has_words and isinstance(label, str):
                 # A name in a column of numbers: observed, and separate from all others.

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from conclust._files.formats import WEIGHTS
 from conclust._files.storage import read_npz
 from conclust._types import Bools, Floats
+from conclust.cli.console import plain
 from conclust.cli.reading.columns import OBJECT, Roles, id_name, names_objects, roles_of
+from conclust.cli.reading.notation import is_number
 from conclust.cli.reading.sources import Source, opened
 from conclust.cli.reading.tables import (
     Reading,
@@ -38,6 +40,7 @@ __all__ = [
     "read_ensemble",
     "read_labelling",
     "read_labels",
+    "read_memberships",
     "read_points",
     "read_weights",
 ]
@@ -353,13 +356,7 @@ def read_weights(
             if source.kind != "csv":
                 raise InputError(f"{source}: weights are read from {WEIGHTS}.")
             with table_of(source, Reading(encoding=encoding), labels=False) as table:
-                columns = _columns_of(table, names)
-                table.settle(columns)
-                texts = [j for j in columns if table.numbers_of(j).values is None]
-                if texts:
-                    cell = table.texts(texts[:1])[0][0]
-                    raise InputError(f"{path}: {cell[:60]!r} is not a number, as weights are.")
-                weights = np.column_stack([table.values(j) for j in columns])
+                weights = _numbers(table, _columns_of(table, names), "weights")
         else:
             weights = read_array(source, Reading(), ("weights",))
     if weights.dtype.kind not in "biuf" or weights.size != n_partitions or 1 < weights.ndim != 2:
@@ -368,6 +365,54 @@ def read_weights(
             f"{weights.shape} and dtype {weights.dtype} instead."
         )
     return weights.reshape(-1).astype(np.float64)
+
+
+def read_memberships(paths: Sequence[Path], *, weights: Path | None = None) -> Labels:
+    """Read soft partitions of the same objects: in each file one object per line, and its share of each cluster.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files of numbers without a header, as ADMIXTURE, STRUCTURE and CLUMPP write them.
+    weights : Path, default=None
+        A file of one weight per file.
+
+    Raises
+    ------
+    OSError
+        A file is missing or cannot be read.
+    FileFormatError, InputError
+        A file is not a matrix of numbers, or its rows are not memberships.
+    """
+    names = tuple(plain(path) for path in paths)
+    of_members = None if weights is None else read_weights(weights, len(paths), names)
+    try:
+        ensemble = Ensemble.from_memberships(
+            [_membership(path) for path in paths], weights=of_members
+        )
+    except InputError as error:
+        listing = ", ".join(f"{u}: {name}" for u, name in enumerate(names))
+        raise InputError(f"{error} The memberships are {listing}.") from error
+    return Labels(ensemble, names, None, OBJECT, None, ())
+
+
+def _membership(path: Path) -> Floats:
+    how = Reading(header=False)
+    with opened(path, "csv") as source, table_of(source, how, labels=False) as table:
+        return _numbers(table, range(len(table.names)), "memberships")
+
+
+def _numbers(table: Table, columns: Sequence[int], what: str) -> Floats:
+    """Return columns that must be numbers in every cell."""
+    table.settle(columns)
+    for j in columns:
+        if table.numbers_of(j).values is None:
+            cells = table.texts([j])[0]
+            row = next((i for i, cell in enumerate(cells) if not is_number(cell)), 0)
+            raise InputError(
+                f"{table.name}: {table.place(row, j)}: {cells[row][:60]!r} is not a number, as {what} are."
+            )
+    return np.column_stack([table.values(j) for j in columns])
 
 
 def _columns_of(table: Table, names: Sequence[str]) -> Sequence[int]:

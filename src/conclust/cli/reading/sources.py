@@ -137,8 +137,8 @@ def _is_damage(error: Exception) -> bool:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Source]:
-    """Locate the bytes of `path` while they are read.
+def opened(path: Path, unknown: str = "") -> Iterator[Source]:
+    """Locate the bytes of `path` while they are read; `unknown`: the format of files with other endings.
 
     Standard input (``-``, or a pipe under /dev/fd) is copied to a temporary file, because most
     formats are not read in one pass; its first bytes show its format.
@@ -161,7 +161,7 @@ def opened(path: Path) -> Iterator[Source]:
         if path.is_dir():
             raise InputError(f"{path} is a folder. Give a file in it.")
         path.stat()  # a missing file has no format
-        yield _by_suffix(path)
+        yield _by_suffix(path, unknown)
 
 
 @contextmanager
@@ -184,15 +184,15 @@ def _copied(stream: BinaryIO | None, name: str) -> Iterator[Source]:
         yield Source(path, kind, name, packing)
 
 
-def _by_suffix(path: Path) -> Source:
+def _by_suffix(path: Path, unknown: str) -> Source:
     suffix = path.suffix.lower()
     packing = next((name for name, (ending, *_) in _PACKINGS.items() if ending == suffix), "")
     if packing:
         suffix = Path(path.stem).suffix.lower() or ".csv"
-    kind = _KINDS.get(suffix)
-    if packing and kind not in (None, "csv"):
+    kind = _KINDS.get(suffix, unknown)
+    if packing and kind not in ("", "csv"):
         raise InputError(f"{path}: only CSV files may be compressed. Decompress it first.")
-    if kind is None:
+    if not kind:
         which = f"with the suffix {suffix!r}" if suffix else "without a suffix"
         *packed, last = (f".csv{ending}" for ending, *_ in _PACKINGS.values())
         known = f"Known are {', '.join([*sorted(_KINDS), *packed])} and {last}"

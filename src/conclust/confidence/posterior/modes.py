@@ -288,7 +288,7 @@ class _Groups:
         return parts, np.array(p_values)
 
     def equal(self, most: int) -> list[Ints]:
-        """Return the groups of equal partitions, if they are at most so many and have two each on average; or one group."""
+        """Return the groups of equal partitions if there are at most `most`, with two each on average; or one group."""
         _, first = np.unique(self.D < _EQUAL, axis=0, return_inverse=True)
         parts = [np.flatnonzero(first == k) for k in range(first.max() + 1)]
         return parts if len(parts) <= min(most, len(self.D) // 2) else [np.arange(len(self.D))]
