@@ -153,7 +153,7 @@ class FCAConsensus(ConsensusClusterer):
     verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        value: object = self.threshold
+        value: Any = self.threshold
         most = _total(ensemble)
         if isinstance(value, str):
             fits = value == "auto"
