@@ -183,7 +183,7 @@ def test_codes_take_the_smallest_type(k, dtype):
 
 
 def test_uint8_input_with_255_clusters_is_widened():
-    labels = np.arange(256, dtype=np.uint8).reshape(-1, 1)
+    labels = np.arange(255, dtype=np.uint8).reshape(-1, 1)
     e = Ensemble(labels)
     assert e.codes.dtype == np.uint16
     np.testing.assert_array_equal(e.labels, labels)

@@ -241,7 +241,8 @@ def test_empty_text_is_missing_in_every_form_of_table():
     assert Ensemble.from_long(long, "object", "question", "answer").labels.tolist() == wanted
     joined = Ensemble.join({"one": {"id": [0, 1, 2, 3], **columns}}, on="id")
     assert joined.labels.tolist() == wanted
-    assert adjusted_rand_index(["x", "", "y"], [0, 0, 1]) == adjusted_rand_index(["x", "y"], [0, 1])
+    filled = adjusted_rand_index(["x", "x", "y"], [0, 1, 1])
+    assert adjusted_rand_index(["x", "", "x", "y"], [0, 0, 1, 1]) == filled
 
 
 @pytest.mark.parametrize("answers", [["no", "yes"], [0, 1]])

@@ -9,7 +9,7 @@ from tests.naive import weighting as naive
 
 from conclust import EAC, PCC, Ensemble, Voting, weighting
 from conclust._random import spawn_generators
-from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
+from conclust.exceptions import InputError, ParameterError
 from conclust.metrics import adjusted_rand_index
 
 
@@ -320,12 +320,6 @@ def test_mismatched_data_are_refused(X, message):
 def test_invalid_parameters_are_refused(call, message):
     with pytest.raises(ParameterError, match=message):
         call(mixed()[0])
-
-
-def test_soft_members_are_refused():
-    soft = Ensemble.from_memberships([np.full((4, 2), 0.5)] * 3)
-    with pytest.raises(UnsupportedEnsembleError, match="hard partitions"):
-        weighting.joint_criterion(soft)
 
 
 # -- degenerate partitions

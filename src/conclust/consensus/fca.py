@@ -161,7 +161,8 @@ class FCAConsensus(ConsensusClusterer):
             fits = False
         else:
             low, high = (1.0, most) if isinstance(value, Integral) else (0.0, 1.0)
-            fits = low <= value <= high and value > 0  # an int may be too large for a float
+            number: Any = value
+            fits = low <= number <= high and number > 0  # an int may be too large for a float
         if not fits:
             what = "partitions" if ensemble.weights is None else "weights of the partitions"
             refuse(
