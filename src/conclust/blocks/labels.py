@@ -66,6 +66,10 @@ class LabelBlocks(Derived):
         self._soft = None
         self._derived: dict[str, Any] = {}
 
+    def most_probable(self) -> LabelBlocks:
+        """Return the labels: those in blocks are hard."""
+        return self
+
     def reweighted(self, weights: Floats | None) -> LabelBlocks:
         """Return the same with other weights of the partitions."""
         facts = replace(self.facts, weights=weights)
