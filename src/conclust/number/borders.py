@@ -65,6 +65,7 @@ def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Float
         np.arange(branches.n_ends), np.diff(branches.spans[: branches.n_ends], axis=1)[:, 0]
     )
     place_of, end_of_place = _places(tree, branches.order, end_of, used)
+    ends, first = np.unique(end_of_place, return_index=True)
     sums, times = np.zeros((len(branches.joined), 2)), np.zeros(len(branches.joined))
     with one_library_thread():
         for _ in range(HALVINGS):
@@ -77,9 +78,9 @@ def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Float
                     place_of[reference],
                     len(end_of_place),
                 )
-                ends, first = np.unique(end_of_place, return_index=True)
                 to_ends = np.full((len(to_places), branches.n_ends), np.inf)
-                to_ends[:, ends] = np.minimum.reduceat(to_places, first, axis=1)
+                for end, begin, after in zip(ends, first, [*first[1:], None], strict=True):
+                    to_ends[:, end] = to_places[:, begin:after].min(axis=1)
                 _count(
                     to_ends, np.searchsorted(used[counted], branches.spans), branches, sums, times
                 )

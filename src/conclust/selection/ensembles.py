@@ -98,7 +98,7 @@ def choose_from(
     >>> from conclust import EnsembleGenerator
     >>> from conclust.selection import choose_from
     >>> X, _ = make_blobs(90, centers=4, cluster_std=0.5, random_state=0)
-    >>> found = choose_from(EnsembleGenerator(random_state=0).fit_transform(X), range(2, 8))
+    >>> found = choose_from(EnsembleGenerator("kmeans", random_state=0).fit_transform(X), range(2, 8))
     >>> found.n_clusters, found.p_value
     (4, nan)
     """

@@ -131,12 +131,6 @@ def paper_axes(width: str | float = "column", height: float | None = None) -> Ax
     ParameterError
         If a size is not positive, or `width` neither of these words.
 
-    Examples
-    --------
-    >>> from conclust.plotting import membership_bars, paper_axes
-    >>> ax = membership_bars([[0.9, 0.1], [0.2, 0.8]], ax=paper_axes("page", 5))
-    >>> (2.54 * ax.figure.get_size_inches()).round(1)
-    array([17.5,  5. ])
     """
     if isinstance(width, str):
         check_option(width, "width", "paper_axes", ("column", "page"))

@@ -106,13 +106,6 @@ def look() -> Iterator[None]:
     MissingExtraError
         matplotlib is not installed.
 
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from conclust import plotting
-    >>> with plotting.look():
-    ...     left, right = Figure(figsize=(6.9, 3), layout="constrained").subplots(1, 2)
-    ...     ax = plotting.membership_bars([[0.9, 0.1], [0.2, 0.8]], ax=left)
     """
     try:
         import matplotlib
