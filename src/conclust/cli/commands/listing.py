@@ -101,7 +101,7 @@ def _spelled(value: Any) -> str:
 
 
 def _clusters(method: dict[str, Any]) -> str:
-    return _CLUSTERS[method["n_clusters"]] + ", or fewer" * method["fewer"]
+    return _CLUSTERS[method["n_clusters"]] + (", or fewer" if method["fewer"] else "")
 
 
 def _gives(method: dict[str, Any]) -> str:
