@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-# A border is tested between two branches of a tree with at least so many objects each; of these, the highest ones.
+# A border is tested between two branches of a tree with at least 8 objects each: the 60 highest ones.
 SMALLEST, MOST_BORDERS = 8, 60
 # Halvings of the points. More of them change no answer, fewer leave noise.
 HALVINGS = 8
@@ -29,7 +29,7 @@ COST, CLEAR = 3.0, 1.0
 # Neighbours in the graph of the paths, and the largest density along them at a border.
 NEIGHBOURS, ALONG_PATHS = 10, 0.6
 # A mixture of one shape counts if its BIC is lower than that of any of several shapes by this, if projections and
-# densities fit (95 % of the Kolmogorov distribution), as tested with at most so many points.
+# densities fit (95 % of the Kolmogorov distribution), as tested with 1,000 points at most.
 CLEAR_SHAPE, FITS, DENSITY_FITS, JUDGED_AS = 20.0, 1.0, 1.36, 1_000
 # Components are one cluster if the density between their centres does not fall below this share of the lower one.
 ONE_MODE = 0.9

@@ -33,7 +33,7 @@ class Testimony:
     typical : float
         Median number of clusters of the members.
     explained : float
-        How much better it explains the members than they explain each other (`Witnesses.explained`).
+        Log-likelihood of the members by it, less that of each by the others (`Witnesses.explained`).
     straddling : float
         Extent to which the members straddle its borders.
     borders : int
