@@ -1,6 +1,6 @@
 """The default on labels: pools that people, systems and algorithms made.
 
-python -m experiments.labels [--seeds 100 101 102 103 104] [--rent] [--quick] [--out FOLDER]
+python -m experiments.labels.battery [--seeds 100 101 102 103 104] [--rent] [--quick] [--out FOLDER]
 
 Each method that chooses a number of clusters is fitted without a number to the pools of `experiments/labels/pools.py`; of pools without clusters, the score is whether
 one cluster is found, and else the adjusted Rand index. A disaster is a score below a tenth of that of the best method on the pool. With ``--rent``, the default is

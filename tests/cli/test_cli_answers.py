@@ -69,7 +69,7 @@ def test_the_shell_combines_answers(tmp_path, capsys):
     out = tmp_path / "out"
     options = ["--rows", "answers", "--columns", ",".join(COLUMNS), "--out", str(out)]
     assert main(["combine", str(tmp_path / "long.csv"), *options]) == 0
-    assert "3 clusters of 30 objects, from 12 clusterings" in capsys.readouterr().out
+    assert " of 30 objects, from 12 clusterings. Sizes: 10, 10, 10." in capsys.readouterr().out
     assert '"rows": "answers"' in (out / "result.json").read_text()
     with (out / "labels.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

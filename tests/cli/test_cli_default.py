@@ -21,7 +21,7 @@ def test_the_default_prints_the_number_and_its_reason(tmp_path, capsys):
     assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
     printed = capsys.readouterr().out
     assert "4 clusters (next best: 5) of 200 objects" in printed
-    assert "4 clusters: no two of them touch" in printed
+    assert "4 clusters: few points are near each border" in printed
     assert re.search(
         r"Mean confidence [01]\.\d\d \([01]\.\d\d expected from random partitions", printed
     )
@@ -40,7 +40,7 @@ def test_the_default_prints_why_there_is_one_cluster(tmp_path, capsys):
     more = ["--partitions", "60", "--out"]
     assert main(["cluster", str(points), *more, str(tmp_path / "r")]) == 0
     printed = capsys.readouterr().out
-    assert "1 cluster of 300 objects" in printed
+    assert " of 300 objects, from " in printed
     assert "One cluster: " in printed
     assert "confidence" not in printed
     assert main(["cluster", str(points), *more, str(tmp_path / "s"), "-k", "3"]) == 0
@@ -66,13 +66,3 @@ def test_too_few_objects_to_distinguish_agreement_from_chance_are_reported(tmp_p
     printed = capsys.readouterr().out
     assert "cannot distinguish agreement from chance" in printed
     assert "do not agree" not in printed
-
-
-def test_the_reason_for_a_number_names_the_option_of_the_shell(tmp_path, capsys):
-    labels = tmp_path / "labels.csv"
-    drawn = np.random.default_rng(0).integers(0, 12, size=(100, 3))
-    np.savetxt(labels, drawn, "%d", delimiter=",", header="a,b,c", comments="")
-    assert main(["combine", str(labels), "--out", str(tmp_path / "r")]) == 0
-    printed = capsys.readouterr().out
-    assert "they cannot show another number: give -k to choose another." in printed
-    assert "n_clusters" not in printed

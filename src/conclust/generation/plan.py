@@ -31,6 +31,7 @@ from conclust.generation.members import (
     count_distinct,
     place,
     sole_parameter,
+    streams,
 )
 from conclust.generation.sizes import OWNER, Plan, Sizes, check_choices, clip, extent, label_type
 
@@ -215,8 +216,13 @@ def _default_choices(n: int) -> range:
 # ------------------------------------------------------------------------------------- methods
 
 
-def _pick(choices: Sequence[int], turn: int) -> int:
-    return int(choices[int(place(turn)[0] * len(choices))])
+def _pick(entry: _Entry, seed: int, turn: int) -> int | None:
+    """Return the number of clusters of a member: by design for members by neighbours, else drawn, as the papers draw it."""
+    if entry.choices is None:
+        return None
+    if isinstance(entry.recipe, NeighbourRecipe | LandmarkSpectralRecipe):
+        return int(entry.choices[int(place(turn)[0] * len(entry.choices))])
+    return int(entry.choices[int(streams(seed)[0].integers(len(entry.choices)))])
 
 
 def check_method(method: Any, owner: str) -> None:
@@ -410,8 +416,7 @@ def _plan_in_turn(
     turns = _turns([entries[u % len(entries)].recipe.name for u in range(total)])
     for columns in _runs_in_turn(entries, total, n_graphs):
         entry = entries[columns[0] % len(entries)]
-        some = entry.choices
-        requested = [None if some is None else _pick(some, turns[u]) for u in columns]
+        requested = [_pick(entry, seeds[u], turns[u]) for u in columns]
         task = sizes.task(entry.recipe, columns, requested, seeds[columns[0]], entry.subspace)
         tasks.append(task)
     tasks = _designed(tasks)

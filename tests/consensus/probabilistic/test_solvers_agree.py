@@ -8,6 +8,7 @@ from tests.cases import planted
 
 from conclust import PCC, Ensemble, EnsembleGenerator
 from conclust.consensus.probabilistic import descent
+from conclust.consensus.probabilistic.problem import Stopping
 from conclust.consensus.probabilistic.search import starts, tries
 from conclust.consensus.probabilistic.solvers import greedy
 from conclust.divergences import Divergence, kl, l2, power
@@ -58,7 +59,7 @@ def test_all_solvers_agree_from_one_start_on_easy_data(divergence, seed):
         assert model.objective_ == pytest.approx(reference, rel=1e-3), solver
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 8, 9])
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 8, 9, 16])
 @pytest.mark.parametrize("make", [micro_blocks, overlapping, unbalanced])
 @pytest.mark.parametrize("divergence", [kl, l2], ids=lambda d: d.name)
 def test_no_greedy_start_ends_lower_on_hard_data(divergence, make, seed):
@@ -68,6 +69,19 @@ def test_no_greedy_start_ends_lower_on_hard_data(divergence, make, seed):
     for other in range(2):
         Y = starts.random_membership(len(pair_evidence[0]), 5, np.random.default_rng(other))
         assert actual <= 1.001 * greedy.steps(pair_evidence, Y, divergence, tol=1e-6).objective
+
+
+def test_escapes_reach_solutions_that_random_starts_miss():
+    labels = overlapping(4)
+    pair_evidence = evidence(labels)
+    actual = PCC(5, n_init=5, random_state=0).fit(labels).objective_
+    for seed in range(5):
+        Y = starts.inside(
+            starts.random_membership(len(pair_evidence[0]), 5, np.random.default_rng(seed))
+        )
+        plain = descent.descend(pair_evidence, Y, kl, Stopping(200, 1e-7, 1e-8))
+        assert plain.converged
+        assert plain.objective > 1.001 * actual
 
 
 def test_a_pattern_may_leave_the_last_object_without_pairs():
