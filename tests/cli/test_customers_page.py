@@ -67,5 +67,5 @@ def test_the_page_shows_the_first_table_of_the_report(here, capsys):
 
     table = account("result", pictures=False)["sections"][0]["blocks"][1]
     for cluster, features, size, _, _, separation in table["rows"]:
-        line = f"| {cluster + 1} | {features} | {size} | {separation} |"
+        line = f"| {cluster} | {features} | {size} | {separation} |"
         assert line in PAGE.read_text("utf-8")
