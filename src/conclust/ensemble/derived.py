@@ -51,6 +51,8 @@ T = TypeVar("T")
 
 # Steps of the mantissas of relative weights.
 _PRECISION = 2.0**40
+# The smallest weight that an ensemble takes.
+_SMALLEST = 1e-30
 
 
 class PresenceGroups(NamedTuple):
@@ -196,13 +198,15 @@ class Derived:
         """Weights without a scale, for methods in which evidence adds up, (N,); None: all equal.
 
         Their sum is the effective number of partitions, (sum w)^2 / (sum w^2), to which partitions of weight 0 add
-        nothing. They are rounded to 12 digits, so that a constant factor changes no bit.
+        nothing. They are rounded to 12 digits, so that a constant factor changes no bit; a weight that becomes too small
+        for an ensemble is 0.
         """
         if self.weights is None:
             return None
         shares = self.weights / self.weights.max()
         mantissas, exponents = np.frexp(shares * (shares.sum() / (shares @ shares)))
         weights = np.ldexp(np.round(mantissas * _PRECISION) / _PRECISION, exponents)
+        weights[weights < _SMALLEST] = 0.0
         return None if (weights == 1.0).all() else weights
 
     @once
