@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from conclust._types import Bools
 from conclust._validation import check_option
-from conclust.ensemble import Ensemble
 
 # A fit checks the number first, so that it is an int wherever the method needs one.
 if TYPE_CHECKING:
+    from conclust._types import Bools
+    from conclust.ensemble import Ensemble
+
     NumberOfClusters: TypeAlias = Any
 else:
     NumberOfClusters: TypeAlias = int | None
