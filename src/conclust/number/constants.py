@@ -6,11 +6,11 @@ import numpy as np
 
 # A border is tested between two branches of a tree with at least 8 objects each: the 60 highest ones.
 SMALLEST, MOST_BORDERS = 8, 60
-# Halvings of the points. More of them change no answer, fewer leave noise.
+# Halvings of the points, the same in every run.
 HALVINGS = 8
 # Most objects that are counted; of more, every k-th in the order of the tree.
 MOST_OBJECTS = 3_000
-# Objects whose mean is a place of reference: single points follow random gaps, many points hide thin clusters.
+# Objects whose mean is a place of reference.
 OBJECTS_A_PLACE = 3
 # Pieces whose pooled covariance sets the scale, and the share of a sphere in it.
 OBJECTS_A_PIECE, MOST_PIECES, SPHERE = 25, 60, 0.1
