@@ -33,7 +33,6 @@ NAMES = (
     "default.scale",
     "default.sharing",
     "default.answer",
-    "default.few",
     "default.line",
     "default.battery",
     "default.textbook",

@@ -10,7 +10,6 @@ from conclust.selection import choose
 from conclust.selection.resampled.separation import (
     SMALLEST,
     largest_silhouette,
-    separated_clusters,
 )
 
 
@@ -45,35 +44,6 @@ def test_equal_points_of_a_cluster_have_a_silhouette_of_one():
     assert value == 1.0
     assert np.array_equal(labels, np.repeat([0, 1], 6))
     assert largest_silhouette(np.zeros((9, 2))) == (-1.0, None)
-
-
-def test_clusters_of_equal_points_are_not_divided():
-    X = np.repeat([[1e8, 0.0], [2e8, 1.0]], 12, axis=0)
-    assert separated_clusters(X, 0).n_clusters == 2
-
-
-@pytest.mark.parametrize("d", [1, 2, 5])
-def test_clusters_within_clusters_are_separated(d):
-    X, y = blobs(12, np.array([0.0, 9.0, 60.0])[:, np.newaxis] * np.eye(d)[0], 2)
-    found = separated_clusters(X, 0)
-    # The largest silhouette is that of two clusters.
-    assert largest_silhouette(X)[1].max() == 1
-    assert adjusted_rand_score(y, found.labels) == 1.0
-
-
-@pytest.mark.parametrize("kind", ["normal", "uniform", "exponential"])
-def test_single_clouds_are_seldom_separated(kind):
-    rng = np.random.default_rng(11)
-    clouds = [getattr(rng, kind)(size=(20, 2)) for _ in range(40)]
-    assert sum(separated_clusters(X, 0).n_clusters > 1 for X in clouds) <= 4
-
-
-def test_the_same_seed_gives_the_same_test():
-    X = np.random.default_rng(2).uniform(size=(30, 2))
-    one, other = separated_clusters(X, 5), separated_clusters(X, 5)
-    assert (one.p_value, one.n_references) == (other.p_value, other.n_references)
-    assert one.cloud == other.cloud
-    assert one.n_clusters == 1
 
 
 @pytest.mark.long

@@ -3,13 +3,12 @@
 from conclust.consensus.auto.decision import Decision, decide, decision_on
 from conclust.consensus.auto.estimator import AutoConsensus, Growth
 from conclust.consensus.auto.model import clusters_of, place
-from conclust.consensus.auto.trees import GrownTrees, Trees, grow
+from conclust.consensus.auto.trees import Trees, grow
 from conclust.consensus.auto.votes import evidence_for
 
 __all__ = [
     "AutoConsensus",
     "Decision",
-    "GrownTrees",
     "Growth",
     "Trees",
     "clusters_of",

@@ -177,10 +177,6 @@ class Trees:
         return np.minimum(lifetimes(next(iter(self.matrices.values()))), 1.0)
 
 
-# The name by which the decision from points knows them.
-GrownTrees = Trees
-
-
 def less_straddled(across: dict[str, float]) -> str:
     """Return the tree whose borders are straddled less; the certain one if neither is clearly better."""
     return ALIKE if across[ALIKE] < across[CERTAIN] - _CLEARLY else CERTAIN
