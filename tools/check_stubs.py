@@ -31,9 +31,6 @@ ALLOWED = {
     r"conclust\.[\w.]+\.set_\w+_request is not present in stub": (
         "scikit-learn makes these methods from the keywords of fit and predict"
     ),
-    r"conclust\.generation\.scaling\.(MinMax|Standard)Scaler is not present at runtime": (
-        "imported for types alone, and named by the alias Scaler"
-    ),
     r"conclust\.plotting\.canvas\.own_figure\.OwnFigure\.set is inconsistent": (
         "matplotlib makes the keywords of set from the setters of each class of artists"
     ),
