@@ -18,6 +18,7 @@ from conclust._sklearn import forget_results, names_checked, num_samples, record
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
 from conclust.consensus.auto import AutoConsensus, clusters_of
+from conclust.consensus.auto.votes import clusters_with_most_votes
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.delegation import check_nested, where_consensus_has
@@ -92,6 +93,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     border_depths_ : ndarray of shape (n_borders,)
         If the points chose the number: for each division, how much fewer points are near the border than in an equally wide
         band within the clusters, from 0 to 1.
+    evidence_ : dict of int to float
+        If the points chose the number: the next best numbers, best first, with the evidence for their borders above that of one
+        cluster (the logarithm of a likelihood ratio, less 3 for each further cluster). ``labels_at`` returns their clusters.
     refinement_ : Refinement or None
         The centres that ``labels_``, ``membership_`` and ``predict`` follow; None where the consensus was kept.
         ``consensus_.labels_`` has the partition before. With constraints, these are the centres of the clusters before
@@ -122,8 +126,9 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     A border between two branches of the consensus tree counts if few points are near it, compared with the number
     within the branches: half of the points is the reference, the other half is counted, and few points may be near it along
     the paths of the neighbour graph, too. The division of the tree with the largest sum of evidence, less a cost per
-    cluster, is the answer. Clusters that overlap have no such border. For these, a mixture of more normal distributions of
-    one shape determines the number, if it fits the points. With further partitions or fewer than 16 objects, the ensemble decides.
+    cluster, is the answer. Clusters that overlap, found in one half of the points from k-means, take its place if the other half
+    shows more evidence for their borders. Without any border, a mixture of more normal distributions of one shape determines
+    the number, if it fits the points. With further partitions or fewer than 16 objects, the ensemble decides.
 
     A number that is given is the cut of a tree, or the k-means partition, that cuts the smallest share of ties between near
     neighbours. With ``refine``, a mixture of that many normal distributions is
@@ -299,6 +304,10 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         self.consensus_ = consensus
         if decision.depths is not None:
             self.border_depths_ = np.array(decision.depths)
+        self.evidence_ = {K: one.evidence for K, one in decision.divisions.items()}
+        self._votes_at_ = {
+            K: trees.cut_along(one.labels).votes for K, one in decision.divisions.items()
+        }
         self.specks_ = tuple(growth.objects[list(decision.specks)].tolist())
         return refined
 
@@ -429,6 +438,43 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
         check_is_fitted(self, "consensus_")
         labels: Ints = self.consensus_.labels_
         return labels if self.refinement_ is None else self._labels
+
+    def labels_at(self, n_clusters: int) -> Ints:
+        """Return the clusters at another number that the points support next best, without another fit.
+
+        With ``n_clusters`` given, a fit looks for the best division into that number, and refines it: it may differ.
+
+        Parameters
+        ----------
+        n_clusters : int
+            The number found, one of those in ``evidence_``, or 1.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_samples,)
+            The cluster of each point.
+
+        Raises
+        ------
+        ParameterError
+            If no clusters of this number were kept.
+        """
+        check_is_fitted(self, "consensus_")
+        if n_clusters == self.n_clusters_:
+            return self.labels_
+        if n_clusters == 1:
+            return np.zeros(self.ensemble_.n_samples, dtype=np.int64)
+        votes = vars(self).get("_votes_at_", {})
+        if n_clusters not in votes:
+            kept = sorted({1, self.n_clusters_, *votes})
+            refuse(
+                "n_clusters",
+                f"{_OWNER}.labels_at",
+                f"one of {kept}",
+                n_clusters,
+                f"For other numbers, fit with n_clusters={n_clusters}.",
+            )
+        return canonical_labels(clusters_with_most_votes(self.ensemble_, votes[n_clusters]))
 
     @property
     def n_clusters_(self) -> int:

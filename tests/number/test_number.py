@@ -1,5 +1,6 @@
 """The number of clusters by the points: planted clusters from several seeds, clouds, and the sum over a tree by brute force."""
 
+import os
 from itertools import product
 
 import numpy as np
@@ -9,9 +10,13 @@ from sklearn.datasets import load_iris, make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import AutoConsensus, ConsensusClustering
+from conclust.datasets import load
+from conclust.exceptions import ParameterError
+from conclust.neighbours import neighbour_graph
 from conclust.number.borders import counts_at_borders, evidence_of
 from conclust.number.branches import Branches, Divisions
 from conclust.number.constants import SMALLEST
+from conclust.number.halves import divide_by_halves
 
 
 def fitted(X, seed=0, **parameters):
@@ -163,3 +168,55 @@ def test_few_points_are_counted_near_a_gap_and_many_within_a_cloud():
         branches = Branches.of(tree)
         near, middle = counts_at_borders(X, tree, branches)[-1]
         assert least <= near / middle <= most
+
+
+@pytest.mark.parametrize("name", ["wine", "seeds"])
+def test_overlapping_classes_have_one_answer_from_every_seed(name):
+    if name == "seeds" and "CONCLUST_DATA" not in os.environ:
+        pytest.skip("the seeds are in the folder of published sets only")
+    data = load(name)
+    models = [fitted(data.X, seed) for seed in range(200, 203)]
+    assert [model.n_clusters_ for model in models] == [3, 3, 3]
+    assert min(adjusted_rand_score(data.y, model.labels_) for model in models) > 0.75
+
+
+@pytest.mark.parametrize("n", [150, 500])
+@pytest.mark.parametrize("kind", ["normal", "correlated", "skewed", "flat", "heavy"])
+def test_halves_of_one_cloud_confirm_no_clusters(kind, n):
+    rng = np.random.default_rng(n)
+    cloud = {
+        "normal": rng.normal(size=(n, 10)),
+        "correlated": rng.normal(size=(n, 1)) + rng.normal(size=(n, 6)),
+        "skewed": rng.gamma(1.5, size=(n, 8)),
+        "flat": rng.random((n, 2)),
+        "heavy": rng.standard_t(4, size=(n, 6)),
+    }[kind]
+    assert divide_by_halves(cloud, neighbour_graph(cloud, 10), 1, n) is None
+
+
+def test_halves_confirm_clusters_that_overlap():
+    centers = np.array([[0.0, 0, 0, 0], [4, 0, 0, 0], [0, 4, 0, 0]])
+    X, y = make_blobs([70, 60, 50], 4, centers=centers, random_state=3)
+    halved = divide_by_halves(X, neighbour_graph(X, 10), 1, 20)
+    assert adjusted_rand_score(halved.labels, y) > 0.85
+    assert len(halved.depths) == 2
+    assert 0 < min(halved.depths) <= max(halved.depths) <= 1
+
+
+def test_a_ring_is_not_cut_along_its_paths():
+    angles = np.random.default_rng(0).uniform(0, 2 * np.pi, 500)
+    ring = np.column_stack([np.cos(angles), np.sin(angles)])
+    assert divide_by_halves(ring, neighbour_graph(ring, 10), 1, 20) is None
+
+
+def test_clusters_at_the_next_best_number_need_no_other_fit():
+    X = load("iris").X
+    model = fitted(X)
+    assert model.n_clusters_ == 2
+    assert model.labels_at(2) is model.labels_
+    assert 3 in model.evidence_
+    assert len(np.unique(model.labels_at(3))) == 3
+    assert not model.labels_at(1).any()
+    with pytest.raises(ParameterError, match="fit with n_clusters=40"):
+        model.labels_at(40)
+    assert fitted(X, n_clusters=3).labels_at(3).max() == 2

@@ -87,6 +87,25 @@ def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Float
     return 2.0 * sums / np.maximum(times, 1.0)[:, np.newaxis]
 
 
+def counts_on_sides(some: Floats, others: Floats) -> tuple[float, float]:
+    """Count the points near a border, and near the middle of the emptier side; given are their distances beyond it.
+
+    Near the border are the points within w of it, where w is half of the smaller of the medians of both sides; near the
+    middle of a side are those within w of its median. Sides that are not apart count as equally full.
+    """
+    middles = [float(np.median(side)) for side in (some, others)]
+    width = BAND * min(middles)
+    if width <= 0:
+        return (min(len(some), len(others)) / 2,) * 2
+    near = sum(np.count_nonzero(np.abs(side) < width) for side in (some, others))
+    return float(near), float(
+        min(
+            np.count_nonzero(np.abs(side - middle) < width)
+            for side, middle in zip((some, others), middles, strict=True)
+        )
+    )
+
+
 def evidence_of(counts: Floats) -> Floats:
     """Return the logarithm of how much more probable the counts are with a border than without one."""
 
@@ -166,13 +185,7 @@ def without_paths(
     branches : Branches
         The branches.
     """
-    distinct = points[graph.rows.first]
-    lengths = np.sqrt(((distinct[graph.sources] - distinct[graph.ends]) ** 2).sum(axis=1))
-    # SciPy 1.13 finds undirected paths by 32-bit indices only.
-    ties = sp.csr_array(
-        (np.maximum(lengths, np.finfo(np.float64).tiny), graph.ends, graph.starts.astype(np.int32)),
-        shape=(graph.n_points,) * 2,
-    )
+    ties = _ties(points, graph)
     result = evidence.copy()
     for join in np.flatnonzero(branches.tested & (evidence > 0)):
         sides = np.zeros(graph.n_points, dtype=np.int8)
@@ -182,6 +195,24 @@ def without_paths(
         if not _is_empty_along(ties, sides, graph.rows.masses):
             result[join] = 0.0
     return result
+
+
+def borders_are_empty(points: Floats, graph: NeighbourGraph, labels: Ints, pairs: Ints) -> bool:
+    """Return whether few points are near all borders between some pairs of clusters, along the paths of the graph."""
+    ties, of_row = _ties(points, graph), labels[graph.rows.first]
+    sides = ((of_row == a) + 2 * (of_row == b) for a, b in pairs)
+    return all(_is_empty_along(ties, side.astype(np.int8), graph.rows.masses) for side in sides)
+
+
+def _ties(points: Floats, graph: NeighbourGraph) -> sp.csr_array:
+    """Return the lengths of the ties between neighbours."""
+    distinct = points[graph.rows.first]
+    lengths = np.sqrt(((distinct[graph.sources] - distinct[graph.ends]) ** 2).sum(axis=1))
+    # SciPy 1.13 finds undirected paths by 32-bit indices only.
+    return sp.csr_array(
+        (np.maximum(lengths, np.finfo(np.float64).tiny), graph.ends, graph.starts.astype(np.int32)),
+        shape=(graph.n_points,) * 2,
+    )
 
 
 def _is_empty_along(ties: sp.csr_array, sides: NDArray[np.int8], masses: Floats) -> bool:
@@ -268,14 +299,5 @@ def _count(to_ends: Floats, spans: Ints, branches: Branches, sums: Floats, times
         beyond = [to_b[in_a] - to_a[in_a], to_a[in_b] - to_b[in_b]]
         if min(map(len, beyond)) < 2 or not all(np.isfinite(each).all() for each in beyond):
             continue
-        middles = [float(np.median(each)) for each in beyond]
-        width = BAND * min(middles)
         times[join] += 1.0
-        if width <= 0:
-            sums[join] += min(map(len, beyond)) / 2
-            continue
-        sums[join, 0] += sum(np.count_nonzero(np.abs(each) < width) for each in beyond)
-        sums[join, 1] += min(
-            np.count_nonzero(np.abs(each - middle) < width)
-            for each, middle in zip(beyond, middles, strict=True)
-        )
+        sums[join] += counts_on_sides(*beyond)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,9 +11,9 @@ from conclust._arrays.points import spread_rounded_columns
 from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.borders import leading_components
-from conclust.consensus.auto import Decision, Trees, decide
+from conclust.consensus.auto import Decision, Division, Trees, decide
 from conclust.ensemble.equal_rows import EqualRows
-from conclust.neighbours import neighbour_graph
+from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.number.borders import (
     counts_at_borders,
     evidence_of,
@@ -29,10 +30,13 @@ from conclust.number.constants import (
     OBJECTS_A_PIECE,
     SMALLEST,
 )
+from conclust.number.halves import divide_by_halves
 
 _SEED = 0
 # Other numbers whose score is within this of the best are as well supported.
 _NEAR = 2.0
+# Numbers beside the answer whose clusters are kept.
+_KEPT = 5
 
 
 def decide_by_points(
@@ -47,9 +51,9 @@ def decide_by_points(
     The clusters are branches of a tree. At each join of two branches, the evidence for a border is the logarithm of a
     likelihood ratio: few points near the border, as counted in `counts_at_borders`, and few along the paths of the neighbour
     graph (`without_paths`). Of all divisions into branches of either tree, the one is chosen whose joins have the
-    largest sum of evidence, less 3 for each further cluster; one cluster if that is not above 1. Clusters
-    that overlap have no border: a mixture of more normal distributions of one shape is chosen if it explains the points
-    (`clusters_of_one_shape`). The halvings of the points are the same in every run.
+    largest sum of evidence, less 3 for each further cluster; one cluster if that is not above 1. Clusters that overlap are
+    found in one half of the points and judged by the other, and chosen if their evidence is larger (`divide_by_halves`). A
+    mixture of more normal distributions of one shape is chosen if it explains the points (`clusters_of_one_shape`). The halvings of the points are the same in every run.
 
     Parameters
     ----------
@@ -78,31 +82,40 @@ def decide_by_points(
         number = found.best(trees.bounds.smallest, most)
     if number is None:
         return _by_partitions(trees, min_clusters, most)
-    labels = found.labels(number) if number > 1 else None
-    start = np.zeros(trees.n_objects, dtype=np.int64) if labels is None else labels
-    mixed = clusters_of_one_shape(points, start, min(most, len(points) // OBJECTS_A_PIECE), _SEED)
-    depths, others = found.depths(number), found.others(number, min_clusters, most)
-    if mixed is not None:
-        fewer, number, labels = number, int(mixed.max()) + 1, mixed
-        others = [fewer, *(K for K in others if number != K)]
-        reason = (
-            f"{count(number, 'cluster')}: the points are distributed as a mixture of {number} normal distributions of one "
-            f"shape; by the borders alone {'it is one' if fewer == 1 else f'there are {fewer}'}."
-        )
-    else:
-        reason = _sentence(number, depths, found.near(number, others))
+    others = found.others(number, min_clusters, most)
+    answer = _of_trees(found, number, others)
+    if found.graph is not None:
+        least, above = max(min_clusters, trees.bounds.smallest), max(CLEAR, found.score(number))
+        answer = _of_halves(found, found.graph, least, most, above) or answer
+    answer = _of_mixture(points, answer, min(most, len(points) // OBJECTS_A_PIECE)) or answer
+    if answer.n_clusters != number:
+        others = [number, *(K for K in others if answer.n_clusters != K)]
     return Decision(
-        number,
+        answer.n_clusters,
         "points",
         trees.n_clusters_shown,
         supports=trees.supports,
         alternatives=tuple(others),
-        labels=labels,
-        of_points=reason,
+        labels=answer.labels,
+        of_points=answer.reason,
         at_least=min_clusters,
         at_most=trees.max_clusters,
-        depths=tuple(depths),
+        depths=tuple(answer.depths),
+        divisions={
+            K: Division(found.labels(K), found.score(K))
+            for K in others[:_KEPT]
+            if K > 1 and np.isfinite(found.score(K))
+        },
     )
+
+
+class Answer(NamedTuple):
+    """A number of clusters, the clusters (None: a single one), the depths of their borders, and the reason."""
+
+    n_clusters: int
+    labels: Ints | None
+    depths: list[float]
+    reason: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +126,8 @@ class Found:
     ----------
     points : ndarray of shape (n_objects, n_components)
         The points.
+    graph : NeighbourGraph or None
+        The graph of their nearest neighbours; None if they are too few for a border.
     branches : list of Branches
         The branches of each tree.
     divisions : list of Divisions
@@ -122,6 +137,7 @@ class Found:
     """
 
     points: Floats
+    graph: NeighbourGraph | None
     branches: list[Branches]
     divisions: list[Divisions]
     counts: list[Floats]
@@ -200,10 +216,10 @@ def divide(points: Floats, trees: Trees, *, n_jobs: int | None = None) -> Found:
     if len(EqualRows.of(points)) >= 2 * SMALLEST:  # fewer are places of their own, not rounded
         spread = spread_rounded_columns(points, np.random.default_rng(_SEED))
     compared = leading_components(spread, COMPONENTS)
-    found = Found(compared, [], [], [])
     if len(points) < 2 * SMALLEST:
-        return found
+        return Found(compared, None, [], [], [])
     graph = neighbour_graph(compared, NEIGHBOURS, n_jobs=n_jobs)
+    found = Found(compared, graph, [], [], [])
     for tree in trees.matrices.values():
         branches = Branches.of(tree)
         counts = counts_at_borders(compared, tree, branches)
@@ -227,17 +243,57 @@ def _by_partitions(trees: Trees, least: int, most: int) -> Decision:
     return replace(decision, of_points=why, at_least=least, at_most=trees.max_clusters)
 
 
+def _of_trees(found: Found, number: int, others: list[int]) -> Answer:
+    """Return the division of a tree into a number of clusters."""
+    labels = found.labels(number) if number > 1 else None
+    depths, near = found.depths(number), found.near(number, others)
+    return Answer(number, labels, depths, _sentence(number, depths, near))
+
+
+def _of_halves(
+    found: Found, graph: NeighbourGraph, least: int, most: int, above: float
+) -> Answer | None:
+    """Return the overlapping clusters that one half of the points shows and the other confirms."""
+    halved = divide_by_halves(found.points, graph, least, most, above)
+    if halved is None:
+        return None
+    number = int(halved.labels.max()) + 1
+    reason = (
+        f"{count(number, 'cluster')}: they overlap, but clusters found in one half of the points have few points near their "
+        f"{'border' if number == 2 else 'borders'} in the other half, too ({_fullest(halved.depths)})."
+    )
+    return Answer(number, halved.labels, halved.depths, reason)
+
+
+def _of_mixture(points: Floats, answer: Answer, most: int) -> Answer | None:
+    """Return more clusters as the modes of a mixture, if one explains the points."""
+    start = answer.labels
+    if start is None:
+        start = np.zeros(len(points), dtype=np.int64)
+    labels = clusters_of_one_shape(points, start, most, _SEED)
+    if labels is None:
+        return None
+    number, fewer = int(labels.max()) + 1, answer.n_clusters
+    reason = (
+        f"{count(number, 'cluster')}: the points are distributed as a mixture of {number} normal distributions of one "
+        f"shape; by the borders alone {'it is one' if fewer == 1 else f'there are {fewer}'}."
+    )
+    return Answer(number, labels, answer.depths, reason)
+
+
+def _fullest(depths: list[float]) -> str:
+    """Return how full the fullest border is."""
+    share = round(100 * (1.0 - min(depths)))
+    return f"{'' if len(depths) == 1 else 'at most '}{share} % of the number within the clusters"
+
+
 def _sentence(number: int, depths: list[float], near: list[int]) -> str:
     """Return the reason for a number that borders show; `near` are as well supported."""
     if number == 1:
         next_best = f" (the best such division has {near[0]} clusters)" if near else ""
         return f"One cluster: in no division are there clearly fewer points near the borders than within the clusters{next_best}."
-    share = round(100 * (1.0 - min(depths)))
     which = "the border" if number == 2 else "each border"
-    reason = (
-        f"{count(number, 'cluster')}: few points are near {which} ({'' if number == 2 else 'at most '}{share} % of the number "
-        "within the clusters)"
-    )
+    reason = f"{count(number, 'cluster')}: few points are near {which} ({_fullest(depths)})"
     if near:
         few = near[:3]
         listed = " and ".join(map(str, few)) if len(few) < 3 else f"{few[0]}, {few[1]} and {few[2]}"

@@ -10,6 +10,7 @@ import numpy as np
 
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
+from conclust.ensemble.labels import one_hot
 from conclust.generation.members import KMeansRecipe
 
 # Shapes of covariance: a common sphere, a common ellipsoid, or one ellipsoid per component.
@@ -273,17 +274,17 @@ def saddles(mixture: Mixture) -> Floats:
     return lowest
 
 
-def kmeans_labels(points: Floats, n_clusters: int, seed: int) -> Ints:
-    """Return the clusters of the best of five runs of k-means."""
+def kmeans_labels(
+    points: Floats, n_clusters: int, seed: int, n_starts: int = _KMEANS_STARTS
+) -> Ints:
+    """Return the clusters of the best of some runs of k-means."""
     rng = np.random.default_rng(seed)
     best, least = np.zeros(len(points), dtype=np.int64), np.inf
-    for _ in range(_KMEANS_STARTS):
+    for _ in range(n_starts):
         [run] = KMeansRecipe().run(points, [n_clusters], rng)
         labels = np.asarray(run.labels, dtype=np.int64)
         counts = np.bincount(labels, minlength=n_clusters)
-        sums = np.zeros((n_clusters, points.shape[1]))
-        np.add.at(sums, labels, points)
-        means = sums / np.maximum(counts, 1)[:, np.newaxis]
+        means = (one_hot(labels, n_clusters).T @ points) / np.maximum(counts, 1)[:, np.newaxis]
         inertia = float(((points - means[labels]) ** 2).sum())
         if inertia < least:
             best, least = labels, inertia

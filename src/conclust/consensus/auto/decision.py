@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -57,6 +57,13 @@ class Testimony:
         return self.n_clusters <= self.typical and self.explained >= 0.0 and self.borders == 1
 
 
+class Division(NamedTuple):
+    """Clusters of the objects of the trees, and the evidence for their borders, less the cost of each further cluster."""
+
+    labels: Ints
+    evidence: float
+
+
 @dataclass(frozen=True, eq=False)
 class Decision:
     """A number of clusters, and the clusters of the objects of the trees where they are no cut.
@@ -91,6 +98,8 @@ class Decision:
         Depths of the valleys at the borders, if the points decided.
     specks : tuple of int
         Objects of groups that were too small to count as clusters.
+    divisions : dict of int to Division
+        The best division into each number that was found, if the points decided: the number itself and the alternatives.
     """
 
     n_clusters: int
@@ -108,6 +117,7 @@ class Decision:
     of_points: str = ""
     depths: tuple[float, ...] | None = None
     specks: tuple[int, ...] = ()
+    divisions: dict[int, Division] = field(default_factory=dict)
 
 
 def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = None) -> Decision:
