@@ -93,17 +93,19 @@ def counts_on_sides(some: Floats, others: Floats) -> tuple[float, float]:
     Near the border are the points within w of it, where w is half of the smaller of the medians of both sides; near the
     middle of a side are those within w of its median. Sides that are not apart count as equally full.
     """
-    middles = [float(np.median(side)) for side in (some, others)]
+    sides = np.sort(some), np.sort(others)
+    middles = [float(side[(len(side) - 1) // 2] + side[len(side) // 2]) / 2 for side in sides]
     width = BAND * min(middles)
     if width <= 0:
         return (min(len(some), len(others)) / 2,) * 2
-    near = sum(np.count_nonzero(np.abs(side) < width) for side in (some, others))
-    return float(near), float(
-        min(
-            np.count_nonzero(np.abs(side - middle) < width)
-            for side, middle in zip((some, others), middles, strict=True)
-        )
-    )
+    near = sum(_within(side, 0.0, width) for side in sides)
+    return float(near), float(min(map(_within, sides, middles, (width, width))))
+
+
+def _within(ordered: Floats, middle: float, width: float) -> int:
+    """Return how many numbers in rising order are within a width of a middle."""
+    first, after = np.searchsorted(ordered, (middle - width, middle + width))
+    return int(after - first)
 
 
 def evidence_of(counts: Floats) -> Floats:

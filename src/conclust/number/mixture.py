@@ -10,8 +10,7 @@ import numpy as np
 
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
-from conclust.ensemble.labels import one_hot
-from conclust.generation.members import KMeansRecipe
+from conclust.generation.runs import run_kmeans
 
 # Shapes of covariance: a common sphere, a common ellipsoid, or one ellipsoid per component.
 Shape = Literal["spherical", "tied", "full"]
@@ -278,17 +277,12 @@ def kmeans_labels(
     points: Floats, n_clusters: int, seed: int, n_starts: int = _KMEANS_STARTS
 ) -> Ints:
     """Return the clusters of the best of some runs of k-means."""
-    rng = np.random.default_rng(seed)
-    best, least = np.zeros(len(points), dtype=np.int64), np.inf
-    for _ in range(n_starts):
-        [run] = KMeansRecipe().run(points, [n_clusters], rng)
-        labels = np.asarray(run.labels, dtype=np.int64)
-        counts = np.bincount(labels, minlength=n_clusters)
-        means = (one_hot(labels, n_clusters).T @ points) / np.maximum(counts, 1)[:, np.newaxis]
-        inertia = float(((points - means[labels]) ** 2).sum())
-        if inertia < least:
-            best, least = labels, inertia
-    return best
+    seeds = np.random.default_rng(seed).integers(2**63, size=n_starts).astype(np.uint64)
+    every = np.tile(np.arange(len(points), dtype=np.int32), (n_starts, 1))
+    runs = run_kmeans(
+        np.ascontiguousarray(points), n_clusters, every, seeds, max_iter=300, refills=True
+    )
+    return runs.best_labels
 
 
 def _pooled(shares: Floats, means: Floats, second: Floats) -> Floats:
