@@ -55,7 +55,7 @@ def labels(tmp_path, content, missing="unobserved", **how):
 
 def headed(tmp_path, content, *, labels):
     with opened(write(tmp_path, content)) as source:
-        return TextFile(source, labels=labels).has_header
+        return TextFile(source, AUTO, labels=labels).has_header
 
 
 def refused(error, call, *parts):

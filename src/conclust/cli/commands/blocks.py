@@ -17,7 +17,8 @@ from conclust.cli.commands.consensus import refuse_labels_from
 from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.columns import names_objects, naming_columns
 from conclust.cli.reading.inputs import read_weights
-from conclust.cli.reading.tables import Reading, listed, table_of_frame
+from conclust.cli.reading.notation import Reading
+from conclust.cli.reading.tables import listed, table_of_frame
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
 from conclust.cli.requested import jobs
 from conclust.cli.summary import names_for, sizes_line

@@ -23,9 +23,10 @@ from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.columns import OBJECT, Objects, roles_of
 from conclust.cli.reading.inputs import points_of, read_labelling
+from conclust.cli.reading.notation import Reading
 from conclust.cli.reading.sources import Source as Input
 from conclust.cli.reading.sources import opened
-from conclust.cli.reading.tables import Reading, Table, label_matrix, listed, table_of
+from conclust.cli.reading.tables import Table, label_matrix, listed, table_of
 from conclust.cli.record import Clock, words
 from conclust.cli.requested import jobs, reading
 from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of

@@ -11,8 +11,8 @@ import numpy as np
 
 from conclust._validation import count
 from conclust.cli.console import plain
-from conclust.cli.reading.notation import NAMING, NUMBERING, is_number, last_word
-from conclust.cli.reading.tables import Column, Reading, Table, settle
+from conclust.cli.reading.notation import NAMING, NUMBERING, Reading, is_number, last_word
+from conclust.cli.reading.tables import Column, Table, settle
 from conclust.exceptions import InputError
 
 OBJECT = "object"
@@ -166,7 +166,7 @@ def names_objects(n_values: int, n_seen: int) -> bool:
 
 def _refuse_undivided(table: Table) -> None:
     """Refuse a single column of text whose cells seem to be whole rows."""
-    if not table.undivided or len(table.columns) > 1:
+    if table.text is None or not table.text.undivided or len(table.columns) > 1:
         return
     texts = [text for text in table.columns[0].words if text is not None]
     if len(set(texts)) > len(texts) / 2 and all(re.search(r"[\s|:/,;]", text) for text in texts):

@@ -16,11 +16,10 @@ from conclust._files.storage import read_npz
 from conclust._types import Bools, Floats
 from conclust.cli.console import plain
 from conclust.cli.reading.columns import OBJECT, Objects, names_objects, roles_of
-from conclust.cli.reading.notation import is_number
+from conclust.cli.reading.notation import Reading, is_number
 from conclust.cli.reading.sources import Source, opened
 from conclust.cli.reading.tables import (
     Column,
-    Reading,
     Table,
     label_matrix,
     listed,
@@ -163,17 +162,11 @@ def read_ensemble(
         Its shape or content is not valid for labels.
     """
     with opened(path) as source:
-        if source.kind == "npz" and "ensemble" in str(read_npz(path)[1].get("format", "")):
+        if source.kind == "npz" and "ensemble" in str(read_npz(source.path)[1].get("format", "")):
             return _of_saved(source, how, missing, weights)
-        return labels_of(table_of(source, how, "labels"), how, missing=missing, weights=weights)
-
-
-def labels_of(
-    table: Table, how: Reading, *, missing: Missing = "unobserved", weights: Path | None = None
-) -> Labels:
-    """Return the label matrix of a table as an ensemble (see `read_ensemble`)."""
-    roles = roles_of(table, how)
-    matrix = label_matrix(roles.data, noise=missing == "noise")
+        table = table_of(source, how, "labels")
+        roles = roles_of(table, how)
+        matrix = label_matrix(roles.data, noise=missing == "noise")
     names = roles.names
     if clusterings_as_rows(matrix, *matrix.shape):
         n, m = matrix.shape

@@ -1,9 +1,10 @@
-"""How programs write tables: separators, empty cells, numbers, units and dates, declared once for all readers."""
+"""How programs write tables: separators, empty cells, numbers, units and dates, declared once for all readers; what a user may say of it."""
 
 from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the options of the shell are declared without NumPy
@@ -36,6 +37,56 @@ NUMBERING = re.compile(r"ids?|identifier|object|row|rowid|index|idx|key")
 """Last words of the names of columns of numbers that name objects: a 'code' or a 'sample' may be a measurement."""
 NAMING = re.compile(NUMBERING.pattern + r"|objects|names?|uuid|guid|(bar)?code|sample|email")
 """Those of other columns that name objects."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The user's settings for reading a file.
+
+    Parameters
+    ----------
+    delimiter : str, default=None
+        Separator of the columns of text files; None: detected.
+    header : bool, default=None
+        Whether text files have a header; None: detected.
+    decimal : {"point", "comma"}, default=None
+        Decimal sign of text files; None: detected for each column.
+    id_column, label_column : str, default=None
+        Columns of object names and of known classes, which are not data.
+    columns : tuple of str, default=None
+        Columns of data. None: all columns without another role.
+    drop : tuple of str, default=()
+        Columns to leave out.
+    categories : tuple of str, default=()
+        Columns of categories among points; ("all",): every column of text.
+    gaps : bool, default=False
+        Whether cells of points may be empty.
+    key : str, default=None
+        Name of the array of an NPZ or MAT file.
+    na : tuple of str, default=()
+        Further spellings of an empty cell in text files.
+    encoding : str, default=None
+        Encoding of text files without a byte order mark; None: UTF-8.
+    notations : dict of str to str, default={}
+        Notations in which an earlier file had its columns of numbers, which `readings` found.
+    command : tuple of str, default=("cluster",)
+        The words of the command, which a refusal repeats with what is missing; empty: it has no such options.
+    """
+
+    delimiter: str | None = None
+    header: bool | None = None
+    decimal: str | None = None
+    id_column: str | None = None
+    label_column: str | None = None
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    gaps: bool = False
+    key: str | None = None
+    na: tuple[str, ...] = ()
+    encoding: str | None = None
+    notations: dict[str, str] = field(default_factory=dict)
+    command: tuple[str, ...] = ("cluster",)
 
 
 def _number(decimal: str) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from conclust.cli.reading.notation import (
     NAMING,
     NUMBERING,
     SPACES,
+    Reading,
     described,
     is_number,
     last_word,
@@ -28,56 +29,6 @@ from conclust.cli.reading.sources import Source
 from conclust.cli.reading.textfile import TextFile
 from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
 from conclust.exceptions import InputError
-
-
-@dataclass(frozen=True)
-class Reading:
-    """The user's settings for reading a file.
-
-    Parameters
-    ----------
-    delimiter : str, default=None
-        Separator of the columns of text files; None: detected.
-    header : bool, default=None
-        Whether text files have a header; None: detected.
-    decimal : {"point", "comma"}, default=None
-        Decimal sign of text files; None: detected for each column.
-    id_column, label_column : str, default=None
-        Columns of object names and of known classes, which are not data.
-    columns : tuple of str, default=None
-        Columns of data. None: all columns without another role.
-    drop : tuple of str, default=()
-        Columns to leave out.
-    categories : tuple of str, default=()
-        Columns of categories among points; ("all",): every column of text.
-    gaps : bool, default=False
-        Whether cells of points may be empty.
-    key : str, default=None
-        Name of the array of an NPZ or MAT file.
-    na : tuple of str, default=()
-        Further spellings of an empty cell in text files.
-    encoding : str, default=None
-        Encoding of text files without a byte order mark; None: UTF-8.
-    notations : dict of str to str, default={}
-        Notations in which an earlier file had its columns of numbers, which `readings` found.
-    command : tuple of str, default=("cluster",)
-        The words of the command, which a refusal repeats with what is missing; empty: it has no such options.
-    """
-
-    delimiter: str | None = None
-    header: bool | None = None
-    decimal: str | None = None
-    id_column: str | None = None
-    label_column: str | None = None
-    columns: tuple[str, ...] | None = None
-    drop: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    gaps: bool = False
-    key: str | None = None
-    na: tuple[str, ...] = ()
-    encoding: str | None = None
-    notations: dict[str, str] = field(default_factory=dict)
-    command: tuple[str, ...] = ("cluster",)
 
 
 class Column:
@@ -95,12 +46,10 @@ class Column:
 
     def __init__(self, table: Table, place: int, name: str, data: Any) -> None:
         self.table, self.place, self.name, self._data = table, place, name, data
+        self._is_array = isinstance(data, np.ndarray)
+        self._has_words = not self._is_array and is_arrow_text(data.type)
         self.notation = ""
         self.empty_words: list[str] = []
-
-    @property
-    def _has_words(self) -> bool:
-        return not isinstance(self._data, np.ndarray) and is_arrow_text(self._data.type)
 
     @cached_property
     def _cells(self) -> Any:
@@ -114,9 +63,7 @@ class Column:
     @cached_property
     def texts(self) -> list[str]:
         """The cells as text."""
-        cells = (
-            self._data.tolist() if isinstance(self._data, np.ndarray) else self._data.to_pylist()
-        )
+        cells = self._data.tolist() if self._is_array else self._data.to_pylist()
         return ["" if cell is None else str(cell).strip(SPACES) for cell in cells]
 
     @cached_property
@@ -128,15 +75,15 @@ class Column:
     @cached_property
     def readings(self) -> dict[str, Floats]:
         """The values in every notation that fits all cells."""
-        if isinstance(self._data, np.ndarray):
+        if self._is_array:
             return {"number": self._data.astype(np.float64)}
         from pyarrow import array, compute, types
 
         if not self._has_words:
-            self._refuse_type()
             if types.is_timestamp(self._data.type) or types.is_date(self._data.type):
                 days = self._data.cast("timestamp[us]").cast("int64").to_numpy() / 86_400e6
                 return {"YYYY-MM-DD": days}
+            self._refuse_type()
             return {"number": np.asarray(arrow_labels(self._data), dtype=np.float64)}
         found = readings(self._cells)
         if not found:
@@ -198,7 +145,7 @@ class Column:
 
     def labels(self, *, noise: bool) -> NDArray[Any]:
         """Return it as labels: -1 missing, -2 noise, also for -1 if `noise`."""
-        labels = self._data if isinstance(self._data, np.ndarray) else self._arrow_labels(noise)
+        labels = self._data if self._is_array else self._arrow_labels(noise)
         labels = labels.objects() if isinstance(labels, CodedColumn) else labels
         if not noise:
             return labels
@@ -213,7 +160,7 @@ class Column:
         from pyarrow import ArrowInvalid
 
         self._refuse_type()
-        if self.table.line is None:
+        if self.table.text is None:
             return arrow_labels(self._data)
         try:
             numbers = self._cells.cast("float64")  # which does not take hexadecimal ones
@@ -236,9 +183,8 @@ class Column:
 
     def at(self, row: int) -> str:
         """Return the position of a cell: line or row, and column."""
-        name = f" ({self.name!r})" if self.table.named else ""
-        line = self.table.line
-        where = f"row {row + 1}" if line is None else f"line {line(row)}"
+        name, text = f" ({self.name!r})" if self.table.named else "", self.table.text
+        where = f"row {row + 1}" if text is None else f"line {text.line(row)}"
         return f"{where}, column {self.place + 1}{name}"
 
     def _refuse_type(self) -> None:
@@ -247,51 +193,56 @@ class Column:
         kind = self._data.type
         kind = kind.value_type if types.is_dictionary(kind) else kind
         number = types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)
-        date = types.is_timestamp(kind) or types.is_date(kind)
-        if not (number or date or is_arrow_text(kind)):
+        if not number and not is_arrow_text(kind):
             raise InputError(
-                f"{self.table.name}: the column {self.name!r} is of type {kind}; numbers, dates and text are read."
+                f"{self.table.name}: the column {self.name!r} is of type {kind}; numbers, text and dates of points are read."
             )
 
 
+@dataclass
 class Table:
     """The columns of a file.
 
-    Attributes
+    Parameters
     ----------
     name : str
         Name of the file in messages.
-    columns : list of Column
-        Its columns.
+    data : sequence of ChunkedArray or ndarray
+        The cells of its columns.
+    column_names : sequence of str
+        Their names; "1", "2", ... where they have none.
     how : Reading
         How it is read.
-    named : bool
-        Whether the file names its columns.
-    of_labels : bool
+    of_labels : bool, default=True
         Whether it holds labels, which may be text, or points.
-    notes : tuple of str
+    named : bool, default=True
+        Whether the file names its columns.
+    notes : tuple of str, default=()
         Remarks on the reading of the file.
-    index : set of str
+    index : set of str, default=set()
         Columns that pandas wrote as the index of the rows.
-    line : callable or None
-        The line in which a row of a file of text ends; None: it is no text.
-    undivided : bool
-        Whether no separator was found or given.
+    text : TextFile, default=None
+        The file, if it is one of text.
+
+    Attributes
+    ----------
+    columns : list of Column
+        Its columns.
     """
 
-    def __init__(
-        self, name: str, data: Sequence[Any], names: Sequence[str], how: Reading, **more: Any
-    ) -> None:
-        self.name, self.how = name, how
-        self.columns = [
-            Column(self, j, *one) for j, one in enumerate(zip(names, data, strict=True))
-        ]
-        self.named: bool = more.get("named", True)
-        self.of_labels: bool = more.get("of_labels", True)
-        self.notes: tuple[str, ...] = more.get("notes", ())
-        self.index: set[str] = more.get("index", set())
-        self.line: Callable[[int], int] | None = more.get("line")
-        self.undivided: bool = more.get("undivided", False)
+    name: str
+    data: InitVar[Sequence[Any]]
+    column_names: InitVar[Sequence[str]]
+    how: Reading
+    of_labels: bool = True
+    named: bool = True
+    notes: tuple[str, ...] = ()
+    index: set[str] = field(default_factory=set)
+    text: TextFile | None = None
+
+    def __post_init__(self, data: Sequence[Any], column_names: Sequence[str]) -> None:
+        cells = zip(column_names, data, strict=True)
+        self.columns = [Column(self, j, name, one) for j, (name, one) in enumerate(cells)]
         self._length = len(data[0]) if len(data) else 0
 
     def __len__(self) -> int:
@@ -346,12 +297,9 @@ def table_of(source: Source, how: Reading, what: Literal["points", "labels", "la
     labels = what != "points"
     form = WHOLE[source.kind]
     if form.read is None:
-        text = TextFile(
-            source, labels=labels, delimiter=how.delimiter, header=how.header, encoding=how.encoding
-        )
-        more = {"named": text.has_header, "notes": text.notes, "undivided": text.undivided}
-        more |= {"line": text.line, "of_labels": labels}
-        return Table(source.name, text.columns, text.names, how, **more)
+        text = TextFile(source, how, labels=labels)
+        named, notes = text.has_header, text.notes
+        return Table(source.name, text.columns, text.names, how, labels, named, notes, text=text)
     if form.has_columns:
         refuse_options_of_text(source, how)
         frame = form.read(source.path, source.name, False)
@@ -371,13 +319,13 @@ def table_of(source: Source, how: Reading, what: Literal["points", "labels", "la
             f"{source}: {what} are two-dimensional arrays of {kinds}. Got shape {array.shape} and dtype {array.dtype} instead."
         )
     names = [str(j + 1) for j in range(array.shape[1])]
-    return Table(source.name, list(array.T), names, how, named=False, of_labels=labels)
+    return Table(source.name, list(array.T), names, how, labels, named=False)
 
 
 def table_of_frame(frame: Any, name: str, how: Reading, *, of_labels: bool = True) -> Table:
     """Wrap an Arrow table; messages call its file `name`."""
-    more = {"index": index_columns(frame.schema), "of_labels": of_labels}
-    return Table(name, frame.columns, frame.column_names, how, **more)
+    index = index_columns(frame.schema)
+    return Table(name, frame.columns, frame.column_names, how, of_labels, index=index)
 
 
 def refuse_options_of_text(source: Source, how: Reading) -> None:

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, NoReturn
 
 from conclust._validation import count, missing_extra
-from conclust.cli.reading.notation import EMPTY, NAMING, SEPARATORS, is_number, last_word
+from conclust.cli.reading.notation import EMPTY, NAMING, SEPARATORS, Reading, is_number, last_word
 from conclust.cli.reading.sources import NO_TEXT, Source
 from conclust.exceptions import FileFormatError
 
@@ -26,6 +26,7 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_SAY = "Say which with --header yes or --header no"
 _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 50
 _HEAD = 1000  # rows by which the first line is recognised as a header
@@ -39,12 +40,10 @@ class TextFile:
     ----------
     source : Source
         The file.
+    how : Reading
+        Its separator, header and encoding, where the user said them.
     labels : bool
         Whether it holds labels, which may be text, or points.
-    delimiter, encoding : str, default=None
-        Separator and encoding; None: detected, and UTF-8.
-    header : bool, default=None
-        Whether its first line names the columns; None: detected.
 
     Attributes
     ----------
@@ -60,29 +59,22 @@ class TextFile:
         Whether no separator was found or given: every line is one cell.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        *,
-        labels: bool,
-        delimiter: str | None = None,
-        header: bool | None = None,
-        encoding: str | None = None,
-    ) -> None:
+    def __init__(self, source: Source, how: Reading, *, labels: bool) -> None:
         self._name, self._labels = source.name, labels
-        self._text = text = self._decoded(source.read(), encoding)
+        self._text = text = self._decoded(source.read(), how.encoding)
         if not text or text.isspace():
             self._refuse("is empty")
-        self._separator = delimiter or _sniffed(_head(text))
-        self.undivided = delimiter is None and self._separator not in _head(text)
+        self._separator = how.delimiter or _sniffed(_head(text))
+        self.undivided = how.delimiter is None and self._separator not in _head(text)
         self.notes: tuple[str, ...] = ()
         if self._separator == SEPARATORS["blank"]:
             self._text, self._separator = _tabbed(text), "\t"
             self.notes = ("columns separated by blanks",)
-        if header is not False and _lacks_a_name(_tried(_head(self._text), self._separator)):
+        if how.header is not False and _lacks_a_name(_tried(_head(self._text), self._separator)):
             self._text = self._separator + self._text
         cells = self._columns()
         first = [column[0].as_py() for column in cells]
+        header = how.header
         if header is None:
             rows = zip(*(column[1:_HEAD].to_pylist() for column in cells), strict=True)
             header = self._is_header(first, [list(row) for row in rows])
@@ -181,7 +173,7 @@ class TextFile:
         if len(names) > 2 and names == [str(k) for k in range(len(names))]:
             if len(names) > 10:
                 return True
-            self._refuse_ambiguous("counts 0, 1, 2, ... as column names do")
+            self._refuse(f"has a first line that counts 0, 1, 2, ... as column names do. {_SAY}")
         text = [j for j, name in enumerate(names) if name and not numbers[j]]
         if not text:
             # A row of numbers is data, unless a nameless index column precedes it.
@@ -204,7 +196,7 @@ class TextFile:
             return False  # the first object, by its name and its labels
         words = {again[j] for j in text}
         if len(words) > 1:
-            self._refuse_ambiguous("may name the columns or be the labels of the first object")
+            self._refuse(f"has a first line of names of columns, or of labels. {_SAY}")
         return words == {False}
 
     def _checked_names(self, first: list[str]) -> tuple[str, ...]:
@@ -233,9 +225,6 @@ class TextFile:
                 "of all but the first. If this line is an object, give the columns other names, or --header no if the first line is "
                 "an object, too"
             )
-
-    def _refuse_ambiguous(self, what: str) -> NoReturn:
-        self._refuse(f"has a first line that {what}. Say which with --header yes or --header no")
 
     def _refuse(self, what: str) -> NoReturn:
         raise FileFormatError(f"{self._name} {what}.")
