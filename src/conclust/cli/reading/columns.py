@@ -185,7 +185,7 @@ def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
     for column in table.columns:
         what, option, value = roles_said.get(column, "left out"), "", ""
         if column in roles.data:
-            what, option, value = _account(column, free=not roles.chosen)
+            what, option, value = _account(column, how)
         if option == "--id-column" and (roles.ids is not None or option in more):
             option = "--drop"
         if option:
@@ -212,11 +212,15 @@ def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
     )
 
 
-def _account(column: Column, *, free: bool) -> tuple[str, str, str]:
+def _account(column: Column, how: Reading) -> tuple[str, str, str]:
     """Return what a column is, and the option and its value that settles it; empty if nothing is open."""
     name, values, n = _quoted(column.name), column.values, len(column.table)
     if values is not None:
-        n_values = len(set(values)) if free and NUMBERING.fullmatch(last_word(column.name)) else n
+        n_values = (
+            n
+            if how.columns or not NUMBERING.fullmatch(last_word(column.name))
+            else len(set(values))
+        )
         if n_values < n and names_objects(n_values, n) and column.is_whole:
             what = f"whole numbers, {n_values:,} different ones for {n:,} objects: names with repeats, and no measurement"
             return what, "--drop", name
@@ -228,7 +232,7 @@ def _account(column: Column, *, free: bool) -> tuple[str, str, str]:
         if empty.size and empty.size < n:
             cell = column.texts[empty[0]]
             what = f"{written}; {count(empty.size, 'empty cell')}, the first ({cell!r}) in {column.at(int(empty[0]))}"
-            return (what, "", "") if column.table.how.gaps else (what, "--impute", "median")
+            return (what, "", "") if how.gaps else (what, "--impute", "median")
         return (written, "", "") if not empty.size else ("empty", "--drop", name)
     texts = [text for text in column.words if text is not None]
     if column.readings:
