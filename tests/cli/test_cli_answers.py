@@ -9,8 +9,7 @@ import pytest
 
 from conclust import Ensemble, EnsembleGenerator
 from conclust.cli import main
-from conclust.cli.reading.answers import read_answers
-from conclust.cli.reading.inputs import Reading, read_ensemble
+from conclust.cli.reading.inputs import Reading, read_answers, read_ensemble
 from conclust.exceptions import InputError, OrientationWarning
 
 COLUMNS = ("card", "person", "pile")
@@ -83,7 +82,7 @@ def test_the_shell_combines_answers(tmp_path, capsys):
         ([], "needs three columns"),
         (["--columns", "card,person"], "needs three columns"),
         (["--columns", "card,person,heap"], "has no column 'heap'"),
-        (["--columns", "card,person,pile", "--id-column", "card"], "leave --id-column"),
+        (["--columns", "card,person,pile", "--id-column", "card"], "Leave --id-column"),
         (["--columns", "card,person,pile", "--blocks"], "answers are read at once"),
         (["--columns", "card,person,pile", "--burn", "3"], "--burn is for draws"),
     ],

@@ -5,6 +5,7 @@ import csv
 import gzip
 import json
 import lzma
+import re
 import subprocess
 import sys
 
@@ -107,7 +108,7 @@ def test_a_second_column_of_names_is_left_out(tmp_path):
     read = read_ensemble(write(tmp_path / "a.csv", rows, ["r1", "id", "name", "r2"]), AUTO)
     assert read.ids == [f"u{i}" for i in range(12)]
     assert read.names == ("r1", "r2")
-    assert "its column 'name', which has a different value in every row, left out" in read.notes
+    assert "its column 'name', which may name the rows, left out" in read.notes
 
 
 def test_a_column_with_repeats_is_not_taken_as_names(tmp_path):
@@ -238,7 +239,7 @@ def test_all_columns_may_be_read_in_another_order(tmp_path, ending):
     [
         ({"columns": ("r1", "z")}, "--columns: "),
         ({"drop": ("z",)}, "--drop: "),
-        ({"columns": ("r1", "2")}, "--columns names the column 'r1' twice"),
+        ({"columns": ("r1", "2")}, "--columns and --columns name the same column, 'r1'"),
         ({"columns": ("r1",), "id_column": "r1"}, "--id-column and --columns name the same column"),
         ({"drop": ("class",), "label_column": "class"}, "--label-column and --drop name the same"),
         ({"drop": ("r1", "r2", "r3", "class")}, "no column of data is left"),
@@ -292,7 +293,7 @@ def test_categories_are_clusterings(customers, tmp_path, categories, capsys):
     assert run("cluster", path, *more, "--partitions", "30", "--out", out) == 0
     printed = capsys.readouterr()
     assert "240 objects, 2 columns, 1 column of categories" in printed.err
-    assert "its column 'name', which has a different value in every row, left out" in printed.err
+    assert "its column 'name', which may name the rows, left out" in printed.err
     assert "Each column of categories counts for 15 clusterings" in printed.err
     assert "2 empty cells filled by the median of the column" in printed.err.lower()
     ensemble = Ensemble.load(out / "ensemble.npz")
@@ -332,7 +333,9 @@ def test_numbers_can_be_declared_categories(tmp_path):
     refused(
         lambda: read_points(path, Reading(categories=("x", "plan", "zip"))), "use: conclust combine"
     )
-    refused(lambda: read_points(path, Reading(categories=("plan", "2"))), "'plan' twice")
+    refused(
+        lambda: read_points(path, Reading(categories=("plan", "2"))), "name the same column, 'plan'"
+    )
 
 
 @pytest.mark.parametrize(("how", "value"), [("mean", 4.0), ("median", 3.0), ("most_frequent", 1.0)])
@@ -374,7 +377,7 @@ def test_empty_columns_and_too_few_objects_are_refused(tmp_path, capsys):
     path = write(tmp_path / "a.csv", [["", 1], ["NA", 2], ["", 3]], ["x", "y"])
     for how in ("mean", "drop"):
         assert run("cluster", path, "--impute", how, "--out", tmp_path / "o") == 1
-        assert "'x'  empty" in (refusal := capsys.readouterr().err)
+        assert re.search("'x' +empty", refusal := capsys.readouterr().err)
         assert "--drop x" in refusal
     path = write(tmp_path / "a.csv", [["", 1], [1, ""], [2, 3]], ["x", "y"])
     assert run("cluster", path, "--impute", "drop", "--out", tmp_path / "o") == 1
@@ -459,7 +462,7 @@ def test_a_python_without_a_compression_refuses_its_files(tmp_path, monkeypatch,
     path = tmp_path / f"a.csv{suffix}"
     path.write_bytes(dict(PACKINGS)[suffix](b"x,y\n1,2\n3,4\n"))
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(FileFormatError, match=rf"cannot unpack \(.*{module}.*Unpack it first"):
+    with pytest.raises(FileFormatError, match=rf"cannot unpack it \(.*{module}.*Unpack it first"):
         read_points(path, Reading())
 
 

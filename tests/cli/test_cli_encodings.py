@@ -38,9 +38,8 @@ def test_byte_order_marks_take_precedence_over_the_given_encoding(tmp_path):
 def test_files_in_another_encoding_than_the_given_one_are_refused(tmp_path):
     path = tmp_path / "a.csv"
     for content, encoding, sentence in (
-        ("a,b\n1,2\nß,2\n".encode("cp1252"), "ascii", "is not in ascii: line 3"),
-        ("a,b\n1,2\nß,2\n".encode("cp1252"), "utf-8", "is not in utf-8: line 3"),
-        (b"a,b\n1,2\n", "utf-16", "Give --encoding utf-16-le, or utf-16-be"),
+        ("a,b\n1,2\nß,2\n".encode("cp1252"), "ascii", "is not valid ascii at line 3"),
+        ("a,b\n1,2\nß,2\n".encode("cp1252"), "utf-8", "is not valid utf-8 at line 3"),
         (b"a,b\n1,23\n", "utf-16-le", "is not valid utf-16-le"),
     ):
         path.write_bytes(content)

@@ -20,7 +20,7 @@ from conclust._files.matfile import read_mat
 from conclust.blocks import LabelStore
 from conclust.cli import main
 from conclust.cli.reading.inputs import read_ensemble, read_points
-from conclust.cli.reading.tables import Reading
+from conclust.cli.reading.notation import Reading
 from conclust.exceptions import FileFormatError, InputError
 
 LABELS = np.repeat([[1, 2], [2, 1]], 5, axis=0)

@@ -23,7 +23,7 @@ def test_numbers_that_nearly_name_the_objects_are_no_measurement(tmp_path):
         f"{one},{a:.3f},{b:.3f}" for one, (a, b) in zip(ids, rng.normal(size=(50, 2)), strict=True)
     ]
     path.write_text("\n".join(["id,a,b", *rows]))
-    with pytest.raises(InputError, match=r"'id'  whole numbers, 49 different ones for 50 objects"):
+    with pytest.raises(InputError, match=r"'id' +whole numbers, 49 different ones for 50 objects"):
         read_points(path, Reading())
     assert read_points(path, Reading(drop=("id",))).X.shape == (50, 2)
     assert read_points(path, Reading(columns=("id", "a"))).X.shape == (50, 2)
@@ -57,9 +57,7 @@ def test_a_row_of_weights_is_read_by_the_names_of_the_partitions(tmp_path):
         ensemble = read_ensemble(labels, Reading(), weights=weights).ensemble
         assert ensemble.weights.tolist() == [1, 2, 3]
     weights.write_text("c,a,z\n3,1,2\n")
-    with pytest.raises(
-        InputError, match=r"'z' is not a partition\. The partitions are 'a', 'b', 'c'"
-    ):
+    with pytest.raises(InputError, match=r"no column 'b'\. Its columns are 'c', 'a', 'z'"):
         read_ensemble(labels, Reading(), weights=weights)
 
 
@@ -130,7 +128,7 @@ def test_a_first_column_without_a_name_is_not_data_if_another_has_the_names(tmp_
     read = read_points(path, Reading(id_column="name"))
     np.testing.assert_array_equal(read.X, points)
     assert read.ids[3] == "p3"
-    assert "its first column, which has no name, left out" in read.notes
+    assert "its column 1, which may name the rows, left out" in read.notes
     assert read_points(path, Reading(id_column="name", columns=("1", "a"))).X.shape == (30, 2)
     labels = tmp_path / "labels.csv"
     labels.write_text("\n".join([",name,r,s", *(f"{i},p{i},{i % 2},{i % 3}" for i in range(60))]))
@@ -147,7 +145,7 @@ def test_a_second_column_of_names_is_not_data(tmp_path, header):
     read = read_points(path, how)
     np.testing.assert_array_equal(read.X, points)
     assert read.ids[3] == "p3"
-    assert "its column 'id', which has a different value in every row, left out" in read.notes
+    assert "its column 'id', which may name the rows, left out" in read.notes
     chosen = Reading(id_column=how.id_column, columns=("id", "a"))
     assert read_points(path, chosen).names == ("id", "a")
 
@@ -166,7 +164,7 @@ def test_numbers_in_quotation_marks_may_have_decimal_commas_between_commas(tmp_p
 def test_commas_between_columns_are_no_decimal_commas(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text("a,b\n1.5,2.5\n3.5,4.5\n")
-    with pytest.raises(InputError, match=r"'a'  .*'1\.5', which may be point \(--decimal\)"):
+    with pytest.raises(InputError, match=r"'a' .*'1\.5', which may be point \(--decimal\)"):
         read_points(path, Reading(decimal="comma"))
 
 
@@ -175,10 +173,10 @@ def test_commas_between_columns_are_no_decimal_commas(tmp_path):
     [
         (
             gzip.compress(b"a,b\n1,2\n3,4\n", mtime=0),
-            "is compressed by gzip. Give it a name that ends in .gz",
+            "is compressed. Give it a name that ends in .gz",
         ),
-        (bz2.compress(b"a,b\n1,2\n3,4\n"), "is compressed by bzip2"),
-        (lzma.compress(b"a,b\n1,2\n3,4\n"), "is compressed by xz. Give it a name that ends in .xz"),
+        (bz2.compress(b"a,b\n1,2\n3,4\n"), "is compressed. Give it a name that ends in .bz2"),
+        (lzma.compress(b"a,b\n1,2\n3,4\n"), "is compressed. Give it a name that ends in .xz"),
         (
             b"\x28\xb5\x2f\xfd\x04\x00 and more",
             r"is compressed by zstd. Unpack it in a pipe, 'zstd -dc FILE \| conclust COMMAND -'",
@@ -187,7 +185,7 @@ def test_commas_between_columns_are_no_decimal_commas(tmp_path):
         (b"PAR1\x15\x04\x15", "is a Parquet file"),
         (
             b"a,b,\n1,2,\n3,4,\n",
-            r"column 3 in its header \(is there a comma at the end of the line\?\)",
+            "no name for column 3 in its header; a separator may be one too many",
         ),
     ],
 )
@@ -276,7 +274,7 @@ def test_names_that_are_dropped_are_not_written(tmp_path):
 def test_a_field_that_is_too_long_is_refused_by_its_line_with_decimal_commas(tmp_path):
     path = tmp_path / "points.csv"
     path.write_text(f'name;a\n"{"x" * 200_000}";1,5\np;2,5\n')
-    with pytest.raises(FileFormatError, match=r"field of more than 131072 characters .* line 2"):
+    with pytest.raises(FileFormatError, match=r"line 2 \(field larger than field limit"):
         read_points(path, Reading(decimal="comma"))
 
 

@@ -348,7 +348,7 @@ def test_empty_cells_are_refused_with_advice_that_predict_can_follow(clustered, 
     file.write_text("\n".join(lines))
     assert run("predict", clustered[0], file, "--out", tmp_path / "placed") == 1
     error = capsys.readouterr().err
-    assert "1 empty cell, the first in line 4, column 2 ('a')" in error
+    assert "1 empty cell, the first ('') in line 4, column 2 ('a')" in error
     assert "--id-column" not in error
     assert "make the result by 'conclust cluster --impute median'" in error
 

@@ -7,8 +7,7 @@ import re
 from collections.abc import Sequence
 
 from conclust._threads import thread_count
-from conclust.cli.reading.notation import SEPARATORS
-from conclust.cli.reading.tables import Reading
+from conclust.cli.reading.notation import SEPARATORS, Reading
 from conclust.cli.record import words
 from conclust.generation.scaling import Scale
 

@@ -17,6 +17,7 @@ from conclust.cli.commands.consensus import refuse_labels_from
 from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.columns import names_objects, naming_columns
 from conclust.cli.reading.inputs import read_weights
+from conclust.cli.reading.notation import Reading
 from conclust.cli.reading.tables import listed, table_of_frame
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
 from conclust.cli.requested import jobs
@@ -122,13 +123,11 @@ def _store(arguments: argparse.Namespace, talk: Talk) -> LabelStore:
         raise InputError(f"There is no file {arguments.labels}.")
     store = LabelStore(arguments.labels, columns=columns, **how)
     if columns is None and isinstance(store.source, FrameFiles) and store.source.groups:
-        head = table_of_frame(store.source.head(), str(arguments.labels))
-        naming = naming_columns(head)
-        if naming and len(naming) < len(head.names):
-            talk.step(
-                f"Left out, because its values name the objects: {listed([head.names[j] for j in naming])}."
-            )
-            columns = [name for j, name in enumerate(head.names) if j not in naming]
+        head = table_of_frame(store.source.head(), str(arguments.labels), Reading())
+        naming = [column.name for column in naming_columns(head, head.columns)]
+        if naming and len(naming) < len(head.columns):
+            talk.step(f"Left out, because its values name the objects: {listed(naming)}.")
+            columns = [name for name in head.names if name not in naming]
             store = LabelStore(arguments.labels, columns=columns, **how)
     if arguments.weights is None:
         return store

@@ -20,13 +20,17 @@ from conclust._types import Ints
 from conclust._validation import count
 from conclust.cli.choice import Choice, choose
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
-from conclust.cli.commands.draws import read_draws
+from conclust.cli.commands.fill import Filled
 from conclust.cli.commands.of_points import features_written, gaps_between, points_read, read_line
 from conclust.cli.console import STREAM, Talk, plain, send_table
 from conclust.cli.options import LEVEL
-from conclust.cli.reading.answers import read_answers
-from conclust.cli.reading.fill import Filled
-from conclust.cli.reading.inputs import Points, read_ensemble, read_memberships
+from conclust.cli.reading.inputs import (
+    Points,
+    read_answers,
+    read_draws,
+    read_ensemble,
+    read_memberships,
+)
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
 from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import in_options, jobs, reading, scale, scaling

@@ -10,8 +10,8 @@ import numpy as np
 
 from conclust._types import Floats, Ints
 from conclust._validation import count
+from conclust.cli.commands.fill import Filled, fill
 from conclust.cli.console import STREAM, Talk
-from conclust.cli.reading.fill import Filled, fill
 from conclust.cli.reading.inputs import Points, read_points
 from conclust.cli.record import Clock
 from conclust.cli.requested import reading

@@ -21,11 +21,12 @@ from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, plain
-from conclust.cli.reading.columns import OBJECT, id_name, roles_of
-from conclust.cli.reading.inputs import points_of, read_labelling, read_labels
+from conclust.cli.reading.columns import OBJECT, Objects, roles_of
+from conclust.cli.reading.inputs import points_of, read_labelling
+from conclust.cli.reading.notation import Reading
 from conclust.cli.reading.sources import Source as Input
 from conclust.cli.reading.sources import opened
-from conclust.cli.reading.tables import Reading, Table, listed, table_of
+from conclust.cli.reading.tables import Table, label_matrix, listed, table_of
 from conclust.cli.record import Clock, words
 from conclust.cli.requested import jobs, reading
 from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
@@ -64,14 +65,11 @@ class _Result:
         return self.record.command == "combine"
 
 
-@dataclass(frozen=True)
-class _New:
+@dataclass(frozen=True, kw_only=True)
+class _New(Objects):
     """New objects, labelled by each partition of the ensemble."""
 
     labels: NDArray[Any]
-    ids: list[str] | None
-    id_name: str
-    classes: list[str] | None
     by_centers: tuple[Ints, Floats] | None = None
     votes: Floats | None = None
 
@@ -95,8 +93,8 @@ def run(arguments: argparse.Namespace) -> None:
         result = _read_result(arguments.result)
         with opened(arguments.points) as source:
             how = _reading_like(result, reading(arguments), source)
-            with table_of(source, how, labels=result.of_labels) as table:
-                new = _read_new(arguments, how, result, table)
+            table = table_of(source, how, "labels" if result.of_labels else "points")
+            new = _read_new(arguments, how, result, table)
         n_new = len(new.labels)
         talk.step(f"Read {table.name}: {count(n_new, 'new object')}.")
         for stranger in _strangers(result, new.labels):
@@ -224,7 +222,14 @@ def _read_new(arguments: argparse.Namespace, how: Reading, result: _Result, tabl
         nearest = np.full(len(X), -1, dtype=np.int64)
         nearest[complete] = refinement.labels(scaled(X[complete], generator.scaler_))
         by_centers = nearest, _memberships(result, refinement, nearest, labels)
-    return _New(labels, points.ids, points.id_name, points.classes, by_centers, placing.votes)
+    return _New(
+        labels=labels,
+        by_centers=by_centers,
+        votes=placing.votes,
+        ids=points.ids,
+        id_name=points.id_name,
+        classes=points.classes,
+    )
 
 
 def _placing(result: _Result) -> tuple[EnsembleGenerator, Placing]:
@@ -264,12 +269,10 @@ def _memberships(
 def _read_labels(how: Reading, result: _Result, table: Table) -> _New:
     columns = result.record.source.columns
     how = _by_name(how, table, columns, result.id_name)
-    roles = roles_of(table, how, labels=True)
+    roles = roles_of(table, how)
     _check_width(table, len(roles.data), len(columns))
-    noise = result.record.settings.get("missing") == "noise"
-    labels, ids, classes = read_labels(table, roles, noise=noise)
-    labels = _spelled_alike(labels, result.ensemble)
-    return _New(labels, ids, id_name(table, roles.ids), classes)
+    labels = label_matrix(roles.data, noise=result.record.settings.get("missing") == "noise")
+    return _New(labels=_spelled_alike(labels, result.ensemble), **roles.objects())
 
 
 def _by_name(how: Reading, table: Table, columns: tuple[str, ...], id_name: str) -> Reading:

@@ -11,9 +11,9 @@ import numpy as np
 from conclust._types import Floats, Ints
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
 from conclust.cli.commands.consensus import folder_of, send, source_of
+from conclust.cli.commands.fill import Filled
 from conclust.cli.commands.of_points import features_written, gaps_between, points_read
 from conclust.cli.console import Talk
-from conclust.cli.reading.fill import Filled
 from conclust.cli.reading.inputs import Points
 from conclust.cli.record import Clock, recorded_warnings, words
 from conclust.cli.requested import jobs, scale, scaling

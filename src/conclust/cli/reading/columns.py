@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from conclust._validation import count
 from conclust.cli.console import plain
-from conclust.cli.reading.notation import NAMING, NUMBERING, is_number, last_word
-from conclust.cli.reading.tables import Reading, Table
+from conclust.cli.reading.notation import NAMING, NUMBERING, Reading, is_number, last_word
+from conclust.cli.reading.tables import Column, Table, settle
 from conclust.exceptions import InputError
 
 OBJECT = "object"
@@ -23,8 +23,26 @@ _INDEX = "__index_level_"  # columns of an index without a name
 _FEW = 10  # number of objects below which all labels of a column may differ by chance
 _NEARLY = 0.9  # minimum share of different values of labels that are names
 _LISTED = 40  # maximum number of columns in a refusal
-# Those that a refusal adds.
-_OPTIONS = ("--id-column", "--categories", "--drop", "--na", "--impute", "--decimal", "--columns")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Objects:
+    """What a file says of its objects besides the data.
+
+    Attributes
+    ----------
+    ids, classes : list of str or None
+        Names and known classes of the objects.
+    id_name : str
+        Name of the column of object names.
+    notes : tuple of str
+        Remarks on how the file was read.
+    """
+
+    ids: list[str] | None = None
+    id_name: str = OBJECT
+    classes: list[str] | None = None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass
@@ -33,9 +51,11 @@ class Roles:
 
     Attributes
     ----------
-    ids, classes : int or None
+    table : Table
+        The table.
+    ids, classes : Column or None
         The columns of names and of known classes.
-    data, categories : list of int
+    data, categories : list of Column
         Columns of numbers or labels; of categories.
     chosen : bool
         Whether the user named the columns of data.
@@ -43,15 +63,36 @@ class Roles:
         Guesses made while reading.
     """
 
-    ids: int | None
-    classes: int | None
-    data: list[int]
-    categories: list[int]
+    table: Table
+    ids: Column | None
+    classes: Column | None
+    data: list[Column]
+    categories: list[Column]
     chosen: bool
     notes: list[str] = field(default_factory=list)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of data."""
+        return tuple(column.name for column in self.data)
 
-def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
+    def objects(self) -> dict[str, Any]:
+        """Return the fields of `Objects`."""
+        column, name = self.classes, self.ids.name if self.ids and self.table.named else ""
+        if column is not None and not any(column.words):
+            raise InputError(
+                f"--label-column: the column {column.name!r} of {column.table.name} has no known classes."
+            )
+        own = not name or _OURS.fullmatch(name) or name.startswith(_INDEX)
+        return {
+            "ids": self.ids and self.ids.texts,
+            "id_name": OBJECT if own else name,
+            "classes": column and [word or "" for word in column.words],
+            "notes": (*self.table.notes, *self.notes),
+        }
+
+
+def roles_of(table: Table, how: Reading) -> Roles:
     """Determine the role of each column by the user's options, by names and by content.
 
     Raises
@@ -60,118 +101,62 @@ def roles_of(table: Table, how: Reading, *, labels: bool) -> Roles:
         A column does not exist, has two roles, or is not what it is used for; or no column is left.
     """
     _refuse_undivided(table)
-    roles = _requested(table, how)
-    free = [] if roles.chosen else roles.data
-    guesses = [
-        j
-        for j in range(len(table.names))
-        if j in free or (roles.chosen and j not in _said(table, roles, how))
-    ]
-    if guesses[:1] == [0] and not table.names[0]:
-        _name(table, roles, 0, "first column, which has no name,")
-    index = [j for j in table.index if j in guesses]
-    alone = len(index) == len(table.index) == 1 and _differ(table, index[0])
-    if alone and not table.names[index[0]].startswith(_INDEX):
-        _name(table, roles, index[0], "index")
-    given = roles.ids is not None
-    for j in guesses:
-        known = j in index or j == roles.ids or (given and table.is_text(j))
-        if not known and _may_name(table, j, labels=labels):
-            _name(
-                table, roles, j, f"column {table.names[j]!r}" if table.named else f"column {j + 1}"
-            )
-    if alone and roles.ids is None:
-        _name(table, roles, index[0], "index")
-    if set(index) & set(roles.data):
-        roles.notes.append("its index left out")
-        roles.data = [j for j in roles.data if j not in index]
-    if not labels:
+    given = {
+        "--id-column": () if how.id_column is None else (how.id_column,),
+        "--label-column": () if how.label_column is None else (how.label_column,),
+        "--drop": how.drop,
+        "--categories": how.categories if how.categories != ("all",) else (),
+        "--columns": how.columns or (),
+    }
+    role_of: dict[Column, str] = {}
+    for option, names in given.items():
+        for column in [table.column(name, option) for name in names]:
+            if column in role_of:
+                raise InputError(
+                    f"{role_of[column]} and {option} name the same column, {column.name!r}."
+                )
+            role_of[column] = option
+    free = [column for column in table.columns if column not in role_of]
+    ids, classes, _, categories, data = (
+        [column for column, role in role_of.items() if role == option] for option in given
+    )
+    chosen, naming = how.columns is not None, naming_columns(table, free)
+    data = data if chosen else [column for column in free if column not in naming]
+    roles = Roles(table, (*ids, None)[0], (*classes, None)[0], data, categories, chosen)
+    for column in naming:
+        shown = repr(column.name) if column.name and table.named else str(column.place + 1)
+        if roles.ids is None and (not column.name or column.differs):
+            roles.ids = column
+            roles.notes.append(f"its column {shown} read as names of the rows")
+        elif not chosen:
+            roles.notes.append(f"its column {shown}, which may name the rows, left out")
+    if not table.of_labels:
         if how.categories == ("all",):
-            roles.categories = [j for j in roles.data if table.is_text(j)]
-            roles.data = [j for j in roles.data if j not in roles.categories]
-        table.settle(roles.data)
+            roles.categories = [column for column in roles.data if column.is_text]
+            roles.data = [column for column in roles.data if not column.is_text]
+        settle(roles.data, how.decimal)
         _refuse_undecided(table, roles, how)
-        roles.notes += table.how_written(roles.data)
+        said: dict[str, list[str]] = {}
+        for column in roles.data:
+            for what in column.how_written:
+                said.setdefault(what, []).append(repr(column.name))
+        roles.notes += [f"{what} in {', '.join(names[:12])}" for what, names in said.items()]
     if not roles.data:
         way = " Where all columns are categories, use: conclust combine." * bool(roles.categories)
         raise InputError(f"{table.name}: no column of data is left besides the named ones.{way}")
     return roles
 
 
-def _requested(table: Table, how: Reading) -> Roles:
-    def found(option: str, names: Sequence[str | None]) -> list[int]:
-        return [table.column(name, option) for name in names if name is not None]
-
-    chosen = how.columns is not None
-    given = {
-        "--id-column": [how.id_column],
-        "--label-column": [how.label_column],
-        "--drop": how.drop,
-        "--categories": () if how.categories == ("all",) else how.categories,
-        "--columns": how.columns or (),
-    }
-    places = {option: found(option, names) for option, names in given.items()}
-    role_of: dict[int, str] = {}
-    for option, columns in places.items():
-        for j in columns:
-            if role_of.get(j) == option:
-                raise InputError(f"{option} names the column {table.names[j]!r} twice.")
-            if j in role_of:
-                raise InputError(f"{role_of[j]} and {option} name the same column.")
-            role_of[j] = option
-    data = (
-        places["--columns"] if chosen else [j for j in range(len(table.names)) if j not in role_of]
-    )
-    ids, classes = ((*places[option], None)[0] for option in ("--id-column", "--label-column"))
-    return Roles(ids, classes, data, places["--categories"], chosen)
-
-
-def _said(table: Table, roles: Roles, how: Reading) -> set[int | None]:
-    dropped = [table.column(name, "--drop") for name in how.drop]
-    return {roles.ids, roles.classes, *roles.categories, *roles.data, *dropped}
-
-
-def _name(table: Table, roles: Roles, j: int, shown: str) -> None:
-    """Take a column that may name the objects for their names, or leave it out; it is never data by itself."""
-    if roles.ids is None:
-        roles.ids = j
-        roles.notes.append(f"its {shown} read as names of the rows")
-    elif j in roles.data:
-        why = "" if shown.endswith(",") else ", which has a different value in every row,"
-        roles.notes.append(f"its {shown}{why} left out")
-    roles.data = [k for k in roles.data if k != j]
-
-
-def naming_columns(table: Table) -> list[int]:
-    """Return the columns of a table of labels that name the objects."""
-    return [j for j in range(len(table.names)) if _may_name(table, j, labels=True)]
-
-
-def _may_name(table: Table, j: int, *, labels: bool) -> bool:
-    """Return whether a column may name the objects: a different value in every row, in a place for names."""
-    word = last_word(table.names[j]) if table.named else ""
-    if len(table) < 3 or not (j == 0 or word in NAMING):
-        return False
-    if not table.is_text(j):
-        called = word in (NAMING if labels else NUMBERING)
-        first = labels and j == 0 and len(table) >= _FEW
-        return (
-            (called or (first and _whole(table, j)))
-            and (labels or _whole(table, j))
-            and _differ(table, j)
-        )
-    return (word in NAMING or not labels or len(table) >= _FEW) and _differ(table, j)
-
-
-def _whole(table: Table, j: int) -> bool:
-    values = table.numbers_of(j).found.get("point")
-    return values is not None and np.array_equal(values, np.rint(values))
-
-
-def _differ(table: Table, j: int) -> bool:
-    """Return whether every cell of a column has another value, and none is empty."""
-    texts = table.texts([j])[0]
-    return len(set(texts)) == len(texts) and not any(map(table.how.is_empty, texts))
+def naming_columns(table: Table, free: list[Column]) -> list[Column]:
+    """Return the columns that are no data as they may name the objects or are an index; the best names first."""
+    naming = [
+        column
+        for column in free
+        if not column.name
+        or column.name in table.index
+        or (len(table.columns) > 1 and column.names_rows(few=_FEW))
+    ]
+    return sorted(naming, key=lambda column: column.name.startswith(_INDEX))
 
 
 def names_objects(n_values: int, n_seen: int) -> bool:
@@ -179,17 +164,11 @@ def names_objects(n_values: int, n_seen: int) -> bool:
     return n_seen >= _FEW and n_values >= _NEARLY * n_seen
 
 
-def id_name(table: Table, ids: int | None) -> str:
-    """Return the title of the column of names in the results."""
-    name = table.names[ids] if ids is not None and table.named else ""
-    return OBJECT if not name or _OURS.fullmatch(name) or name.startswith(_INDEX) else name
-
-
 def _refuse_undivided(table: Table) -> None:
     """Refuse a single column of text whose cells seem to be whole rows."""
-    if table.text is None or not table.text.undivided or len(table.names) > 1:
+    if table.text is None or not table.text.undivided or len(table.columns) > 1:
         return
-    texts = [text for text in table.texts([0])[0] if not table.how.is_empty(text)]
+    texts = [text for text in table.columns[0].words if text is not None]
     if len(set(texts)) > len(texts) / 2 and all(re.search(r"[\s|:/,;]", text) for text in texts):
         raise InputError(
             f"{table.name} is one column of text (such as {texts[0][:60]!r}), nearly all different: are its columns separated by "
@@ -200,35 +179,28 @@ def _refuse_undivided(table: Table) -> None:
 
 def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
     """Refuse points with columns that are not numbers in every cell: all columns, and the command that settles them."""
-    lines = []
-    more: dict[str, list[str]] = {option: [] for option in _OPTIONS}
-    for j, name in enumerate(table.names):
-        if j in roles.data:
-            what, option, value = _account(table, j, how, free=not roles.chosen)
-            if option:
-                more[option] += [value] if value not in more[option] else []
-                lines.append((name, what))
-            elif len(table.names) <= _LISTED:
-                lines.append((name, what))
-        elif len(table.names) <= _LISTED:
-            said = {roles.ids: "names of the objects", roles.classes: "known classes"}
-            what = "categories" if j in roles.categories else said.get(j, "left out")
-            lines.append((name, what))
-    if not any(more.values()) or not len(table):
+    roles_said = {roles.ids: "names of the objects", roles.classes: "known classes"}
+    roles_said |= dict.fromkeys(roles.categories, "categories")
+    lines, more = [], dict[str, list[str]]()
+    for column in table.columns:
+        what, option, value = roles_said.get(column, "left out"), "", ""
+        if column in roles.data:
+            what, option, value = _account(column, how)
+        if option == "--id-column" and (roles.ids is not None or option in more):
+            option = "--drop"
+        if option:
+            more[option] = list(dict.fromkeys([*more.get(option, []), value]))
+        lines.append((not option, f"\n  {column.name!r:<20}  {what}"))
+    if not more or not len(table):
         return
-    if roles.ids is not None or len(more["--id-column"]) > 1:
-        more["--drop"] += more["--id-column"][roles.ids is None :]
-        more["--id-column"] = more["--id-column"][: roles.ids is None]
-    if more["--na"] and not how.gaps:
+    if "--na" in more and not how.gaps:
         more["--impute"] = ["median"]
-    if roles.chosen and more["--drop"]:
-        data = [_quoted(table.names[j]) for j in roles.data]
-        more["--columns"] = [name for name in data if name not in more["--drop"]]
-        more["--drop"] = []
-    shown = lines[:_LISTED]
-    rest = f"\n  and {len(lines) - len(shown):,} more columns" * (len(lines) > len(shown))
-    width = min(30, max(len(repr(name)) for name, _ in shown))
-    listing = "".join(f"\n  {name!r:<{width}}  {what}" for name, what in shown)
+    if roles.chosen and (dropped := more.pop("--drop", [])):
+        data = [_quoted(column.name) for column in roles.data]
+        more["--columns"] = [name for name in data if name not in dropped]
+    # Those that are open come first if not all are listed.
+    lines = sorted(lines, key=lambda line: line[0]) if len(lines) > _LISTED else lines
+    rest = f"\n  and {len(lines) - _LISTED:,} more columns" * (len(lines) > _LISTED)
     way = (
         f"This command gives each a meaning:\n\n  {plain(_command(table, how, more))}\n\nText is names of the objects (--id-column), known classes "
         "(--label-column) or categories (--categories), or is left out (--drop); --impute fills empty cells, --na names them."
@@ -236,81 +208,50 @@ def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
     if not how.command:  # predict, which has no such options
         way = "Write them as in the file of the result, or make the result by 'conclust cluster --impute median': empty cells are then filled here as well."
     raise InputError(
-        f"{table.name}: points are numbers in every cell, and some columns are not.{listing}{rest}\n"
-        f"{way}"
+        f"{table.name}: points are numbers in every cell, and some columns are not.{''.join(line for _, line in lines[:_LISTED])}{rest}\n{way}"
     )
 
 
-def _account(table: Table, j: int, how: Reading, *, free: bool) -> tuple[str, str, str]:
+def _account(column: Column, how: Reading) -> tuple[str, str, str]:
     """Return what a column is, and the option and its value that settles it; empty if nothing is open."""
-    name = _quoted(table.names[j])
-    read = table.numbers_of(j)
-    values = read.values
+    name, values, n = _quoted(column.name), column.values, len(column.table)
     if values is not None:
-        called = free and table.named and last_word(table.names[j]) in NUMBERING
-        n_values, n = len(np.unique(values)) if called else 0, len(values)
-        if called and n_values < n and names_objects(n_values, n) and _whole(table, j):
-            return (
-                f"whole numbers, {n_values:,} different ones for {n:,} objects: names with repeats, and no measurement",
-                "--drop",
-                name,
-            )
-        if (infinite := np.flatnonzero(np.isinf(values))).size:
-            cell = table.texts([j])[0][infinite[0]]
-            return f"numbers, but {cell!r} in {table.place(int(infinite[0]), j)}", "--na", cell
-        written = ", ".join(table.how_written([j])).partition(" in ")[0] or "numbers"
-        empty = np.flatnonzero(np.isnan(values))
-        if empty.size == n:
-            return "empty", "--drop", name
-        if empty.size and not how.gaps:
-            cell = table.texts([j])[0][empty[0]]
-            first = f" ({cell!r})" if cell else ""
-            return (
-                f"{written}; {count(empty.size, 'empty cell')}, the first{first} in {table.place(int(empty[0]), j)}",
-                "--impute",
-                "median",
-            )
-        return written, "", ""
-    texts = [text for text in table.texts([j])[0] if not how.is_empty(text)]
-    if read.found:
-        signs = {"point", "comma"} & set(read.found)
-        if len(signs) == 2 and how.decimal is None:
-            what = (
-                f"numbers such as {texts[0]!r}, in which the comma may be the decimal sign or not"
-            )
-            return what, "--decimal", "comma"
-        way = " (--decimal)" * bool(signs)
-        return (
-            f"text such as {texts[0]!r}, which may be {' or '.join(read.found)}{way}",
-            "--drop",
-            name,
+        n_values = (
+            n
+            if how.columns or not NUMBERING.fullmatch(last_word(column.name))
+            else len(set(values))
         )
-    if not texts:
-        return "empty", "--drop", name
-    kinds = dict.fromkeys(texts)
-    strange = [text for text in kinds if not is_number(text)]
-    if len(strange) <= min(3, len(kinds) / 2):
-        all_texts = table.texts([j])[0]
-        if not strange:
-            return f"numbers in several notations, such as {texts[0]!r}", "--drop", name
-        row = all_texts.index(strange[0])
-        return (
-            f"numbers, but {strange[0][:60]!r} in {table.place(row, j)} is not a number",
-            "--na",
-            strange[0],
-        )
-    example = f"(such as {texts[0][:60]!r})"
+        if n_values < n and names_objects(n_values, n) and column.is_whole:
+            what = f"whole numbers, {n_values:,} different ones for {n:,} objects: names with repeats, and no measurement"
+            return what, "--drop", name
+        infinite, empty = np.flatnonzero(np.isinf(values)), np.flatnonzero(np.isnan(values))
+        written = ", ".join(column.how_written) or "numbers"
+        if infinite.size:
+            cell = column.texts[infinite[0]]
+            return f"numbers, but {cell!r} in {column.at(int(infinite[0]))}", "--na", cell
+        if empty.size and empty.size < n:
+            cell = column.texts[empty[0]]
+            what = f"{written}; {count(empty.size, 'empty cell')}, the first ({cell!r}) in {column.at(int(empty[0]))}"
+            return (what, "", "") if how.gaps else (what, "--impute", "median")
+        return (written, "", "") if not empty.size else ("empty", "--drop", name)
+    texts = [text for text in column.words if text is not None]
+    if column.readings:
+        what = f"such as {texts[0]!r}, which may be {' or '.join(column.readings)} (--decimal)"
+        both = {"point", "comma"} <= column.readings.keys()
+        return (what, "--decimal", "comma") if both else (what, "--drop", name)
+    kinds = set(texts)
+    strange = [text for text in texts if not is_number(text)]
+    if not strange:
+        return f"numbers in several notations, such as {texts[0]!r}", "--drop", name
+    if len(set(strange)) <= min(3, len(kinds) / 2):
+        cell, where = strange[0], column.at(column.texts.index(strange[0]))
+        return f"numbers, but {cell[:60]!r} in {where} is not a number", "--na", _quoted(cell)
+    option = "--drop" if len(kinds) > max(20, len(texts) / 4) else "--categories"
     if names_objects(len(kinds), len(texts)):
-        word = last_word(table.names[j]) in NAMING or j == 0
-        twice = f", {count(len(texts) - len(kinds), 'repeat')}" * (len(kinds) < len(texts))
-        return (
-            f"text, {len(kinds):,} values for {len(texts):,} objects{twice} {example}",
-            "--id-column" if word else "--drop",
-            name,
-        )
-    if len(kinds) > max(20, len(texts) / 4):
-        return f"text, {count(len(kinds), 'different value')} {example}", "--drop", name
-    return f"text, {count(len(kinds), 'value')} {example}", "--categories", name
+        called = NAMING.fullmatch(last_word(column.name)) or column.place == 0
+        option = "--id-column" if called else "--drop"
+    what = f"text, {len(kinds):,} values for {len(texts):,} objects (such as {texts[0][:60]!r})"
+    return what, option, name
 
 
 def _quoted(name: str) -> str:
@@ -322,19 +263,12 @@ def _command(table: Table, how: Reading, more: dict[str, list[str]]) -> str:
     """Return the command with further values of its options, as it can be pasted."""
     words, kept = [*how.command, *[table.name] * (len(how.command) == 1)], []
     while words:
-        word = words.pop(0)
-        option, _, value = word.partition("=")
-        if more.get(option):
-            value = value or words.pop(0)
-            if option != "--columns":
-                more[option].insert(0, value)
-        else:
+        option, _, value = (word := words.pop(0)).partition("=")
+        if option not in more:
             kept.append(word)
+        elif (value := value or words.pop(0)) and option != "--columns":
+            more[option].insert(0, value)
     for option, values in more.items():
-        if values:
-            kept += (
-                [f"{option}={','.join(values)}"]
-                if option == "--na"
-                else [option, ",".join(dict.fromkeys(values))]
-            )
+        value = ",".join(dict.fromkeys(values))
+        kept += [f"{option}={value}"] if value.startswith("-") else [option, value]
     return shlex.join(["conclust", *kept])

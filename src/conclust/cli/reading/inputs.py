@@ -1,9 +1,10 @@
-"""Reads points, label matrices and single labellings from users' files."""
+"""Reads what commands want from users' files: points, labels of objects, draws, answers, memberships, one labelling."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,16 @@ from conclust._files.formats import WEIGHTS
 from conclust._files.storage import read_npz
 from conclust._types import Bools, Floats
 from conclust.cli.console import plain
-from conclust.cli.reading.columns import OBJECT, Roles, id_name, names_objects, roles_of
-from conclust.cli.reading.notation import is_number
+from conclust.cli.reading.columns import OBJECT, Objects, names_objects, roles_of
+from conclust.cli.reading.notation import Reading, is_number
 from conclust.cli.reading.sources import Source, opened
 from conclust.cli.reading.tables import (
-    Reading,
+    Column,
     Table,
+    label_matrix,
     listed,
-    place_of,
     read_array,
-    refuse_columns,
+    settle,
     table_of,
 )
 from conclust.ensemble import Ensemble, Missing
@@ -37,17 +38,18 @@ __all__ = [
     "Points",
     "Reading",
     "points_of",
+    "read_answers",
+    "read_draws",
     "read_ensemble",
     "read_labelling",
-    "read_labels",
     "read_memberships",
     "read_points",
     "read_weights",
 ]
 
 
-@dataclass(frozen=True)
-class Points:
+@dataclass(frozen=True, kw_only=True)
+class Points(Objects):
     """Objects described by numbers, and optionally by categories.
 
     Attributes
@@ -60,12 +62,6 @@ class Points:
         Text; None where a cell is empty.
     category_names : tuple of str
         Names of the columns of categories.
-    ids, classes : list of str or None
-        Names and known classes of the objects.
-    id_name : str
-        Name of the column of object names.
-    notes : tuple of str
-        Remarks on how the file was read.
     notations : dict of str to str
         Notation of the columns of numbers that have an unusual one.
     doubts : tuple of str
@@ -76,11 +72,7 @@ class Points:
     names: tuple[str, ...]
     categories: NDArray[Any] | None
     category_names: tuple[str, ...]
-    ids: list[str] | None
-    id_name: str
-    classes: list[str] | None
-    notes: tuple[str, ...]
-    notations: dict[str, str] = field(default_factory=dict)
+    notations: dict[str, str]
     doubts: tuple[str, ...] = ()
 
     def complete_categories(self, complete: Bools) -> NDArray[Any] | None:
@@ -88,25 +80,19 @@ class Points:
         return None if self.categories is None else self.categories[complete]
 
 
-@dataclass(frozen=True)
-class Labels:
+@dataclass(frozen=True, kw_only=True)
+class Labels(Objects):
     """Objects described by an ensemble of partitions; ``names`` are the partitions' names."""
 
     ensemble: Ensemble
     names: tuple[str, ...]
-    ids: list[str] | None
-    id_name: str
-    classes: list[str] | None
-    notes: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Labelling:
+@dataclass(frozen=True, kw_only=True)
+class Labelling(Objects):
     """One label for each object: whole numbers or names; -1 missing, -2 noise."""
 
     labels: NDArray[Any]
-    ids: list[str] | None
-    id_name: str
 
 
 def read_points(path: Path, how: Reading) -> Points:
@@ -119,70 +105,37 @@ def read_points(path: Path, how: Reading) -> Points:
     FileFormatError, InputError
         Its shape or content is not valid for points.
     """
-    points = _read_points(path, how)
+    with opened(path) as source:
+        points = points_of(table_of(source, how, "points"), how)
     if len(points.X) < 2:
         raise InputError(f"{path} holds {len(points.X)} object; a clustering needs at least two.")
     return points
 
 
-def _read_points(path: Path, how: Reading) -> Points:
-    with opened(path) as source, table_of(source, how, labels=False) as table:
-        return points_of(table, how)
-
-
 def points_of(table: Table, how: Reading) -> Points:
-    """Read the points of a table."""
-    if not table.names:
+    """Return the points of a table."""
+    if not table.columns:
         raise InputError(
             f"{table.name} has no column: an object is described by at least one number."
         )
-    roles = roles_of(table, how, labels=False)
-    read = {j: table.numbers_of(j) for j in roles.data}
-    X = np.column_stack([table.values(j) for j in roles.data])
-    categories = None
-    if roles.categories:
-        categories = np.empty((len(X), len(roles.categories)), dtype=object)
-        for u, (j, texts) in enumerate(
-            zip(roles.categories, table.texts(roles.categories), strict=True)
-        ):
-            categories[:, u] = [None if how.is_empty(text) else text.strip() for text in texts]
-            _check_categories(table, j, [text for text in categories[:, u] if text is not None])
-    names = tuple(table.names[j] for j in roles.data)
-    ids = None if roles.ids is None else table.texts([roles.ids])[0]
+    roles = roles_of(table, how)
+    categories: NDArray[Any] = np.empty((len(table), len(roles.categories)), dtype=object)
+    for u, column in enumerate(roles.categories):
+        categories[:, u] = column.words
+        seen = [word for word in column.words if word is not None]
+        if not seen or names_objects(len(set(seen)), len(seen)):
+            raise InputError(
+                f"{table.name}: the column {column.name!r} has {len(set(seen)):,} different values for {len(seen):,} objects: "
+                "these are not categories. Give it as --id-column, or --drop it."
+            )
     return Points(
-        X,
-        names,
-        categories,
-        tuple(table.names[j] for j in roles.categories),
-        ids,
-        id_name(table, roles.ids),
-        _classes_of(table, roles.classes),
-        (*table.notes, *roles.notes),
-        {table.names[j]: one.notation for j, one in read.items() if one.notation != "point"},
+        X=np.column_stack([column.readings[column.notation] for column in roles.data]),
+        names=roles.names,
+        categories=categories if roles.categories else None,
+        category_names=tuple(column.name for column in roles.categories),
+        notations={c.name: c.notation for c in roles.data if c.notation not in ("number", "point")},
+        **roles.objects(),
     )
-
-
-def _check_categories(table: Table, j: int, values: list[str]) -> None:
-    if not values:
-        raise InputError(f"{table.name}: the column {table.names[j]!r} is empty. --drop it.")
-    if names_objects(len(set(values)), len(values)):
-        raise InputError(
-            f"{table.name}: the column {table.names[j]!r} has {len(set(values)):,} different values for "
-            f"{len(values):,} objects: these are not categories. Give it as --id-column, or --drop it."
-        )
-
-
-def _classes_of(table: Table, j: int | None) -> list[str] | None:
-    """Return the known classes of the objects; None if there is no column of them."""
-    if j is None:
-        return None
-    texts = table.texts([j])[0]
-    classes = ["" if table.how.is_empty(text) else text.strip() for text in texts]
-    if not any(classes):
-        raise InputError(
-            f"--label-column: the column {table.names[j]!r} of {table.name} has no known classes."
-        )
-    return classes
 
 
 def read_ensemble(
@@ -209,20 +162,12 @@ def read_ensemble(
         Its shape or content is not valid for labels.
     """
     with opened(path) as source:
-        saved = _saved_ensemble(source)
-        if saved is not None:
-            return _of_saved(source, saved, how, missing, weights)
-        with table_of(source, how, labels=True) as table:
-            return labels_of(table, how, missing=missing, weights=weights)
-
-
-def labels_of(
-    table: Table, how: Reading, *, missing: Missing = "unobserved", weights: Path | None = None
-) -> Labels:
-    """Read the label matrix of a table as an ensemble (see `read_ensemble`)."""
-    roles = roles_of(table, how, labels=True)
-    matrix, ids, classes = read_labels(table, roles, noise=missing == "noise")
-    names = tuple(table.names[j] for j in roles.data)
+        if source.kind == "npz" and "ensemble" in str(read_npz(source.path)[1].get("format", "")):
+            return _of_saved(source, how, missing, weights)
+        table = table_of(source, how, "labels")
+        roles = roles_of(table, how)
+        matrix = label_matrix(roles.data, noise=missing == "noise")
+    names = roles.names
     if clusterings_as_rows(matrix, *matrix.shape):
         n, m = matrix.shape
         warn(
@@ -230,117 +175,68 @@ def labels_of(
             "transpose it: one row per object.",
             OrientationWarning,
         )
-    of_members = None
-    try:
-        if weights is not None:
-            of_members = read_weights(weights, len(names), names, encoding=how.encoding)
-        ensemble = Ensemble(matrix, weights=of_members)
-    except InputError as error:
-        raise InputError(f"{table.name}: {error}") from error
-    if not roles.chosen:
-        _refuse_names(table, ensemble, roles.data)
-    notes = (*table.notes, *roles.notes)
-    return Labels(ensemble, names, ids, id_name(table, roles.ids), classes, notes)
-
-
-def read_labels(
-    table: Table, roles: Roles, *, noise: bool
-) -> tuple[NDArray[Any], list[str] | None, list[str] | None]:
-    """Return the labels of a table, the names of its objects, and their known classes."""
-    ids = None if roles.ids is None else table.texts([roles.ids])[0]
-    return table.labels(roles.data, noise=noise), ids, _classes_of(table, roles.classes)
-
-
-def _refuse_names(table: Table, ensemble: Ensemble, columns: list[int]) -> None:
-    """Refuse columns that name the objects: as clusterings they would be expensive and useless."""
+    ensemble = _weighted(partial(Ensemble, matrix), table.name, len(names), names, weights, how)
     observed = ensemble.present.sum(axis=0)
-    for j, n_clusters, n_observed in zip(columns, ensemble.cluster_counts, observed, strict=True):
-        if names_objects(int(n_clusters), int(n_observed)):
+    for name, k, n in zip(names, ensemble.cluster_counts, observed, strict=True):
+        if not roles.chosen and names_objects(int(k), int(n)):
             raise InputError(
-                f"{table.name}: the column {table.names[j]!r} has {n_clusters:,} different labels for "
-                f"{n_observed:,} objects, so it names them instead of clustering them. Give it as "
-                "--id-column, or leave it out with --drop; if it is a clustering nevertheless, list the "
+                f"{table.name}: the column {name!r} has {k:,} different labels for {n:,} objects, so it names them instead of "
+                "clustering them. Give it as --id-column, or leave it out with --drop; if it is a clustering nevertheless, list the "
                 "clusterings with --columns."
             )
+    return Labels(ensemble=ensemble, names=names, **roles.objects())
 
 
-def _of_saved(
-    source: Source, saved: Ensemble, how: Reading, missing: Missing, weights: Path | None
-) -> Labels:
+def _weighted(
+    make: Callable[..., Ensemble],
+    name: str,
+    n: int,
+    names: Sequence[str],
+    weights: Path | None,
+    how: Reading,
+) -> Ensemble:
+    """Make an ensemble with the weights of a file; its refusals name the file of the labels."""
+    try:
+        of_members = weights and read_weights(weights, n, names, encoding=how.encoding)
+        return make(weights=of_members)
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from error
+
+
+def _of_saved(source: Source, how: Reading, missing: Missing, weights: Path | None) -> Labels:
     if missing != "unobserved":
         raise InputError(
-            f"{source} is a saved ensemble, which distinguishes missing labels from noise. Leave "
-            "--missing out."
+            f"{source} is a saved ensemble, which distinguishes missing labels from noise. Leave --missing out."
         )
-    if (how.id_column, how.label_column, how.columns, how.drop, how.na) != (
-        None,
-        None,
-        None,
-        (),
-        (),
-    ):
+    if how.id_column or how.label_column or how.columns or how.drop or how.na:
         raise InputError(
-            f"{source} is a saved ensemble, without columns to choose from: leave --id-column, "
-            "--label-column, --columns, --drop and --na out."
+            f"{source} is a saved ensemble, without columns to choose from: leave --id-column, --label-column, --columns, --drop "
+            "and --na out."
         )
+    saved = Ensemble.load(source.path)
     if weights is not None:
         saved = saved.reweighted(read_weights(weights, saved.n_partitions, encoding=how.encoding))
     names = tuple(str(u + 1) for u in range(saved.n_partitions))
-    return Labels(saved, names, None, OBJECT, None, ("a saved ensemble",))
+    return Labels(ensemble=saved, names=names, notes=("a saved ensemble",))
 
 
 def read_labelling(path: Path, how: Reading, wanted: Sequence[str] = ()) -> Labelling:
     """Read one labelling of objects: the first column of `wanted`, or "label", or the only one."""
     with opened(path) as source:
-        if not source.has_columns:
-            return Labelling(_array_labelling(source, how, wanted), None, OBJECT)
-        with table_of(source, how, labels=True) as table:
-            return _table_labelling(table, how, wanted)
-
-
-def _table_labelling(table: Table, how: Reading, wanted: Sequence[str]) -> Labelling:
-    candidates = [name for name in wanted if name in table.names] or list(wanted)
-    if not candidates and table.named and "label" in table.names:
-        candidates = ["label"]
-    ours = is_label_file(table.names) and how.id_column not in table.names
-    ids: int | None
-    if ours:
-        ids, columns = 0, [1]
-    else:
-        roles = roles_of(table, how, labels=True)
-        ids, columns = roles.ids, roles.data
-    if candidates:
-        columns = [table.column(candidates[0], "--column")]
-    if len(columns) != 1:
-        raise InputError(
-            f"{table.name} has {len(columns)} columns that may be the labels to compare: "
-            f"{listed(table.names)}. Say which with --column."
-        )
-    names = None if ids is None else table.texts([ids])[0]
-    return Labelling(table.labels(columns, noise=False)[:, 0], names, id_name(table, ids))
-
-
-def _array_labelling(source: Source, how: Reading, wanted: Sequence[str]) -> NDArray[Any]:
-    refuse_columns(source, how)
-    column = wanted[0] if wanted else None
-    array = read_array(source, how, ("labels", "label", "y", "gt"))
-    if array.ndim == 2 and len(array) == 1:  # a row, which is how MATLAB writes vectors
-        array = array.T
-    if array.ndim == 2:
-        n_columns = array.shape[1]
-        place = None if column is None else place_of(column, n_columns)
-        if place is None and (n_columns != 1 or (column is not None and column.isdigit())):
+        table = table_of(source, how, "labelling")
+        candidates = [name for name in wanted if name in table.names] or list(wanted)
+        if not candidates and table.named and "label" in table.names:
+            candidates = ["label"]
+        if is_label_file(table.names) and how.id_column is None:
+            how = replace(how, id_column=table.names[0], columns=("label",))
+        roles = roles_of(table, how)
+        columns = [table.column(name, "--column") for name in candidates[:1]] or roles.data
+        if len(columns) != 1:
             raise InputError(
-                f"{source} holds {n_columns} columns of labels. Say which to compare with "
-                f"--column, a number from 1 to {n_columns}."
+                f"{table.name} has {len(columns)} columns that may be the labels to compare: {listed(table.names)}. Say which "
+                "with --column."
             )
-        array = array[:, place or 0]
-    if array.ndim != 1 or array.dtype.kind not in "biufUS":
-        raise InputError(
-            f"{source}: labels to compare are one column of whole numbers or names. Got shape "
-            f"{array.shape} and dtype {array.dtype} instead."
-        )
-    return array
+        return Labelling(labels=columns[0].labels(noise=False), **roles.objects())
 
 
 def read_weights(
@@ -352,17 +248,20 @@ def read_weights(
     encoding : of a CSV file without a byte order mark; None: UTF-8.
     """
     with opened(path) as source:
-        if source.has_columns:
-            if source.kind != "csv":
-                raise InputError(f"{source}: weights are read from {WEIGHTS}.")
-            with table_of(source, Reading(encoding=encoding), labels=False) as table:
-                weights = _numbers(table, _columns_of(table, names), "weights")
+        if source.kind == "csv":
+            table = table_of(source, Reading(encoding=encoding), "points")
+            columns = table.columns
+            if table.named and len(columns) == len(names) and set(table.names) & set(names):
+                columns = [table.column(name, "--weights") for name in names]
+            weights = _numbers(table, columns, "weights")
+        elif source.has_columns:
+            raise InputError(f"{source}: weights are read from {WEIGHTS}.")
         else:
             weights = read_array(source, Reading(), ("weights",))
     if weights.dtype.kind not in "biuf" or weights.size != n_partitions or 1 < weights.ndim != 2:
         raise InputError(
-            f"{path}: expected one number per partition, {n_partitions} in all. Got shape "
-            f"{weights.shape} and dtype {weights.dtype} instead."
+            f"{path}: expected one number per partition, {n_partitions} in all. Got shape {weights.shape} and dtype {weights.dtype} "
+            "instead."
         )
     return weights.reshape(-1).astype(np.float64)
 
@@ -385,50 +284,121 @@ def read_memberships(paths: Sequence[Path], *, weights: Path | None = None) -> L
         A file is not a matrix of numbers, or its rows are not memberships.
     """
     names = tuple(plain(path) for path in paths)
-    of_members = None if weights is None else read_weights(weights, len(paths), names)
-    try:
-        ensemble = Ensemble.from_memberships(
-            [_membership(path) for path in paths], weights=of_members
-        )
-    except InputError as error:
-        listing = ", ".join(f"{u}: {name}" for u, name in enumerate(names))
-        raise InputError(f"{error} The memberships are {listing}.") from error
-    return Labels(ensemble, names, None, OBJECT, None, ())
+    shares, how = [], Reading(header=False)
+    for path in paths:
+        with opened(path, "csv") as source:
+            table = table_of(source, how, "points")
+            shares.append(_numbers(table, table.columns, "memberships"))
+    listing = "Memberships " + ", ".join(f"{u}: {name}" for u, name in enumerate(names))
+    make = partial(Ensemble.from_memberships, shares)
+    ensemble = _weighted(make, listing, len(names), names, weights, how)
+    return Labels(ensemble=ensemble, names=names)
 
 
-def _membership(path: Path) -> Floats:
-    how = Reading(header=False)
-    with opened(path, "csv") as source, table_of(source, how, labels=False) as table:
-        return _numbers(table, range(len(table.names)), "memberships")
-
-
-def _numbers(table: Table, columns: Sequence[int], what: str) -> Floats:
+def _numbers(table: Table, columns: Sequence[Column], what: str) -> Floats:
     """Return columns that must be numbers in every cell."""
-    table.settle(columns)
-    for j in columns:
-        if table.numbers_of(j).values is None:
-            cells = table.texts([j])[0]
-            row = next((i for i, cell in enumerate(cells) if not is_number(cell)), 0)
+    settle(columns, None)
+    for column in columns:
+        if column.values is None:
+            row = next((i for i, cell in enumerate(column.texts) if not is_number(cell)), 0)
             raise InputError(
-                f"{table.name}: {table.place(row, j)}: {cells[row][:60]!r} is not a number, as {what} are."
+                f"{table.name}: {column.at(row)}: {column.texts[row][:60]!r} is not a number, as {what} are."
             )
-    return np.column_stack([table.values(j) for j in columns])
+    return np.column_stack([column.readings[column.notation] for column in columns])
 
 
-def _columns_of(table: Table, names: Sequence[str]) -> Sequence[int]:
-    """Return the columns of the weights, in the order of the partitions where the columns have their names."""
-    if not table.named or len(table.names) != len(names) or not set(table.names) & set(names):
-        return range(len(table.names))
-    unknown = [name for name in table.names if name not in names]
-    if unknown:
+def read_draws(
+    path: Path,
+    how: Reading,
+    *,
+    missing: Missing = "unobserved",
+    weights: Path | None = None,
+    burn: int = 0,
+    thin: int = 1,
+) -> Labels:
+    """Read a file with one draw per row; an array may have a leading axis of chains.
+
+    Parameters
+    ----------
+    path : Path
+        A table, or an array (n_draws, n_samples) or (n_chains, n_draws, n_samples).
+    how : Reading
+        Options for reading.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        Meaning of -1.
+    weights : Path, default=None
+        A file of one weight per draw, those that are left out included.
+    burn, thin : int, default=0 and 1
+        See `Ensemble.from_draws`.
+
+    Raises
+    ------
+    OSError
+        A file is missing or cannot be read.
+    FileFormatError, InputError
+        Its shape or content is not valid for draws.
+    """
+    ids: list[str] | None = None
+    notes: tuple[str, ...] = ()
+    with opened(path) as source:
+        if source.has_columns:
+            table = table_of(source, how, "labels")
+            roles = roles_of(table, how)
+            draws = label_matrix(roles.data, noise=missing == "noise")
+            ids = [column.name for column in roles.data] if table.named else None
+            notes = (*table.notes, *roles.notes)
+        else:
+            draws = read_array(source, how, ("draws", "labels", "cls", "z"))
+    make = partial(Ensemble.from_draws, draws, burn=burn, thin=thin, missing=missing)
+    n_draws = int(np.prod(draws.shape[:-1]))
+    ensemble = _weighted(make, source.name, n_draws, (), weights, how)
+    names = tuple(str(s + 1) for s in range(ensemble.n_partitions))
+    return Labels(ensemble=ensemble, names=names, ids=ids, notes=("one draw per row", *notes))
+
+
+def read_answers(
+    path: Path, how: Reading, *, missing: Missing = "unobserved", weights: Path | None = None
+) -> Labels:
+    """Read a table with one answer per row; objects and partitions are in the order in which they occur.
+
+    Parameters
+    ----------
+    path : Path
+        A table, of which ``how.columns`` names three columns: object, partition, label.
+    how : Reading
+        Options for reading.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        Meaning of the label -1.
+    weights : Path, default=None
+        A file of one weight per partition.
+
+    Raises
+    ------
+    OSError
+        A file is missing or cannot be read.
+    FileFormatError, InputError
+        Its shape or content is not valid for answers.
+    """
+    with opened(path) as source:
+        if not source.has_columns or how.id_column or how.label_column or how.drop:
+            raise InputError(
+                f"--rows answers is for tables, CSV and Parquet (got {source}). Leave --id-column, --label-column and --drop out, "
+                "and give the columns of objects, clusterings and labels, in this order: --columns card,person,pile."
+            )
+        table = table_of(source, how, "labels")
+    columns = [table.column(name, "--columns") for name in how.columns or ()]
+    if len(columns) != 3 or len(set(columns)) != 3:
         raise InputError(
-            f"{table.name}: {unknown[0]!r} is not a partition. The partitions are {listed(list(names))}."
+            f"--rows answers needs three columns of {source}: of objects, clusterings and labels, in this order. Name them, as in "
+            f"--columns card,person,pile. The columns are {listed(table.names)}."
         )
-    return [table.names.index(name) for name in names]
-
-
-def _saved_ensemble(source: Source) -> Ensemble | None:
-    if source.kind != "npz":
-        return None
-    _, meta = read_npz(source.path)
-    return Ensemble.load(source.path) if "ensemble" in str(meta.get("format", "")) else None
+    objects, partitions = columns[0].texts, columns[1].texts
+    answers = objects, partitions, columns[2].labels(noise=missing == "noise")
+    ids, names = list(dict.fromkeys(objects)), tuple(dict.fromkeys(partitions))
+    titles = [column.name for column in columns]
+    frame = dict(zip(titles, answers, strict=True))
+    make = partial(Ensemble.from_long, frame, *titles, objects=ids, partitions=names)
+    ensemble = _weighted(make, source.name, len(names), names, weights, how)
+    title = titles[0] if table.named and titles[0] else OBJECT
+    notes = ("one answer per row", *table.notes)
+    return Labels(ensemble=ensemble, names=names, ids=ids, id_name=title, notes=notes)

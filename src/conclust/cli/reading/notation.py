@@ -1,9 +1,10 @@
-"""How programs write tables: separators, empty cells, numbers, units and dates, declared once for all readers."""
+"""How programs write tables: separators, empty cells, numbers, units and dates, declared once for all readers; what a user may say of it."""
 
 from __future__ import annotations
 
 import re
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the options of the shell are declared without NumPy
@@ -22,7 +23,7 @@ _UNITS = "%€$£"
 _BLANK = " \u00a0\u202f"  # also those that do not break a line
 SPACES = " \t\n\r\x0b\x0c" + _BLANK
 """Characters around a cell that are no part of it: not all that str.strip() takes, such as a file separator."""
-_NUMBERS = {"point": (r"\.", ",'\u2019" + _BLANK), "comma": (",", ".'\u2019" + _BLANK)}
+_THOUSANDS = {"point": ",'\u2019" + _BLANK, "comma": ".'\u2019" + _BLANK}
 """Decimal signs, each with the signs that may stand between thousands."""
 _DATES = {
     "YYYY-MM-DD": (r"(\d{4})-(\d\d?)-(\d\d?)", r"\1-0\2-0\3"),
@@ -32,47 +33,71 @@ _DATES = {
     "MM/DD/YYYY": (r"(\d\d?)/(\d\d?)/(\d{4})", r"\3-0\1-0\2"),
 }
 _TIME = r"(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)Z?)?"
-NAMING = frozenset(
-    [
-        "id",
-        "ids",
-        "identifier",
-        "name",
-        "names",
-        "object",
-        "objects",
-        "key",
-        "index",
-        "idx",
-        "uuid",
-        "guid",
-        "code",
-        "barcode",
-        "row",
-        "rowid",
-        "sample",
-        "email",
-    ]
-)
-"""Last words of the names of columns that name objects."""
-NUMBERING = frozenset(["id", "ids", "identifier", "object", "row", "rowid", "index", "idx", "key"])
-"""Those that columns of numbers have only if they name objects: a 'code' or a 'sample' may be a measurement."""
+NUMBERING = re.compile(r"ids?|identifier|object|row|rowid|index|idx|key")
+"""Last words of the names of columns of numbers that name objects: a 'code' or a 'sample' may be a measurement."""
+NAMING = re.compile(NUMBERING.pattern + r"|objects|names?|uuid|guid|(bar)?code|sample|email")
+"""Those of other columns that name objects."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The user's settings for reading a file.
+
+    Parameters
+    ----------
+    delimiter : str, default=None
+        Separator of the columns of text files; None: detected.
+    header : bool, default=None
+        Whether text files have a header; None: detected.
+    decimal : {"point", "comma"}, default=None
+        Decimal sign of text files; None: detected for each column.
+    id_column, label_column : str, default=None
+        Columns of object names and of known classes, which are not data.
+    columns : tuple of str, default=None
+        Columns of data. None: all columns without another role.
+    drop : tuple of str, default=()
+        Columns to leave out.
+    categories : tuple of str, default=()
+        Columns of categories among points; ("all",): every column of text.
+    gaps : bool, default=False
+        Whether cells of points may be empty.
+    key : str, default=None
+        Name of the array of an NPZ or MAT file.
+    na : tuple of str, default=()
+        Further spellings of an empty cell in text files.
+    encoding : str, default=None
+        Encoding of text files without a byte order mark; None: UTF-8.
+    notations : dict of str to str, default={}
+        Notations in which an earlier file had its columns of numbers, which `readings` found.
+    command : tuple of str, default=("cluster",)
+        The words of the command, which a refusal repeats with what is missing; empty: it has no such options.
+    """
+
+    delimiter: str | None = None
+    header: bool | None = None
+    decimal: str | None = None
+    id_column: str | None = None
+    label_column: str | None = None
+    columns: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    gaps: bool = False
+    key: str | None = None
+    na: tuple[str, ...] = ()
+    encoding: str | None = None
+    notations: dict[str, str] = field(default_factory=dict)
+    command: tuple[str, ...] = ("cluster",)
 
 
 def _number(decimal: str) -> str:
-    sign, thousands = _NUMBERS[decimal]
-    whole = rf"(?:[0-9]{{1,3}}(?:[{thousands}][0-9]{{3}})+|[0-9]+)"
+    whole = rf"(?:[0-9]{{1,3}}(?:[{_THOUSANDS[decimal]}][0-9]{{3}})+|[0-9]+)"
+    sign = {"point": r"\.", "comma": ","}[decimal]
     return rf"[+-]?(?:{whole}(?:{sign}[0-9]*)?|{sign}[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
-_WRITTEN = {decimal: _number(decimal) for decimal in _NUMBERS}
+_NUMBERS = {decimal: _number(decimal) for decimal in _THOUSANDS}
 _PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_ANY_NUMBER = re.compile("|".join(_WRITTEN.values()) + "|[+-]?(?:inf|infinity)", re.IGNORECASE)
-
-
-def is_missing(text: str) -> bool:
-    """Return whether a cell marks a missing value in every column."""
-    return text.strip() in EMPTY
+_ANY_NUMBER = re.compile("|".join(_NUMBERS.values()) + "|[+-]?(?:inf|infinity)", re.IGNORECASE)
 
 
 def is_number(text: str, *, plain: bool = False) -> bool:
@@ -94,65 +119,47 @@ def readings(cells: Any) -> dict[str, Floats]:
     Parameters
     ----------
     cells : ChunkedArray of string
-        Cells that are not empty, without blanks around them.
+        Cells without blanks around them; null where they are empty.
 
     Returns
     -------
     dict of str to ndarray
-        By notation: "point" and "comma", with the unit, such as "comma %"; "YYYY-MM-DD" and the like, in days since 1970.
+        NaN where a cell is empty. By notation: "number" (of digits alone), "point" and "comma", with the unit, such as
+        "comma %"; "YYYY-MM-DD" and the like, in days since 1970.
     """
     from pyarrow import ArrowInvalid, compute
 
-    if not len(cells):
-        return {}
-
-    head = cells[:20].to_pylist()
+    found: dict[str, Any] = {}
+    with suppress(ArrowInvalid):  # far quicker than what follows
+        found["point"] = cells.cast("float64")
+        if not compute.any(compute.match_substring(cells, ".")).as_py():
+            return {"number": found["point"].to_numpy()}
+    head = cells[:1000].drop_null()[:20].to_pylist()
 
     def fits(pattern: str) -> bool:  # the first cells of most columns show that they do not
         if not all(re.fullmatch(pattern, cell) for cell in head):
             return False
-        matches = compute.match_substring_regex(cells, f"^(?:{pattern})$")
-        return bool(compute.all(matches).as_py())
+        return bool(compute.all(compute.match_substring_regex(cells, f"^(?:{pattern})$")).as_py())
 
-    found: dict[str, Floats] = {}
-    try:  # far quicker than what follows
-        found["point"] = cells.cast("float64").to_numpy()
-        if fits("[^.]*"):
-            found["comma"] = found["point"]
-        elif fits(_WRITTEN["comma"]):
-            found["comma"] = _numbers(cells, "comma")
-        return found
-    except ArrowInvalid:
-        pass
-    unit = next((sign for sign in _UNITS if head[0].startswith(sign) or head[0].endswith(sign)), "")
+    unit = next((sign for sign in _UNITS if head and sign in head[0]), "")
     sign, gap = re.escape(unit), f"[{_BLANK}]*" * bool(unit)
-    for decimal, pattern in _WRITTEN.items():
-        if fits(f"{sign}{gap}(?:{pattern})|(?:{pattern}){gap}{sign}"):
-            found[f"{decimal} {unit}".strip()] = _numbers(cells, decimal)
+    for decimal, pattern in _NUMBERS.items():
+        if decimal not in found and fits(f"{sign}{gap}(?:{pattern})|(?:{pattern}){gap}{sign}"):
+            others = f"[{_THOUSANDS[decimal]}{_UNITS}{_BLANK}]"
+            digits = compute.replace_substring_regex(cells, others, "")
+            digits = compute.replace_substring(digits, ",", ".").cast("float64")
+            found[f"{decimal} {unit}".strip()] = digits
     for name, (pattern, iso) in _DATES.items():
         if fits(pattern + _TIME):
+            written = compute.replace_substring_regex(cells, pattern + _TIME, iso + r" \4")
+            written = compute.replace_substring_regex(written, r"-0(\d\d)", r"-\1")
             with suppress(ArrowInvalid):  # such as the 31st of February
-                found[name] = _days(cells, pattern, iso)
-    return found
-
-
-def _numbers(cells: Any, decimal: str) -> Floats:
-    from pyarrow import compute
-
-    sign, thousands = _NUMBERS[decimal]
-    plain = compute.replace_substring_regex(cells, f"[{thousands}{_UNITS}{_BLANK}]", "")
-    values: Floats = compute.replace_substring_regex(plain, sign, ".").cast("float64").to_numpy()
-    return values
-
-
-def _days(cells: Any, pattern: str, iso: str) -> Floats:
-    from pyarrow import compute
-
-    written = compute.replace_substring_regex(cells, pattern + _TIME, iso + r" \4")
-    written = compute.replace_substring_regex(written, r"-0(\d\d)", r"-\1")
-    moments = compute.utf8_trim_whitespace(written).cast("timestamp[us]")
-    days: Floats = moments.cast("int64").to_numpy() / 86_400e6
-    return days
+                moments = compute.utf8_trim_whitespace(written).cast("timestamp[us]")
+                found[name] = compute.divide(moments.cast("int64").cast("float64"), 86_400e6)
+    first, last = next(iter(found), ""), next(reversed(found), "")
+    if first != last and found[first].equals(found[last]):
+        found = {last.replace("comma", "number"): found[last]}
+    return {notation: values.to_numpy() for notation, values in found.items()}
 
 
 def described(notation: str) -> str:

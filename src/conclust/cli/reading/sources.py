@@ -2,58 +2,44 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from conclust._files.formats import WHOLE
 from conclust._files.storage import open_regular, reading_limit
 from conclust.cli.console import STREAM
 from conclust.exceptions import FileFormatError, InputError
 
-
-def _gzip() -> Any:
-    return zlib.decompressobj(zlib.MAX_WBITS | 16)
-
-
-def _bzip2() -> Any:
-    return import_module("bz2").BZ2Decompressor()
-
-
-def _xz() -> Any:
-    return import_module("lzma").LZMADecompressor()
-
-
-_PACKINGS: dict[str, tuple[str, tuple[bytes, ...], Callable[[], Any]]] = {
-    "gzip": (".gz", (b"\x1f\x8b",), _gzip),
-    "bzip2": (".bz2", tuple(b"BZh%d1AY&SY" % level for level in range(1, 10)), _bzip2),
-    "xz": (".xz", (b"\xfd7zXZ",), _xz),
+_PACKINGS: dict[str, tuple[bytes, str, str, tuple[int, ...]]] = {
+    ".gz": (rb"\x1f\x8b", "zlib", "decompressobj", (zlib.MAX_WBITS | 16,)),
+    ".bz2": (rb"BZh[1-9]1AY&SY", "bz2", "BZ2Decompressor", ()),
+    ".xz": (rb"\xfd7zXZ", "lzma", "LZMADecompressor", ()),
 }
-"""Compressions of text: ending, first bytes, and what unpacks one stream."""
+"""Compressions of text by their endings: first bytes, and what unpacks one stream."""
 # Its streams need no checksum, so that damage may pass.
 _OF_ZSTD = "Unpack it in a pipe, 'zstd -dc FILE | conclust COMMAND -'"
 NO_TEXT = {
-    b"\xff\xfe\x00\x00": "is in UTF-32. Save it as CSV in UTF-8",
-    b"PK\x03\x04": "is a ZIP file or a spreadsheet. Save its table as CSV in UTF-8",
-    b"PAR1\x15": "is a Parquet file. Give it a name that ends in .parquet",
-    b"\x28\xb5\x2f\xfd": f"is compressed by zstd. {_OF_ZSTD}",
-    b"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
+    rb"\xff\xfe\0\0": "is in UTF-32. Save it as CSV in UTF-8",
+    rb"PK\x03\x04": "is a ZIP file or a spreadsheet. Save its table as CSV in UTF-8",
+    rb"PAR1\x15": "is a Parquet file. Give it a name that ends in .parquet",
+    rb"\x28\xb5\x2f\xfd": f"is compressed by zstd. {_OF_ZSTD}",
+    rb"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
     **{
-        beginning: f"is compressed by {name}. Give it a name that ends in {ending}"
-        for name, (ending, beginnings, _) in _PACKINGS.items()
-        for beginning in beginnings
+        beginning: f"is compressed. Give it a name that ends in {ending}"
+        for ending, (beginning, *_) in _PACKINGS.items()
     },
 }
 """First bytes of files that are not text, whatever their names."""
 _BLOCK = 1 << 12  # packed bytes at once: these unpack to at most some 100 MB
 _KINDS = {ending: one.kind for one in WHOLE.values() for ending in one.endings}
-_BEGINNINGS = [(one.beginning, one.kind) for one in WHOLE.values() if one.beginning]
 _SHEET = "Save the sheet as CSV (UTF-8)"
 _PICKLE = "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet"
 _ELSEWHERE = {
@@ -84,56 +70,45 @@ class Source:
 
     def read(self) -> bytes:
         """Return the content, unpacked; refuse one that is damaged or larger than what is read."""
-        content, size = [], 0
-        try:
-            with open_regular(self.path) as file:
-                for part in self._parts(file):
-                    content.append(part)
-                    size += len(part)
-                    if size > reading_limit():
-                        limit = f"more than {reading_limit():,} bytes, the limit"
-                        raise FileFormatError(f"{self} unpacks to {limit}.")
-        except ImportError as error:
-            what = f"which this Python cannot unpack ({error}). Unpack it first"
-            raise FileFormatError(f"{self} is compressed by {self.packing}, {what}.") from error
-        except Exception as error:
-            if not _is_damage(error):
-                raise
-            what = f"is damaged or cut off: it does not unpack ({error})"
-            raise FileFormatError(f"{self} {what}.") from error
-        return content[0] if len(content) == 1 else b"".join(content)
-
-    def _parts(self, file: BinaryIO) -> Iterator[bytes]:
-        if not self.packing:
-            yield from iter(lambda: file.read(1 << 30), b"")
-        else:
-            yield from _streams(file, _PACKINGS[self.packing][2])
+        content, size, limit = [], 0, reading_limit()
+        with open_regular(self.path) as file:
+            packed = file.read(limit + 1)
+        for part in _unpacked(packed, self) if self.packing else [packed]:
+            content.append(part)
+            size += len(part)
+            if size > limit:
+                raise FileFormatError(
+                    f"{self} unpacks to more than {limit:,} bytes, which is the limit."
+                )
+        return b"".join(content)
 
 
-def _streams(file: BinaryIO, decompressor: Callable[[], Any]) -> Iterator[bytes]:
+def _unpacked(packed: bytes, source: Source) -> Iterator[bytes]:
     """Unpack streams that follow one another, as parallel compressors write them; zeros may be between."""
-    stream = None
-    while packed := file.read(_BLOCK):
-        while packed:
-            if stream is None or stream.eof:
-                packed = packed if stream is None else packed.lstrip(b"\0")
-                if not packed:
+    _, module, name, settings = _PACKINGS[source.packing]
+    try:
+        unpacker = import_module(module)
+    except ImportError as error:
+        raise FileFormatError(
+            f"{source} is compressed, and this Python cannot unpack it ({error}). Unpack it first."
+        ) from error
+    try:
+        stream: Any = getattr(unpacker, name)(*settings)
+        for begin in range(0, len(packed), _BLOCK):
+            block = packed[begin : begin + _BLOCK]
+            while block:
+                if stream.eof and not (block := block.lstrip(b"\0")):
                     break
-                stream = decompressor()
-            yield stream.decompress(packed)
-            packed = stream.unused_data if stream.eof else b""
-    if stream is None or not stream.eof:
-        raise EOFError("it ends within a compressed stream")
-
-
-def _is_damage(error: Exception) -> bool:
-    """Return whether packed bytes caused an error; bz2 raises a bare OSError, unlike the disk."""
-    if isinstance(error, OSError):
-        return error.errno is None
-    lzma = sys.modules.get("lzma")
-    return isinstance(error, EOFError | zlib.error) or (
-        lzma is not None and isinstance(error, lzma.LZMAError)
-    )
+                if stream.eof:
+                    stream = getattr(unpacker, name)(*settings)
+                yield stream.decompress(block)
+                block = stream.unused_data if stream.eof else b""
+        if not stream.eof:
+            raise EOFError("it ends within a compressed stream")
+    except (OSError, EOFError, zlib.error, getattr(unpacker, "LZMAError", EOFError)) as error:
+        raise FileFormatError(
+            f"{source} is damaged or cut off: it does not unpack ({error})."
+        ) from error
 
 
 @contextmanager
@@ -150,51 +125,38 @@ def opened(path: Path, unknown: str = "") -> Iterator[Source]:
     OSError
         It does not exist or cannot be read.
     """
-    if path == STREAM:
-        with _copied(getattr(sys.stdin, "buffer", None), "standard input") as source:
-            yield source
-    elif str(path).startswith(("/dev/fd/", "/proc/self/fd/")) or str(path) == "/dev/stdin":
-        # Pipes that the shell made; others, like a FIFO, are never waited for.
-        with path.open("rb") as pipe, _copied(pipe, str(path)) as source:
-            yield source
-    else:
+    # Pipes that the shell made; others, like a FIFO, are never waited for.
+    piped = re.match(r"/dev/fd/|/proc/self/fd/|/dev/stdin$", str(path)) is not None
+    if path != STREAM and not piped:
         if path.is_dir():
             raise InputError(f"{path} is a folder. Give a file in it.")
         path.stat()  # a missing file has no format
         yield _by_suffix(path, unknown)
-
-
-@contextmanager
-def _copied(stream: BinaryIO | None, name: str) -> Iterator[Source]:
-    if stream is None:
-        raise InputError("Standard input is closed: there is nothing to read.")
+        return
+    name = "standard input" if path == STREAM else str(path)
+    with path.open("rb") if piped else nullcontext(getattr(sys.stdin, "buffer", None)) as stream:
+        if stream is None:
+            raise InputError("Standard input is closed: there is nothing to read.")
+        content = stream.read(reading_limit() + 1)
+    if len(content) > reading_limit():
+        raise InputError(f"{name} holds more than the {reading_limit():,} bytes read.")
     with tempfile.TemporaryDirectory(prefix="conclust-") as folder:
-        path = Path(folder) / "input"
-        with path.open("wb") as file:
-            left = reading_limit()
-            while content := stream.read(min(left + 1, 1 << 20)):
-                left -= len(content)
-                if left < 0:
-                    raise InputError(f"{name} holds more than the {reading_limit():,} bytes read.")
-                file.write(content)
-        with path.open("rb") as file:
-            first = file.read(10)
-        packing = next((name for name, (_, b, _) in _PACKINGS.items() if first.startswith(b)), "")
-        kind = next((kind for begin, kind in _BEGINNINGS if first.startswith(begin)), "csv")
-        yield Source(path, kind, name, packing)
+        copy = Path(folder) / "input"
+        copy.write_bytes(content)
+        packing = (end for end, (first, *_) in _PACKINGS.items() if re.match(first, content))
+        begun = (f.kind for f in WHOLE.values() if f.beginning and content.startswith(f.beginning))
+        yield Source(copy, next(begun, "csv"), name, next(packing, ""))
 
 
 def _by_suffix(path: Path, unknown: str) -> Source:
-    suffix = path.suffix.lower()
-    packing = next((name for name, (ending, *_) in _PACKINGS.items() if ending == suffix), "")
-    if packing:
-        suffix = Path(path.stem).suffix.lower() or ".csv"
+    suffix, packing = path.suffix.lower(), ""
+    if suffix in _PACKINGS:
+        suffix, packing = Path(path.stem).suffix.lower() or ".csv", suffix
     kind = _KINDS.get(suffix, unknown)
     if packing and kind not in ("", "csv"):
         raise InputError(f"{path}: only CSV files may be compressed. Decompress it first.")
     if not kind:
         which = f"with the suffix {suffix!r}" if suffix else "without a suffix"
-        *packed, last = (f".csv{ending}" for ending, *_ in _PACKINGS.values())
-        known = f"Known are {', '.join([*sorted(_KINDS), *packed])} and {last}"
+        known = f"Known are {', '.join([*sorted(_KINDS), *(f'.csv{end}' for end in _PACKINGS)])}"
         raise InputError(f"{path}: files {which} are not read. {_ELSEWHERE.get(suffix, known)}.")
     return Source(path, kind, str(path), packing)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import InitVar, dataclass, field
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,13 @@ from conclust._types import Floats
 from conclust.cli.reading.notation import (
     EMPTY,
     EMPTY_NUMBER,
+    NAMING,
+    NUMBERING,
     SPACES,
+    Reading,
     described,
     is_number,
+    last_word,
     readings,
 )
 from conclust.cli.reading.sources import Source
@@ -27,367 +31,301 @@ from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, 
 from conclust.exceptions import InputError
 
 
-@dataclass(frozen=True)
-class Reading:
-    """The user's settings for reading a file.
-
-    Parameters
-    ----------
-    delimiter : str, default=None
-        Separator of the columns of text files; None: detected.
-    header : bool, default=None
-        Whether text files have a header; None: detected.
-    decimal : {"point", "comma"}, default=None
-        Decimal sign of text files; None: detected for each column.
-    id_column, label_column : str, default=None
-        Columns of object names and of known classes, which are not data.
-    columns : tuple of str, default=None
-        Columns of data. None: all columns without another role.
-    drop : tuple of str, default=()
-        Columns to leave out.
-    categories : tuple of str, default=()
-        Columns of categories among points; ("all",): every column of text.
-    gaps : bool, default=False
-        Whether cells of points may be empty.
-    key : str, default=None
-        Name of the array of an NPZ or MAT file.
-    na : tuple of str, default=()
-        Further spellings of an empty cell in text files.
-    encoding : str, default=None
-        Encoding of text files without a byte order mark; None: UTF-8.
-    notations : dict of str to str, default={}
-        Notations in which an earlier file had its columns of numbers, which `readings` found.
-    command : tuple of str, default=("cluster",)
-        The words of the command, which a refusal repeats with what is missing; empty: it has no such options.
-    """
-
-    delimiter: str | None = None
-    header: bool | None = None
-    decimal: str | None = None
-    id_column: str | None = None
-    label_column: str | None = None
-    columns: tuple[str, ...] | None = None
-    drop: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    gaps: bool = False
-    key: str | None = None
-    na: tuple[str, ...] = ()
-    encoding: str | None = None
-    notations: dict[str, str] = field(default_factory=dict)
-    command: tuple[str, ...] = ("cluster",)
-
-    def is_empty(self, text: str) -> bool:
-        """Return whether a cell of text marks a missing value."""
-        return text.strip() in (*EMPTY, *self.na)
-
-
-@dataclass
-class Numbers:
-    """A column of text as numbers: their values by notation, and cells that are empty only among numbers."""
-
-    found: dict[str, Floats]
-    empty_words: list[str]
-    notation: str = ""
-
-    @property
-    def values(self) -> Floats | None:
-        """The values; None: the column is text, or its notation is not known."""
-        return self.found.get(self.notation)
-
-
-class Table:
-    """Columns of a file, of Arrow or NumPy.
+class Column:
+    """A column of a file, as text, numbers and labels.
 
     Attributes
     ----------
     name : str
-        Name of the file in messages.
-    names : tuple of str
-        Names of the columns; "1", "2", ... where they have none.
-    named : bool
-        Whether the file names its columns.
-    notes : tuple of str
-        Remarks on the reading of the file.
-    index : tuple of int
-        Columns that pandas wrote as the index of the rows.
-    text : TextFile or None
-        The file, if it is one of text.
+        Its name; its number from 1 where it has none.
+    notation : str
+        The one of `readings` that is used; empty: none, or none yet.
+    empty_words : list of str
+        Cells that are empty only among numbers.
     """
 
-    def __init__(
-        self, name: str, columns: Sequence[Any], names: Sequence[str], how: Reading, **more: Any
-    ) -> None:
-        self.name, self.columns, self.names, self.how = name, columns, tuple(names), how
-        self.text: TextFile | None = more.get("text")
-        self.named: bool = more.get("named", True)
-        self.notes: tuple[str, ...] = more.get("notes", ())
-        self.index: tuple[int, ...] = more.get("index", ())
-        self._array: NDArray[Any] | None = more.get("array")
-        self._read: dict[int, Numbers] = {}
+    def __init__(self, table: Table, place: int, name: str, data: Any) -> None:
+        self.table, self.place, self.name, self._data = table, place, name, data
+        self._is_array = isinstance(data, np.ndarray)
+        self._has_words = not self._is_array and is_arrow_text(data.type)
+        self.notation = ""
+        self.empty_words: list[str] = []
+
+    @cached_property
+    def _cells(self) -> Any:
+        """The text without blanks around the cells, null where they are empty."""
+        from pyarrow import array, compute
+
+        cells = compute.utf8_trim(self._data.cast("string"), SPACES)
+        empty = compute.is_in(cells, value_set=array([*EMPTY, *self.table.how.na]))
+        return compute.if_else(empty, None, cells)
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The cells as text."""
+        cells = self._data.tolist() if self._is_array else self._data.to_pylist()
+        return ["" if cell is None else str(cell).strip(SPACES) for cell in cells]
+
+    @cached_property
+    def words(self) -> list[str | None]:
+        """The cells as text, None where they are empty."""
+        empty = {*EMPTY, *self.table.how.na}
+        return [None if text.strip() in empty else text for text in self.texts]
+
+    @cached_property
+    def readings(self) -> dict[str, Floats]:
+        """The values in every notation that fits all cells."""
+        if self._is_array:
+            return {"number": self._data.astype(np.float64)}
+        from pyarrow import array, compute, types
+
+        if not self._has_words:
+            if types.is_timestamp(self._data.type) or types.is_date(self._data.type):
+                days = self._data.cast("timestamp[us]").cast("int64").to_numpy() / 86_400e6
+                return {"YYYY-MM-DD": days}
+            self._refuse_type()
+            return {"number": np.asarray(arrow_labels(self._data), dtype=np.float64)}
+        found = readings(self._cells)
+        if not found:
+            is_word = compute.is_in(self._cells, value_set=array(EMPTY_NUMBER))
+            self.empty_words = self._cells.filter(is_word).unique().to_pylist()
+            if self.empty_words:
+                found = readings(compute.if_else(is_word, None, self._cells))
+        return found
+
+    @property
+    def values(self) -> Floats | None:
+        """The numbers; None: the column is text, or its notation is not known."""
+        return self.readings.get(self.notation)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is text, without a number in its first cells."""
+        if not self._has_words or self.readings:
+            return False
+        return not any(map(is_number, self.texts[:1000]))
+
+    def names_rows(self, *, few: int) -> bool:
+        """Return whether it may name the objects: a different value in every row, in a place for names."""
+        word, labels = last_word(self.name) if self.table.named else "", self.table.of_labels
+        called = (NAMING if labels or self.is_text else NUMBERING).fullmatch(word) is not None
+        first = self.place == 0 and (len(self.table) >= few if labels else self.is_text)
+        if not (called or first) or not (self.is_text or self.is_whole or (labels and called)):
+            return False
+        return len(self.table) > 2 and self.differs
+
+    @property
+    def differs(self) -> bool:
+        """Whether every cell has another value, and none is empty."""
+        return len(set(self.words)) == len(self.words) and None not in self.words
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of its cells are whole numbers."""
+        return any(np.array_equal(values, np.rint(values)) for values in self.readings.values())
+
+    def settle(self, signs: set[str]) -> None:
+        """Choose a notation: the one of an earlier file, or one with the decimal sign of other columns."""
+        given, fit = self.table.how.notations.get(self.name), list(self.readings)
+        if self.table.how.decimal or len(signs) == 1:
+            others = {"point", "comma"} - signs
+            same = [one for one in fit if one.split()[0] not in others]
+            fit = same if same or self.table.how.decimal else fit
+        if given in fit:
+            fit = [given]
+        elif len(fit) > 1 and fit[0] == "point" and not any("," in text for text in self.texts):
+            fit = fit[:1]
+        self.notation = fit[0] if len(fit) == 1 else ""
+
+    @property
+    def how_written(self) -> list[str]:
+        """What is unusual in its notation."""
+        words = [f"{word!r} as empty" for word in self.empty_words]
+        return [*filter(None, [described(self.notation)]), *words]
+
+    def labels(self, *, noise: bool) -> NDArray[Any]:
+        """Return it as labels: -1 missing, -2 noise, also for -1 if `noise`."""
+        labels = self._data if self._is_array else self._arrow_labels(noise)
+        labels = labels.objects() if isinstance(labels, CodedColumn) else labels
+        if not noise:
+            return labels
+        is_noise = labels == -1
+        if labels.dtype.kind not in "biuf":
+            labels = labels.astype(object)
+            is_noise = np.array([str(label).strip() == "-1" for label in labels], dtype=np.bool_)
+        return np.where(is_noise, -2, labels)
+
+    def _arrow_labels(self, noise: bool) -> Any:
+        """Return labels of Arrow; if `noise`, none that is missing is -1."""
+        from pyarrow import ArrowInvalid
+
+        self._refuse_type()
+        if self.table.text is None:
+            return arrow_labels(self._data)
+        try:
+            numbers = self._cells.cast("float64")  # which does not take hexadecimal ones
+        except ArrowInvalid:  # names
+            return arrow_labels(self._cells)
+        values = numbers.to_numpy()
+        bad = ((np.rint(values) != values) & ~np.isnan(values)) | (values < -2) | (values >= 2**63)
+        if bad.any():
+            row = int(np.argmax(bad))
+            text, fraction = self.texts[row], values[row] != np.rint(values[row])
+            what = "not a whole number" if fraction else "too small or too large"
+            raise InputError(
+                f"{self.table.name}: {self.at(row)}: the label {text[:60]!r} is {what}. Labels are whole numbers from 0 on or names; -1 is "
+                f"missing, -2 is noise. If these are points, not labels, use: conclust cluster; if {text[:60]!r} is a code of missing "
+                f"labels, give --na={text[:60]}."
+            )
+        inexact = (np.abs(values) >= 2.0**53).any()
+        whole = (self._cells if inexact else numbers).cast("int64")
+        return arrow_labels(whole) if noise else whole.fill_null(-1).to_numpy()
+
+    def at(self, row: int) -> str:
+        """Return the position of a cell: line or row, and column."""
+        name, text = f" ({self.name!r})" if self.table.named else "", self.table.text
+        where = f"row {row + 1}" if text is None else f"line {text.line(row)}"
+        return f"{where}, column {self.place + 1}{name}"
+
+    def _refuse_type(self) -> None:
+        from pyarrow import types
+
+        kind = self._data.type
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        number = types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)
+        if not number and not is_arrow_text(kind):
+            raise InputError(
+                f"{self.table.name}: the column {self.name!r} is of type {kind}; numbers, text and dates of points are read."
+            )
+
+
+@dataclass
+class Table:
+    """The columns of a file.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file in messages.
+    data : sequence of ChunkedArray or ndarray
+        The cells of its columns.
+    column_names : sequence of str
+        Their names; "1", "2", ... where they have none.
+    how : Reading
+        How it is read.
+    of_labels : bool, default=True
+        Whether it holds labels, which may be text, or points.
+    named : bool, default=True
+        Whether the file names its columns.
+    notes : tuple of str, default=()
+        Remarks on the reading of the file.
+    index : set of str, default=set()
+        Columns that pandas wrote as the index of the rows.
+    text : TextFile, default=None
+        The file, if it is one of text.
+
+    Attributes
+    ----------
+    columns : list of Column
+        Its columns.
+    """
+
+    name: str
+    data: InitVar[Sequence[Any]]
+    column_names: InitVar[Sequence[str]]
+    how: Reading
+    of_labels: bool = True
+    named: bool = True
+    notes: tuple[str, ...] = ()
+    index: set[str] = field(default_factory=set)
+    text: TextFile | None = None
+
+    def __post_init__(self, data: Sequence[Any], column_names: Sequence[str]) -> None:
+        cells = zip(column_names, data, strict=True)
+        self.columns = [Column(self, j, name, one) for j, (name, one) in enumerate(cells)]
+        self._length = len(data[0]) if len(data) else 0
 
     def __len__(self) -> int:
-        return len(self.columns[0])
+        return self._length
 
-    def column(self, wanted: str, option: str) -> int:
-        """Return the index of the column `wanted`, given by its name or counted from 1."""
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns; "1", "2", ... where they have none."""
+        return tuple(column.name for column in self.columns)
+
+    def column(self, wanted: str, option: str) -> Column:
+        """Return the column `wanted`, given by its name or counted from 1."""
         if wanted in self.names:
-            return self.names.index(wanted)
-        place = place_of(wanted, len(self.names))
-        if place is not None:
-            return place
+            return self.columns[self.names.index(wanted)]
+        if wanted.isascii() and wanted.isdigit() and len(wanted) < 10:
+            for column in self.columns[int(wanted) - 1 : int(wanted)]:
+                return column
         raise InputError(
             f"{option}: {self.name} has no column {wanted!r}. Its columns are {listed(self.names)}."
         )
 
-    def cells(self, j: int) -> Any:
-        """Return a column of text without blanks around the cells, null where they are empty."""
-        from pyarrow import array, compute
 
-        cells = compute.utf8_trim(self.columns[j].cast("string"), SPACES)
-        empty = compute.is_in(cells, value_set=array([*EMPTY, *self.how.na]))
-        return compute.if_else(empty, None, cells)
-
-    def is_words(self, j: int) -> bool:
-        """Return whether a column is of text, in a file of text also one of numbers."""
-        return not isinstance(self.columns[j], np.ndarray) and is_arrow_text(self.columns[j].type)
-
-    def is_text(self, j: int) -> bool:
-        """Return whether a column is text, without a number in its first cells."""
-        if not self.is_words(j) or self.numbers_of(j).found:
-            return False
-        return not any(is_number(cell or "") for cell in self.columns[j][:1000].to_pylist())
-
-    def numbers_of(self, j: int) -> Numbers:
-        """Return a column as numbers in every notation that fits all of its cells."""
-        if j not in self._read:
-            self._read[j] = self._numbers(j)
-        return self._read[j]
-
-    def _numbers(self, j: int) -> Numbers:
-        column = self.columns[j]
-        if isinstance(column, np.ndarray):
-            return Numbers({"point": column.astype(np.float64)}, [], "point")
-        from pyarrow import array, compute, types
-
-        kind = plain_type(column.type)
-        if types.is_timestamp(kind) or types.is_date(kind):
-            days = column.cast("timestamp[us]").cast("int64").to_numpy() / 86_400e6
-            return Numbers({"YYYY-MM-DD": days}, [], "YYYY-MM-DD")
-        if not is_arrow_text(kind):
-            self._refuse_type(j)
-            values = (
-                np.array([*column.to_pylist(), None], dtype=np.float64)[:-1]
-                if not types.is_floating(kind)
-                else np.asarray(column.to_numpy(), dtype=np.float64)
-            )
-            return Numbers({"point": values}, [], "point")
-        found = {}
-        if not (self.how.na or column.null_count):
-            found = readings(column.cast("string"))
-        words: list[str] = []
-        if not found:
-            cells = self.cells(j)
-            found = readings(cells.drop_null())
-            if not found:
-                no_number = compute.is_in(cells, value_set=array(EMPTY_NUMBER))
-                words = cells.filter(no_number).unique().to_pylist()
-                cells = compute.if_else(no_number, None, cells)
-                found = readings(cells.drop_null()) if words else {}
-            full = cells.is_valid().to_numpy()
-            for notation, values in found.items():
-                found[notation] = np.full(len(full), np.nan)
-                found[notation][full] = values
-        return Numbers(found, words)
-
-    def values(self, j: int) -> Floats:
-        """Return a settled column of numbers."""
-        read = self.numbers_of(j)
-        return read.found[read.notation]
-
-    def settle(self, columns: Sequence[int]) -> None:
-        """Choose the notation of columns where several fit: the given one, or that of the other columns."""
-        reads = {j: self.numbers_of(j) for j in columns}
-        signs = {next(iter(read.found)) for read in reads.values() if len(read.found) == 1}
-        signs = {sign.split()[0] for sign in signs} & {"point", "comma"}
-        if self.how.decimal is not None:
-            signs = {self.how.decimal}
-        for j, read in reads.items():
-            if not self.is_words(j):
-                continue
-            others = {"point", "comma"} - signs
-            fit = [one for one in read.found if one.split()[0] not in others]
-            if self.how.decimal is None and (not fit or len(signs) != 1):
-                fit = list(read.found)
-            if (given := self.how.notations.get(self.names[j])) in fit:
-                fit = [given]
-            if fit[:1] == ["point"] and not self._has(j, ","):
-                fit = fit[:1]
-            pairs = [(read.found[fit[0]], read.found[one]) for one in fit]
-            same = all(np.array_equal(one, other, equal_nan=True) for one, other in pairs)
-            whole = same and set(read.found) == {"point", "comma"}
-            read.notation = ("point" if whole and len(fit) > 1 else fit[0]) if fit and same else ""
-
-    def _has(self, j: int, sign: str) -> bool:
-        from pyarrow import compute
-
-        return bool(compute.any(compute.match_substring(self.columns[j], sign)).as_py())
-
-    def how_written(self, columns: Sequence[int]) -> list[str]:
-        """Return what is unusual in the notation of columns, each with their names."""
-        said: dict[str, list[str]] = {}
-        for j in columns:
-            read = self.numbers_of(j)
-            words = [f"{word!r} as empty" for word in read.empty_words]
-            for what in filter(None, [described(read.notation), *words]):
-                said.setdefault(what, []).append(self.names[j])
-        return [f"{what} in {listed(names)}" for what, names in said.items()]
-
-    def texts(self, columns: Sequence[int]) -> list[list[str]]:
-        """Read columns as text."""
-        read = []
-        for column in (self.columns[j] for j in columns):
-            cells = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
-            texts = ["" if cell is None else str(cell) for cell in cells]
-            read.append([text.strip(SPACES) for text in texts] if self.text else texts)
-        return read
-
-    def labels(self, columns: Sequence[int], *, noise: bool) -> NDArray[Any]:
-        """Read columns as labels: -1 missing, -2 noise, also for -1 if `noise`."""
-        if self._array is not None:
-            whole = list(columns) == list(range(len(self.names)))
-            labels = self._array if whole else self._array[:, list(columns)]
-            return _with_noise(labels) if noise else labels
-        arrays = [self._labels(j, noise) for j in columns]
-        if all(column.dtype.kind in "biuf" for column in arrays) and stay_exact(arrays):
-            return np.column_stack(arrays)
-        labels = np.empty((len(self), len(columns)), dtype=object)
-        for u, column in enumerate(arrays):
-            labels[:, u] = column
-        return labels
-
-    def _labels(self, j: int, noise: bool) -> NDArray[Any]:
-        column = self.columns[j]
-        self._refuse_type(j)
-        if self.text is not None:
-            from pyarrow import ArrowInvalid
-
-            for trimmed in (False, True):
-                if trimmed or not self.how.na:
-                    with suppress(ArrowInvalid):  # names
-                        return self._whole(j, self.cells(j) if trimmed else column, noise)
-            column = self.cells(j)
-        labels = arrow_labels(column)
-        labels = labels.objects() if isinstance(labels, CodedColumn) else labels
-        return _with_noise(labels) if noise else labels
-
-    def _whole(self, j: int, cells: Any, noise: bool) -> NDArray[Any]:
-        """Return the labels of a column of numbers, which must be whole."""
-        numbers = cells.cast("float64").to_numpy()  # which does not take hexadecimal ones
-        missing = np.isnan(numbers)
-        bad = ~missing & ((np.rint(numbers) != numbers) | (numbers < -2) | (numbers >= 2.0**63))
-        if (np.abs(numbers) >= 2.0**53).any() and not bad.any():
-            exact = cells.cast("int64").fill_null(-1)
-            numbers = exact.to_numpy()
-        if bad.any():
-            row = int(np.argmax(bad))
-            text = self.texts([j])[0][row]
-            fraction = np.isfinite(float(text)) and float(text) % 1 != 0
-            code = (
-                "" if fraction else f"If this is a code of missing labels, give --na={text[:60]}. "
-            )
-            raise InputError(
-                f"{self.name}: {self.place(row, j)}: the label {text[:60]!r} {'is not a whole number' if float(text) >= 0 or fraction else 'is negative'}. Labels are whole numbers "
-                f"from 0 on or names; -1 is missing, -2 is noise. {code}If these are points, not labels, use: conclust cluster."
-            )
-        if noise:
-            numbers = np.where(numbers == -1, -2, numbers)
-        return np.where(missing, -1, numbers).astype(np.int64)
-
-    def place(self, row: int, j: int) -> str:
-        """Return the position of a cell: line or row, and column."""
-        name = f" ({self.names[j]!r})" if self.named else ""
-        where = f"row {row + 1}" if self.text is None else f"line {self.text.line(row)}"
-        return f"{where}, column {j + 1}{name}"
-
-    def _refuse_type(self, j: int) -> None:
-        from pyarrow import types
-
-        kind = plain_type(self.columns[j].type)
-        number = types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)
-        if not (number or is_arrow_text(kind)):
-            raise InputError(
-                f"{self.name}: the column {self.names[j]!r} is of type {kind}; numbers, dates and text are read."
-            )
+def settle(columns: Sequence[Column], decimal: str | None) -> None:
+    """Choose the notation of columns where several fit: by the given decimal sign, or that of the other columns."""
+    only = [next(iter(column.readings)) for column in columns if len(column.readings) == 1]
+    signs = {decimal} if decimal else {one.split()[0] for one in only} & {"point", "comma"}
+    for column in columns:
+        column.settle(signs)
 
 
-@contextmanager
-def table_of(source: Source, how: Reading, *, labels: bool) -> Iterator[Table]:
-    """Open a file as a table, in any format except a saved ensemble; `labels`: whether text is data."""
+def label_matrix(columns: Sequence[Column], *, noise: bool) -> NDArray[Any]:
+    """Return columns as labels: -1 missing, -2 noise, also for -1 if `noise`."""
+    arrays = [column.labels(noise=noise) for column in columns]
+    if all(column.dtype.kind in "biuf" for column in arrays) and stay_exact(arrays):
+        return np.column_stack(arrays)
+    labels = np.empty((len(arrays[0]), len(columns)), dtype=object)
+    for u, column in enumerate(arrays):
+        labels[:, u] = column
+    return labels
+
+
+_USUAL = {
+    "points": ("X", "points", "data", "fea"),
+    "labels": ("labels", "L", "members", "X"),
+    "labelling": ("labels", "label", "y", "gt"),
+}
+"""Usual names of arrays in an NPZ or MAT file."""
+
+
+def table_of(source: Source, how: Reading, what: Literal["points", "labels", "labelling"]) -> Table:
+    """Read a file as a table, in any format except a saved ensemble; in labels, text is data."""
+    labels = what != "points"
     form = WHOLE[source.kind]
     if form.read is None:
-        text = TextFile(
-            source, labels=labels, delimiter=how.delimiter, header=how.header, encoding=how.encoding
-        )
-        named = text.has_header
-        yield Table(
-            source.name, text.columns, text.names, how, text=text, named=named, notes=text.notes
-        )
-    elif form.has_columns:
+        text = TextFile(source, how, labels=labels)
+        named, notes = text.has_header, text.notes
+        return Table(source.name, text.columns, text.names, how, labels, named, notes, text=text)
+    if form.has_columns:
         refuse_options_of_text(source, how)
-        yield table_of_frame(form.read(source.path, source.name, False), source.name, how)
-    else:
-        refuse_columns(source, how)
-        usual = ("labels", "L", "members", "X") if labels else ("X", "points", "data", "fea")
-        array = read_array(source, how, usual, mmap=labels)
-        if labels and array.ndim == 1:
-            array = array[:, np.newaxis]
-        if array.ndim != 2 or not (labels or array.dtype.kind in "biuf"):
-            what = (
-                "labels are a two-dimensional array of labels, one clustering per column"
-                if labels
-                else "points are a two-dimensional array of real numbers, one object per row"
-            )
-            raise InputError(
-                f"{source}: {what}. Got shape {array.shape} and dtype {array.dtype} instead."
-            )
-        names = tuple(str(j + 1) for j in range(array.shape[1]))
-        yield Table(source.name, list(array.T), names, how, named=False, array=array)
-
-
-def table_of_frame(frame: Any, name: str, how: Reading | None = None) -> Table:
-    """Wrap an Arrow table; messages call its file `name`."""
-    index = index_columns(frame.schema)
-    places = tuple(j for j, name in enumerate(frame.column_names) if name in index)
-    return Table(name, frame.columns, frame.column_names, how or Reading(), index=places)
-
-
-def _with_noise(labels: NDArray[Any]) -> NDArray[Any]:
-    """Return labels with -2 (noise) for -1, also for -1 as text."""
-    if labels.dtype.kind in "OUT":
-        labels = labels.astype(object)
-        is_noise = np.frompyfunc(_is_minus_one, 1, 1)(labels).astype(bool)
-    else:
-        is_noise = labels == -1
-    return np.where(is_noise, -2, labels) if is_noise.any() else labels
-
-
-def _is_minus_one(cell: Any) -> bool:
-    return cell.strip() == "-1" if isinstance(cell, str) else bool(cell == -1)
-
-
-def place_of(text: str, n_columns: int) -> int | None:
-    """Return the index of a column whose number, counted from 1, is given as text; None if it is not such a number."""
-    if not (text.isascii() and text.isdigit()) or len(text) > 9:
-        return None
-    return int(text) - 1 if 1 <= int(text) <= n_columns else None
-
-
-def refuse_columns(source: Source, how: Reading) -> None:
-    """Refuse options for names and classes with an array, which holds numbers only."""
+        frame = form.read(source.path, source.name, False)
+        return table_of_frame(frame, source.name, how, of_labels=labels)
     if how.id_column is not None or how.label_column is not None:
         raise InputError(
             f"{source} is an array without named columns: --id-column and --label-column are for CSV and Parquet."
         )
+    array = read_array(source, how, _USUAL[what], mmap=labels)
+    if labels and array.ndim == 1:
+        array = array[:, np.newaxis]
+    if what == "labelling" and len(array) == 1:  # a row, which is how MATLAB writes vectors
+        array = array.T
+    if array.ndim != 2 or array.dtype.kind not in ("biufUS" if labels else "biuf"):
+        kinds = "numbers or names, an object per row" if labels else "real numbers, a point per row"
+        raise InputError(
+            f"{source}: {what} are two-dimensional arrays of {kinds}. Got shape {array.shape} and dtype {array.dtype} instead."
+        )
+    names = [str(j + 1) for j in range(array.shape[1])]
+    return Table(source.name, list(array.T), names, how, labels, named=False)
+
+
+def table_of_frame(frame: Any, name: str, how: Reading, *, of_labels: bool = True) -> Table:
+    """Wrap an Arrow table; messages call its file `name`."""
+    index = index_columns(frame.schema)
+    return Table(name, frame.columns, frame.column_names, how, of_labels, index=index)
 
 
 def refuse_options_of_text(source: Source, how: Reading) -> None:
@@ -406,13 +344,13 @@ def read_array(
     form = WHOLE[source.kind]
     assert form.read is not None
     arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
+    names = listed(tuple(arrays))
     if not arrays:
         raise InputError(f"{source} does not contain an array of numbers.")
     if {"codes", "cluster_counts"} <= arrays.keys():
         raise InputError(
             f"{source} is a saved ensemble, which is read by 'conclust combine'. Here give a table of labels."
         )
-    names = listed(tuple(arrays))
     if how.key is not None and form.holds == "arrays":
         if how.key not in arrays:
             raise InputError(f"{source} has no array {how.key!r}. Its arrays are {names}.")
@@ -421,11 +359,6 @@ def read_array(
     if len(arrays) > 1 and found not in usual:
         raise InputError(f"{source} holds {len(arrays)} arrays: {names}. Say which with --key.")
     return arrays[found]
-
-
-def plain_type(kind: Any) -> Any:
-    """Return the type of the values of a column of Arrow, also of a dictionary."""
-    return getattr(kind, "value_type", kind)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -1,29 +1,22 @@
 """Text files as columns: their encoding, separator and header are found, and what is damaged, ragged or ambiguous is refused.
 
-PyArrow splits the lines. What it would read and a strict reader of CSV refuses (a misplaced quotation mark, an open
-one) is looked for before; Python's reader names the line at fault.
+PyArrow splits lines without quotation marks. Others, and lines that it refuses, are split by Python's strict reader, which
+names the line at fault.
 """
 
 from __future__ import annotations
 
 import codecs
 import csv
-import io
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator
+from functools import partial, reduce
 from itertools import islice
 from typing import Any, NoReturn
 
-from conclust._validation import missing_extra
-from conclust.cli.reading.notation import (
-    NAMING,
-    SEPARATORS,
-    is_missing,
-    is_number,
-    last_word,
-)
+from conclust._validation import count, missing_extra
+from conclust.cli.reading.notation import EMPTY, NAMING, SEPARATORS, Reading, is_number, last_word
 from conclust.cli.reading.sources import NO_TEXT, Source
 from conclust.exceptions import FileFormatError
 
@@ -33,20 +26,27 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_MAX_FIELD = 1 << 17  # bytes; a longer one is a quotation mark left open
+_SAY = "Say which with --header yes or --header no"
 _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 50
 _HEAD = 1000  # rows by which the first line is recognised as a header
-_BLANKS = re.compile(rb'("(?:[^"]|"")*")|(^[ \t]+|[ \t]+$)|[ \t]+', re.MULTILINE)
+_BLANKS = re.compile(r'("(?:[^"]|"")*")|(^[ \t]+|[ \t]+$)|[ \t]+', re.MULTILINE)
 
 
 class TextFile:
     """The cells of a text file.
 
+    Parameters
+    ----------
+    source : Source
+        The file.
+    how : Reading
+        Its separator, header and encoding, where the user said them.
+    labels : bool
+        Whether it holds labels, which may be text, or points.
+
     Attributes
     ----------
-    name : str
-        Name of the file in messages.
     columns : list of ChunkedArray of string
         The cells of each column, without the header.
     names : tuple of str
@@ -59,306 +59,230 @@ class TextFile:
         Whether no separator was found or given: every line is one cell.
     """
 
-    def __init__(
-        self,
-        source: Source,
-        *,
-        labels: bool,
-        delimiter: str | None = None,
-        header: bool | None = None,
-        encoding: str | None = None,
-    ) -> None:
-        self.name = source.name
-        self._labels = labels
-        content = self._decoded(source.read(), encoding)
-        if (nul := content.find(b"\0")) >= 0:
-            line = content.count(b"\n", 0, nul) + 1
-            self._refuse(f"holds a NUL character in line {line}: it is not a text file")
-        if re.search(rb"\S", content) is None:
+    def __init__(self, source: Source, how: Reading, *, labels: bool) -> None:
+        self._name, self._labels = source.name, labels
+        self._text = text = self._decoded(source.read(), how.encoding)
+        if not text or text.isspace():
             self._refuse("is empty")
-        sample = list(islice(_lines(content), _SNIFFED_LINES))
-        self._separator = delimiter or _sniffed(sample)
-        self.undivided = delimiter is None and self._separator not in "".join(sample)
-        blank = self._separator == SEPARATORS["blank"]
-        if blank:
-            content, self._separator = _tabbed(content), "\t"
-            sample = list(islice(_lines(content), _SNIFFED_LINES))
-        self._content = self._named_rows(content, sample) if header is not False else content
-        cells = self._split()
+        self._separator = how.delimiter or _sniffed(_head(text))
+        self.undivided = how.delimiter is None and self._separator not in _head(text)
+        self.notes: tuple[str, ...] = ()
+        if self._separator == SEPARATORS["blank"]:
+            self._text, self._separator = _tabbed(text), "\t"
+            self.notes = ("columns separated by blanks",)
+        if how.header is not False and _lacks_a_name(_tried(_head(self._text), self._separator)):
+            self._text = self._separator + self._text
+        cells = self._columns()
         first = [column[0].as_py() for column in cells]
-        below = list(zip(*(column[1:_HEAD].to_pylist() for column in cells), strict=True))
-        self.has_header = self._is_header(first, below) if header is None else header
-        self.names: tuple[str, ...] = tuple(str(column + 1) for column in range(len(first)))
-        if self.has_header:
+        header = how.header
+        if header is None:
+            rows = zip(*(column[1:_HEAD].to_pylist() for column in cells), strict=True)
+            header = self._is_header(first, [list(row) for row in rows])
+        self.has_header = header
+        said = "its first line read as the header" if header else "no header"
+        self.notes = (said, *self.notes)
+        self.names = tuple(str(column + 1) for column in range(len(first)))
+        if header:
             self.names = self._checked_names(first)
             cells = [column[1:] for column in cells]
-            if not len(cells[0]):
-                self._refuse("has a header and no rows below it")
             self._refuse_header_below(first, cells)
         self.columns = cells
-        header_read = "its first line read as the header" if self.has_header else "no header"
-        self.notes = (header_read, *["columns separated by blanks"] * blank)
 
     def line(self, row: int) -> int:
         """Return the line at which a row ends, from 1."""
-        ends = (line for line, _ in self._rows())
-        return next(islice(ends, row + self.has_header, None))
+        return next(islice(self._rows(), row + self.has_header, None))[0]
 
-    def _decoded(self, content: bytes, given: str | None) -> bytes:
-        """Return the content in UTF-8, without a byte order mark."""
-        beginning = content[:10]
-        for signature, what in NO_TEXT.items():
-            if beginning.startswith(signature):
+    def _decoded(self, content: bytes, given: str | None) -> str:
+        """Return the text, without a byte order mark."""
+        for beginning, what in NO_TEXT.items():
+            if re.match(beginning, content):
                 self._refuse(what)
-        mark = next((mark for mark in _MARKS if beginning.startswith(mark)), None)
-        encoding = given or "utf-8-sig" if mark is None else _MARKS[mark]
-        if mark is None and given in ("utf-16", "utf-32"):
-            self._refuse(
-                f"does not begin with a byte order mark. Give --encoding {given}-le, or {given}-be"
-            )
-        # Most letters of a table are below U+0100, of which UTF-16 writes one byte as 0.
-        for half, other, name in ((1, 0, "utf-16-le"), (0, 1, "utf-16-be")):
-            zeros = beginning[half::2].count(0)
-            if (
-                mark is None
-                and given is None
-                and 0 not in beginning[other::2]
-                and zeros * 2 >= 5 > 1
-            ):
-                self._refuse(
-                    f"appears to be in UTF-16 without a byte order mark. Give --encoding {name}, or save it as UTF-8"
-                )
-        if encoding == "utf-8-sig" and content.isascii():
-            return content
+        mark = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
+        encoding = mark or given or "utf-8"
+        way = "utf-16-le or utf-16-be" if b"\0" in content else "cp1252 for Windows-1252"
+        way = f"Give its encoding, for instance --encoding {way}, or save it as UTF-8"
         try:
             text = content.decode(encoding)
         except UnicodeError as error:
-            usual = {"utf-8-sig": "UTF-8", "utf-16": "UTF-16"}.get(encoding, encoding)
-            if "\n".encode(encoding)[-1:] != b"\n" or encoding.startswith(("utf-16", "utf-32")):
-                reason = getattr(error, "reason", error)
-                self._refuse(f"is damaged: it is not valid {usual} ({reason})")
             line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-            way = "Use --encoding to name its encoding"
-            if encoding != given:
-                way = "Give its encoding, for instance --encoding cp1252 for Windows-1252, or save it as UTF-8"
-            self._refuse(f"is not in {usual}: line {line}. {way}")
-        return content[3:] if encoding == "utf-8-sig" and mark else text.encode()
+            what = f"is not valid {encoding.removesuffix('-sig')} at line {line}"
+            self._refuse(f"{what}: it is damaged, or in another encoding. {way}")
+        if (nul := text.find("\0")) >= 0:
+            line = text.count("\n", 0, nul) + 1
+            self._refuse(f"holds a NUL character in line {line}, which no text has. {way}")
+        return text
 
-    def _named_rows(self, content: bytes, sample: list[str]) -> bytes:
-        """Add the name of the first column, which R's write.table leaves out above names of rows."""
-        rows = [row for row in _tried(sample, self._separator) if row][:-1] or [[]]
-        width, first = len(rows[0]), rows[0]
-        longer = rows[1:] and {len(row) for row in rows[1:]} == {width + 1}
-        if not longer or any(map(is_number, first)) or any(is_missing(row[-1]) for row in rows[1:]):
-            return content
-        return self._separator.encode() + content
-
-    def _split(self) -> list[Any]:
-        """Return the cells, every column as text."""
+    def _columns(self) -> list[Any]:
+        """Return the cells of each column, as text."""
         try:
             import pyarrow
             from pyarrow import csv as arrow_csv
         except ImportError:
             missing_extra("pyarrow", "cli", "Reading text files")
-        width = len(next(iter(self._rows()))[1])
+        width = len(next(self._rows())[1])
         if width > _MAX_FIELDS:
             self._refuse(f"has {width} columns; at most {_MAX_FIELDS} are read")
-        if width == 1 and re.search(rb"[^\n\r](\r\n|\r|\n)(\r\n|\r|\n)+[^\n\r]", self._content):
-            self._refuse_rows()
-        quoted = b'"' in self._content
-        if quoted and self._misplaced_quotes():
-            self._refuse_rows()
-        size = min(len(self._content) + 1, 1 << 30)
-        names = [str(j) for j in range(width)]
-        try:
-            table = arrow_csv.read_csv(
-                pyarrow.BufferReader(self._content),
-                arrow_csv.ReadOptions(use_threads=False, block_size=size, column_names=names),
-                arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted),
-                arrow_csv.ConvertOptions(
-                    check_utf8=False, column_types=dict.fromkeys(names, pyarrow.string())
-                ),
-            )
-        except pyarrow.ArrowInvalid as error:
-            self._refuse_rows()
-            self._refuse(f"is not a table ({error})")
-        if quoted and any(_longest(column) > _MAX_FIELD for column in table.columns):
-            self._refuse_rows()
-        return list(table.columns)
-
-    def _misplaced_quotes(self) -> bool:
-        """Return whether a field begins with a quotation mark and does not end with one."""
-        sign = re.escape(self._separator.encode())
-        whole = rb'(?<![^\n\r%b])"(?:[^"]|"")*"(?![^\n\r%b])' % (sign, sign)
-        left = re.sub(whole, b"", self._content)
-        return re.search(rb'(?:^|[\n\r%b])"' % sign, left) is not None
+        if width > 1 and '"' not in self._text:
+            content, names = self._text.encode(), [str(j) for j in range(width)]
+            size = min(len(content) + 1, 1 << 30)
+            try:
+                table = arrow_csv.read_csv(
+                    pyarrow.BufferReader(content),
+                    arrow_csv.ReadOptions(use_threads=False, block_size=size, column_names=names),
+                    arrow_csv.ParseOptions(delimiter=self._separator),
+                    arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
+                )
+                return list(table.columns)
+            except pyarrow.ArrowInvalid as error:
+                rows = [row for _, row in self._rows()]  # names the line at fault
+                self._refuse(f"is not a table of {len(rows)} rows ({error})")
+        rows = [row for _, row in self._rows()]
+        columns = zip(*rows, strict=True)
+        return [pyarrow.chunked_array([cells], pyarrow.string()) for cells in columns]
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the rows with the lines at which they end, by a strict reader; refuse the first that is not one."""
-        reader = csv.reader(_lines(self._content), delimiter=self._separator, strict=True)
-        begin = 1
+        """Yield the rows with the lines at which they end; refuse the first at fault."""
+        reader = _split(self._text, self._separator)
+        width, end = 0, 0
         try:
             for row in reader:
+                width = width or len(row)
+                if row and len(row) != width:
+                    sign = next((one for one, s in SEPARATORS.items() if s == self._separator), "")
+                    self._refuse(
+                        f"is ragged: line {reader.line_num} has {count(len(row), 'field')}, the first line has {width} (separated by "
+                        f"{sign or repr(self._separator)})"
+                    )
+                if row and width == 1 and 0 < end < reader.line_num - 1 - row[0].count("\n"):
+                    self._refuse(f"is empty in line {end + 1}. Write NA for a missing label")
                 if row:
                     yield reader.line_num, row
-                begin = reader.line_num + 1
+                    end = reader.line_num
         except csv.Error as error:
-            what = f"has a misplaced quotation mark in line {begin} ({error})"
-            if "field larger" in str(error):
-                what = (
-                    f"has a field of more than {csv.field_size_limit()} characters that begins in line {begin}: is a "
-                    "quotation mark left open there?"
-                )
-            elif "unexpected end" in str(error):
-                what = f"ends within a quoted field that begins in line {begin}: it is cut off, or a quotation mark is left open"
-            self._refuse(what)
+            self._refuse(
+                f"has a quotation mark that is misplaced or left open in the row that begins in line {end + 1} ({error})"
+            )
 
-    def _refuse_rows(self) -> None:
-        """Refuse the first row at fault, if there is one."""
-        width, before = 0, 0
-        for line, row in self._rows():
-            width = width or len(row)
-            if len(row) != width:
-                fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-                self._refuse(
-                    f"is ragged: line {line} has {fields}, the first line has {width} (separated by {_spelled(self._separator)})"
-                )
-            if width == 1 and before and line > before + 1 + row[0].count("\n"):
-                self._refuse(f"is empty in line {before + 1}. Write NA for a missing label")
-            before = line
-
-    def _is_header(self, first: list[str], below: Sequence[tuple[str, ...]]) -> bool:
-        """Decide by the first rows; raise an error if they are ambiguous."""
+    def _is_header(self, first: list[str], rows: list[list[str]]) -> bool:
+        """Decide by the first rows; refuse a line of which it is not clear."""
         number = partial(is_number, plain=self._labels)
         names = [name.strip() for name in first]
         numbers = [number(name) for name in names]
-        if not below:
+        if not rows:
             return not any(numbers)
-        columns = list(zip(*below, strict=True))
-        counting = names == [str(k) for k in range(len(names))]
-        if counting and len(names) > 10:
-            return True
-        if counting and len(names) > 2:
-            self._refuse_ambiguous("counts 0, 1, 2, ... as column names do")
-        if all(one or not name for one, name in zip(numbers, names, strict=True)):
+        if len(names) > 2 and names == [str(k) for k in range(len(names))]:
+            if len(names) > 10:
+                return True
+            self._refuse(f"has a first line that counts 0, 1, 2, ... as column names do. {_SAY}")
+        text = [j for j, name in enumerate(names) if name and not numbers[j]]
+        if not text:
             # A row of numbers is data, unless a nameless index column precedes it.
             return not self._labels and len(names) > 1 and not names[0] and all(numbers[1:])
-        text = [column for column, one in enumerate(numbers) if not one and names[column]]
-        if any(all(number(c) or is_missing(c) for c in columns[j]) for j in text):
+        # A header that comes again, as in files joined by cat, is refused later.
+        below = [row for row in rows if row != first] or rows
+        if any(all(number(row[j]) or row[j].strip() in EMPTY for row in below) for j in text):
             return True  # a name above numbers
-        word = last_word(names[0]) in NAMING and not re.search(r"[0-9]", names[0])
-        if len(text) == len(set(names)) > 1 and tuple(first) in below:
-            # The header of each of several files: refused where it comes again.
-            others = [row for row in below if row != tuple(first)]
-            if any(others and all(number(row[j]) for row in others) for j in text):
-                return True
-            if word and 2 < len(others) <= 2 * len({row[0] for row in others}):
-                return True  # above names of objects, which hardly repeat, unlike labels
+        named = NAMING.fullmatch(last_word(names[0])) and not re.search(r"[0-9]", names[0])
         if not self._labels:
             # Years and numbers of genes are names, too, beside a column that names the objects.
-            if text == [0] and word and len(names) > 1 and not number(columns[0][0]):
+            if text == [0] and named and len(names) > 1 and not number(below[0][0]):
                 return True
             return len(text) == len(names) or (not names[0] and len(text) == len(names) - 1)
-        seen = [{cell.strip() for cell in column} for column in columns]
-        labels = [name in seen[j] for j, name in enumerate(names) if j not in text]
-        if labels and all(labels) and not word:
+        if named and len(below) > 2 and 2 * len({row[0] for row in below}) >= len(below):
+            return True  # above names of objects, which hardly repeat, unlike labels
+        again = [any(row[j].strip() == name for row in rows) for j, name in enumerate(names)]
+        labels = [again[j] for j in range(len(names)) if j not in text]
+        if labels and all(labels):
             return False  # the first object, by its name and its labels
-        again = [names[j] in seen[j] for j in text]
-        if any(again) and not all(again):
-            self._refuse_ambiguous("may name the columns or be the labels of the first object")
-        return not any(again)
+        words = {again[j] for j in text}
+        if len(words) > 1:
+            self._refuse(f"has a first line of names of columns, or of labels. {_SAY}")
+        return words == {False}
 
     def _checked_names(self, first: list[str]) -> tuple[str, ...]:
         names = [name.strip() for name in first]
-        twice = [name for name, times in Counter(names).items() if times > 1]
-        if twice and twice != [""]:
-            self._refuse(f"has the column name {twice[0]!r} more than once in its header")
+        name, times = Counter(names).most_common(1)[0]
+        if times > 1 and name:
+            self._refuse(f"has the column name {name!r} more than once in its header")
         if "" in names[1:]:
-            place = names.index("", 1)
-            hint = f" (is there a {_spelled(self._separator)} at the end of the line?)"
-            last = hint if place == len(names) - 1 else ""
-            self._refuse(f"has no name for column {place + 1} in its header{last}")
+            self._refuse(
+                f"has no name for column {names.index('', 1) + 1} in its header; a separator may be one too many"
+            )
         return tuple(names)
 
     def _refuse_header_below(self, first: list[str], cells: list[Any]) -> None:
-        """Refuse a header among the rows, as in files joined by cat: it would be one more object."""
-        if len(first) == 1 or all(map(is_number, first)):
-            return
+        """Refuse a header without rows, or among the rows, as in files joined by cat: it would be one more object."""
         from pyarrow import compute
 
-        same: Any = True
-        for column, name in zip(cells, first, strict=True):
-            same = compute.and_(compute.equal(column, name), same)
-            if not compute.any(same).as_py():
-                return
-        line = self.line(compute.index(same, True).as_py())
-        self._refuse(
-            f"has its header again in line {line}, as if files were joined one after the other. Leave out the headers of all but "
-            f"the first. If line {line} is an object, give the columns other names, or --header no if the first line is an object, too"
-        )
-
-    def _refuse_ambiguous(self, what: str) -> NoReturn:
-        self._refuse(f"has a first line that {what}. Say which with --header yes or --header no")
+        if not len(cells[0]):
+            self._refuse("has a header and no rows below it")
+        if len(first) == 1 or all(map(is_number, first)):
+            return
+        equal = (compute.equal(column, name) for column, name in zip(cells, first, strict=True))
+        if (row := compute.index(reduce(compute.and_, equal), True).as_py()) >= 0:
+            self._refuse(
+                f"has its header again in line {self.line(row)}, as if files were joined one after the other. Leave out the headers "
+                "of all but the first. If this line is an object, give the columns other names, or --header no if the first line is "
+                "an object, too"
+            )
 
     def _refuse(self, what: str) -> NoReturn:
-        raise FileFormatError(f"{self.name} {what}.")
+        raise FileFormatError(f"{self._name} {what}.")
 
 
-def _lines(content: bytes) -> Iterator[str]:
-    return io.TextIOWrapper(io.BytesIO(content), "utf-8", newline="")
+def _split(text: str, separator: str) -> Any:
+    return csv.reader(_lines(text), delimiter=separator, strict=True)
 
 
-def _tabbed(content: bytes) -> bytes:
+def _lines(text: str) -> Iterator[str]:
+    return (line[0] for line in re.finditer(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text))
+
+
+def _tabbed(text: str) -> str:
     """Return lines with one tab for each run of blanks, and none at their ends."""
-    content = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return _BLANKS.sub(lambda m: m[1] or (b"" if m[2] is not None else b"\t"), content)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _BLANKS.sub(lambda m: m[1] or ("" if m[2] is not None else "\t"), text)
 
 
-def _tried(lines: list[str], separator: str) -> list[list[str]]:
+def _head(text: str) -> str:
+    """Return the first lines; not the last of them, which may end within a quoted field."""
+    lines = list(islice(_lines(text), _SNIFFED_LINES))
+    return "".join(lines[: _SNIFFED_LINES - 1])
+
+
+def _tried(text: str, separator: str) -> list[list[str]]:
     """Return the rows of lines; none if these are damaged."""
     try:
-        return list(csv.reader(lines, delimiter=separator, strict=True))
+        return [row for row in _split(text, separator) if any(map(str.strip, row))]
     except csv.Error:
         return []
 
 
-def _sniffed(sample: list[str]) -> str:
+def _sniffed(head: str) -> str:
     """Return the separator that splits all lines into the same number of fields, most of which are numbers.
 
     If none does: the one that is most frequent in the first line; the rows are checked later.
     """
-    lines = [line for line in sample if line.strip()]
-    if len(sample) == _SNIFFED_LINES:
-        lines = lines[:-1] or lines  # may be within a quoted field
     fitting: dict[str, tuple[bool, float]] = {}
-    for separator in SEPARATORS.values():
-        split, sign = lines, separator
-        if separator == SEPARATORS["blank"]:
-            split = [*_lines(_tabbed("".join(lines).encode()))]
-            sign = "\t"
-        rows = [row for row in _tried(split, sign) if row]
-        header, widths = rows[:1], {len(row) for row in rows[1:] or rows}
-        if len(widths) != 1 or widths == {1}:
-            continue
-        # R's write.table leaves out the name of the first column, which is of names.
-        enough = len(rows) > 3 or '"' in lines[0]
-        named = enough and len({row[0] for row in rows[1:]}) == len(rows) - 1
-        if widths != {len(header[0])} and (widths != {len(header[0]) + 1} or not named):
-            continue
-        cells = [cell for row in rows[1:] or rows for cell in row]
-        share = sum(map(is_number, cells)) / len(cells)
-        fitting[separator] = widths == {len(header[0])}, share
+    for name, separator in SEPARATORS.items():
+        rows = _tried(head, separator) if name != "blank" else _tried(_tabbed(head), "\t")
+        below = rows[1:] or rows
+        widths = {len(row) for row in below}
+        whole = widths == set(map(len, rows))
+        if len(widths) == 1 and widths != {1} and (whole or _lacks_a_name(rows)):
+            cells = [cell for row in below for cell in row]
+            fitting[separator] = whole, sum(map(is_number, cells)) / len(cells)
     if fitting:
         return max(fitting, key=lambda sign: fitting[sign])
-    signs = [sign for name, sign in SEPARATORS.items() if name not in ("pipe", "blank")]
-    return max(reversed(signs), key=lines[0].count)
+    return max(",;\t", key=head.lstrip("\r\n").splitlines()[0].count)
 
 
-def _longest(column: Any) -> int:
-    from pyarrow import compute
-
-    return compute.max(compute.binary_length(column)).as_py() or 0
-
-
-def _spelled(separator: str) -> str:
-    return next((name for name, sign in SEPARATORS.items() if sign == separator), repr(separator))
+def _lacks_a_name(rows: list[list[str]]) -> bool:
+    """Return whether the first row is a header without the name of the first column, as R's write.table writes it."""
+    below = rows[1:]
+    return (
+        len(below) > 1
+        and all(len(row) == len(rows[0]) + 1 and row[-1].strip() not in EMPTY for row in below)
+        and len({row[0] for row in below}) == len(below)
+        and not any(map(is_number, rows[0]))
+    )
