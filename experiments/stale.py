@@ -37,7 +37,6 @@ OLDER = {
     "usenc2020.members": "3e526fc",
     "usenc2020.graphs": "9639e08",
     "usenc2020.scale": "eea4c64",
-    "default.number": "f4ae3b1",
     "default.members": "db5553e",
     "default.weights": "be7d8ce",
     "scale.fitted_on": "ce37252",

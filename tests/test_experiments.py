@@ -8,9 +8,8 @@ import pytest
 from experiments import __main__ as everything
 from experiments.ccp2010 import examples
 from experiments.confidence import ranking
-from experiments.default import answer, sharing, suite, weights
+from experiments.default import battery, weights
 from experiments.default import members as kinds
-from experiments.default import number as rules
 from experiments.default import scale as scales
 from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
@@ -112,15 +111,34 @@ def test_shapes_of_many_points_are_clustered(tmp_path, capsys):
     assert "members, CPU s" in capsys.readouterr().out
 
 
-def test_rules_for_the_number_are_compared(tmp_path, capsys):
-    rules.main(["--quick", "--groups", "textbook", "--out", str(tmp_path)])
-    actual = {row["number by"]: row for row in rows_of(tmp_path / "number.csv")}
-    assert set(actual) == set(rules.RULES)
-    assert all(float(row["right"]) == float(row["ARI"]) == 1.0 for row in actual.values())
-    assert float(actual["ensemble"]["CPU s"]) < float(actual["selection"]["CPU s"])
-    (line,) = rows_of(tmp_path / "numbers.csv")
-    assert [line[rule] for rule in rules.RULES] == [line["K"]] * 3
-    assert "CPU seconds" in capsys.readouterr().out
+def test_the_default_is_scored_by_seed_and_beside_others(tmp_path, capsys):
+    only = ["--groups", "shapes", "clouds", "--quick", "--jobs", "1", "--out", str(tmp_path)]
+    battery.main(only)
+    rows = {row["sets"]: row for row in rows_of(tmp_path / "battery.csv")}
+    assert list(rows) == ["shapes", "clouds", "all"]
+    assert [row["number"] for row in rows.values()] == ["2", "2", "4"]
+    assert rows["shapes"]["range"] == "1.000 to 1.000"  # circles and crescents, two seeds
+    for key in ("found", "agree", "least", "told", "told agree"):
+        assert float(rows["shapes"][key]) == pytest.approx(1.0)
+    assert float(rows["shapes"]["k-means, told"]) < 0.7 < float(rows["shapes"]["HDBSCAN, placed"])
+    assert rows["clouds"]["told"] == rows["clouds"]["k-means, told"] == ""  # a single class
+    assert {rows["clouds"][name] for name in ("found", "mixture")} <= {"0.0", "0.5", "1.0"}
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in (*battery.OTHERS, "CPU s", "seeds 300, 301"))
+    battery.main(only)  # from what was kept
+    assert printed.splitlines()[-4:] == capsys.readouterr().out.splitlines()[-4:]
+
+
+def test_the_rent_of_each_part_is_listed(capsys):
+    battery.main(["--groups", "clouds", "--seeds", "300", "--quick", "--rent", "--jobs", "1"])
+    printed = capsys.readouterr().out
+    assert all(part in printed for part in (*battery.PARTS, "groups changed"))
+    scores = dict.fromkeys(battery.PARTS, 0.9) | {"mixtures": 0.5, "whitening": 0.895}
+    lines = {"pairs: one": scores, "clouds: one": scores | {"mixtures": 0.9}}
+    rows = {row["without"]: row for row in battery.rent_table_of(lines)}
+    changed = {part: row["groups changed"] for part, row in rows.items() if row["groups changed"]}
+    assert changed == {"mixtures": "pairs -0.400"}
+    assert rows["mixtures"]["difference"] == pytest.approx(-0.2)
 
 
 def test_members_of_the_default_are_compared(tmp_path, capsys):
@@ -144,14 +162,6 @@ def test_columns_of_different_units_are_standardised_and_others_not(tmp_path, ca
     assert float(rows["wine"]["ARI auto"]) > 0.8
     assert rows["wine"]["halves agree"] == "1.0"
     assert "When columns are standardised" in capsys.readouterr().out
-
-
-def test_members_that_share_graphs_find_the_blobs(tmp_path):
-    sharing.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
-    (row,) = rows_of(tmp_path / "sharing.csv")
-    assert row["objects"] == "10500"
-    for how in ("one each", "five to a graph"):
-        assert float(row[f"ARI K given, {how}"]) > 0.95
 
 
 def test_random_partitions_lose_weight(tmp_path, capsys):
@@ -361,33 +371,6 @@ def test_published_means_cover_the_printed_pools():
     assert line["pools (ARI)"] == 2
 
 
-def test_the_default_finds_textbook_blobs_and_no_clusters_in_a_cloud(tmp_path, capsys):
-    suite.main(["--quick", "--groups", "textbook", "clouds", "--out", str(tmp_path)])
-    rows = {(row["group"], row["method"]): row for row in rows_of(tmp_path / "suite.csv")}
-    actual = rows["six blobs", "AutoConsensus"]
-    assert (actual["right"], actual["members"]) == ("1.0", "sqrt")
-    reference = float(rows["six blobs", "k-means, true K"]["ARI told"])
-    assert float(actual["ARI"]) >= 0.99 * reference
-    assert rows["clouds", "AutoConsensus"]["right"] == "1.0"
-    assert rows["six blobs", "LWEA"]["right"] == ""  # receives the number
-    assert len(rows_of(tmp_path / "sets.csv")) == 3
-    assert "Number found" in capsys.readouterr().out
-
-
-def test_every_group_of_the_suite_has_its_small_sets():
-    listed = [points for _, points in suite.sets(suite.GROUPS[:-1], quick=True)]
-    assert [len(points.X) == len(points.y) for points in listed] == [True] * 7
-    assert {len(np.unique(points.y)) - points.k for points in listed} == {0}
-
-
-def test_a_set_of_the_suite_has_one_seed_whatever_groups_are_run():
-    every = {points.name: number for number, points in suite.sets(suite.GROUPS[:-1], quick=True)}
-    some = {points.name: number for number, points in suite.sets(["shapes", "blobs"], quick=True)}
-    assert len(every) == 7
-    assert len(some) == 4
-    assert some == {name: every[name] for name in some}
-
-
 @pytest.mark.skipif(
     "pool_lwea_mfeat" not in available(),
     reason="the mfeat pool is not in the folder that CONCLUST_DATA names",
@@ -401,22 +384,6 @@ def test_mfeat_reaches_the_published_score(tmp_path):
         assert rows[name]["draws"] == "8"
         published = NMI_MAX_TRUE_K[name][pools.POOLS.index("mfeat")]
         assert float(rows[name]["NMI max"]) >= published - 0.035, name
-
-
-def test_the_default_is_scored_with_and_without_the_number(tmp_path, capsys):
-    only = ["--groups", "shapes", "--seeds", "3", "--quick", "--jobs", "1", "--out", str(tmp_path)]
-    answer.main(only)
-    rows = rows_of(tmp_path / "answer_sets.csv")
-    assert [row["set"] for row in rows] == ["circles, 3", "moons, 3"]
-    for row in rows:
-        assert float(row["found ARI"]) == float(row["told ARI"]) == 1.0
-        assert row["found K"] == row["K"] == "2"
-        assert float(row["k-means ARI"]) < 0.7
-    (line,) = rows_of(tmp_path / "answer.csv")
-    assert (line["sets"], line["seed"], float(line["right"])) == ("2", "3", 1.0)
-    first = capsys.readouterr().out
-    answer.main(only)  # from what was kept
-    assert first.splitlines()[-2:] == capsys.readouterr().out.splitlines()[-2:]
 
 
 def test_the_list_names_every_script(capsys, monkeypatch):

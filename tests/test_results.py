@@ -11,8 +11,6 @@ import pytest
 from experiments import __main__ as everything
 from experiments import counted, stale
 from experiments.confidence import ranking
-from experiments.default import sets as default_sets
-from experiments.default import suite
 from experiments.fca2016 import figures as fca
 from experiments.kept import Kept
 from experiments.leaderboard import board, pools
@@ -185,10 +183,15 @@ def test_every_experiment_documents_its_command():
 def test_results_record_their_sources_or_are_listed_as_older():
     recorded = {entry["experiment"] for entry in stale.made(RESULTS)}
     assert recorded.isdisjoint(stale.OLDER)
-    without_results = {"robust2013.random_partitions", "posterior.pools", "labels.battery"}
+    without_results = {
+        "robust2013.random_partitions",
+        "posterior.pools",
+        "labels.battery",
+        "default.battery",
+    }
     assert recorded | set(stale.OLDER) | without_results == set(everything.NAMES)
     # The list of older ones may only shrink.
-    assert len(stale.OLDER) <= 10
+    assert len(stale.OLDER) <= 9
 
 
 def test_a_tree_skips_missing_files():
@@ -246,24 +249,6 @@ def test_cells_of_the_leaderboard_are_reproduced():
             tally.score(pool, [entry.make(pool.k, at, 1).fit(ensemble).labels_])
             then = kept[f"steel_plates/{name}"]
             assert (tally.nmi[0], tally.ari[0]) == (then["nmi"][at], then["ari"][at])
-
-
-def test_cells_of_the_default_are_reproduced():
-    kept = {
-        row["set"]: row
-        for row in rows_of(RESULTS / "default/result/sets.csv")
-        if row["range"] == "sqrt"
-    }
-    for at, points in enumerate(default_sets.textbook(2)):
-        actual = {
-            name: (right, ari, number)
-            for name, right, ari, number in suite.scores(points, "sqrt", at)
-        }
-        right, ari, number = actual["AutoConsensus"]
-        then = kept[points.name]
-        assert (str(bool(right)), ari, number) == (
-            then["right"], pytest.approx(float(then["ARI"])), pytest.approx(float(then["told"])),
-        )  # fmt: skip
 
 
 def test_cells_of_the_confidence_are_reproduced():
@@ -332,17 +317,6 @@ def test_the_selection_page_quotes_its_table():
         columns = [head.index(name) for name in pages[at]]
         actual = [[line[k] for k in columns] for line in lines]
         assert pages[at + 1 : at + 1 + len(lines)] == actual
-
-
-def test_the_readme_quotes_single_clouds():
-    rows = [
-        row for row in rows_of(RESULTS / "default/result/answer.csv") if row["group"] == "clouds"
-    ]
-    sets = sum(int(row["sets"]) for row in rows)
-    right = sum(int(row["sets"]) * float(row["right"]) for row in rows) / sets
-    text = (ROOT / "README.md").read_text("utf-8")
-    assert f"one cluster in {right:.0%}".replace("%", " %") in text
-    assert f"[{sets} single clouds]" in text
 
 
 def test_the_first_place_is_quoted_with_its_pools():

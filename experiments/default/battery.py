@@ -1,150 +1,280 @@
-"""Published batteries of benchmark sets: the default beside k-means that is given the number, and HDBSCAN.
+"""The default on points: classic, generated and published sets, beside others, and the rent of each part.
 
-python -m experiments.default.battery --folder COPY [--under wut ...] [--part 0] [--without NAME ...] [--quick] [--name battery] [--out FOLDER]
+python -m experiments.default.battery [--seeds 300 301 302 303 304] [--groups classic shapes ...] [--published COPY ...]
+    [--rent] [--quick] [--jobs 2] [--out FOLDER]
 
-COPY is a folder with the sets of one of two repositories, whose files are no part of this one:
-github.com/gagolews/clustering-data-v1 (`set.data.gz` beside one or more `set.labels*.gz`) or
-github.com/deric/clustering-benchmark (`set.arff` with an attribute "class"). Sets of 100 to 11,000 points with at least two classes are
-clustered by `ConsensusClustering()` without a number and with the number of classes, by k-means with the number of classes (ten starts), and by
-HDBSCAN with scikit-learn's defaults, whose noise counts as a cluster. A score is the adjusted Rand index with the classes, of several with those that suit
-best; points that the classes call noise are left out. ``--part 0`` takes the first, third, ... of these sets by name, 1 the others.
+`ConsensusClustering(random_state=seed)` is fitted to each set of `sets.py` by each seed, told nothing and told the number of
+classes; generated groups are drawn by the first seed. A score is the adjusted Rand index with the classes, of several divisions with the one that
+suits best, noise left out; of sets with one class, 1 if one cluster is found, and else 0. "agree" is the mean adjusted Rand index between
+the answers of two seeds, "least" that of the set where it is lowest. Beside it, once a set, in the scale that the default chooses: k-means told the number (ten
+starts), HDBSCAN with scikit-learn's defaults, its noise a cluster or placed in the cluster of the nearest clustered point, Leiden at
+resolution 1 on the graph of 15 neighbours, and the Gaussian mixture of the lowest BIC (1 to 10 components, full and tied covariances, of more
+than 50 columns in their leading components).
+
+With ``--rent``, the default told nothing is fitted without each of its parts instead. A run that was stopped goes on where it was (--out).
 """
 
 from __future__ import annotations
 
 import argparse
-import re
+import itertools
+import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.io import arff
 from sklearn.cluster import HDBSCAN, KMeans
-from sklearn.preprocessing import StandardScaler
+from sklearn.decomposition import PCA
+from sklearn.mixture import GaussianMixture
+from sklearn.neighbors import KNeighborsClassifier
 
-from conclust import ConsensusClustering
-from conclust.exceptions import DatasetNotFoundError
+from conclust import ConsensusClustering, EnsembleGenerator, pipeline
+from conclust.generation.scaling import fitted_scaling
 from conclust.metrics import adjusted_rand_index
+from conclust.neighbours import neighbour_graph
+from conclust.neighbours.leiden import CommunityGraph
+from conclust.number import borders, decision
+from experiments.default.sets import FOLDERS, GROUPS, Points, missing, published
+from experiments.kept import fill, opened
 from experiments.output import Row, options, show, stopwatch, write
 
-FEWEST, MOST = 100, 11_000
-WAYS = ("found", "given", "k-means", "HDBSCAN")
+__all__ = ["main"]
+
+# Seeds that nothing was settled on.
+CONFIRMING = (300, 301, 302, 303, 304)
+OTHERS = ("k-means, told", "HDBSCAN", "HDBSCAN, placed", "Leiden", "mixture")
+_CHANGE = 0.01
+_NEIGHBOURS, _COMPONENTS, _MOST_COLUMNS = 15, 10, 50
 
 
-@dataclass(frozen=True, eq=False)
-class Benchmark:
-    """Points with one or more divisions into classes, 1, 2, ..., and 0 for noise."""
+def _first_tree(*given: Any, divide: Any = decision.divide, **options: Any) -> Any:
+    found = divide(*given, **options)
+    first = {name: getattr(found, name)[:1] for name in ("branches", "divisions", "counts")}
+    return replace(found, **first)
 
-    name: str
-    X: NDArray[np.float64]
-    classes: list[NDArray[np.int64]]
 
-    @property
-    def numbers(self) -> list[int]:
-        """The numbers of classes, ascending."""
-        return sorted({int(each.max()) for each in self.classes})
+# What replaces each part of the default.
+PARTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
+    "nothing": (),
+    "halves": ((decision, "divide_by_halves", lambda *_: None),),
+    "the veto along paths": ((borders, "_is_empty_along", lambda *_: True),),
+    "the sum over pieces": (
+        (decision, "evidence_of_pieces", lambda *given: np.full(len(given[2].joined), -np.inf)),
+    ),
+    "mixtures": ((decision, "clusters_of_one_shape", lambda *_: None),),
+    "whitening": ((borders, "_whitened", lambda points, pieces: points),),
+    "places of three (single points)": ((borders, "OBJECTS_A_PLACE", 1),),
+    "the cost of 3 (0)": ((decision, "COST", 0.0),),
+    "the cost of 3 (6)": ((decision, "COST", 6.0),),
+    "refinement": ((pipeline, "refined_by_points", lambda *_: None),),
+    "the second tree": ((decision, "divide", _first_tree),),
+}
 
-    def score(self, labels: NDArray[Any]) -> float:
-        """Return the adjusted Rand index with the classes that suit best."""
-        return max(
-            float(adjusted_rand_index(each[each > 0], labels[each > 0])) for each in self.classes
+
+@contextmanager
+def without(part: str) -> Iterator[None]:
+    """Leave a part of the default out."""
+    with ExitStack() as stack:
+        for one in PARTS[part]:
+            stack.enter_context(patch.object(*one))
+        yield
+
+
+def agreement(answers: Sequence[NDArray[Any]]) -> float:
+    """Return the mean adjusted Rand index between two answers."""
+    pairs = itertools.combinations(answers, 2)
+    return float(np.mean([adjusted_rand_index(*pair) for pair in pairs]))
+
+
+def model_of(seed: int, folder: str, n_clusters: int | None = None) -> ConsensusClustering:
+    """Return the default; members that were made are kept in a folder."""
+    generator = EnsembleGenerator(cache_dir=folder)
+    return ConsensusClustering(n_clusters=n_clusters, generator=generator, random_state=seed)
+
+
+def scored(points: Points, seeds: Sequence[int]) -> Row:
+    """Return what the default and the others reach on a set."""
+    with tempfile.TemporaryDirectory() as folder:
+        with stopwatch() as taken:
+            found = [model_of(seed, folder).fit_predict(points.X) for seed in seeds]
+        told = [
+            [model_of(seed, folder, k).fit_predict(points.X) for seed in seeds]
+            for k in points.numbers
+            if k > 1
+        ]
+    row: Row = {
+        "found": [points.score(labels) for labels in found],
+        "agree": agreement(found) if len(seeds) > 1 else None,
+        "CPU s": taken.cpu / len(seeds),
+    }
+    if told:
+        by_number = np.array([[points.score(labels) for labels in answers] for answers in told])
+        row["told"] = float(by_number.max(axis=0).mean())
+        if len(seeds) > 1:
+            row["told agree"] = float(np.mean([agreement(answers) for answers in told]))
+    return row | beside(points)
+
+
+def beside(points: Points) -> Row:
+    """Return what others reach on a set."""
+    scaler = fitted_scaling("auto", [points.X]).scaler
+    X = points.X if scaler is None else scaler.transform(points.X)
+    row: Row = {}
+    if points.numbers[-1] > 1:
+        row["k-means, told"] = max(
+            points.score(KMeans(k, n_init=10, random_state=0).fit_predict(X))
+            for k in points.numbers
         )
+    dense = HDBSCAN(copy=True).fit_predict(X)
+    row["HDBSCAN"] = points.score(dense + 1)
+    seen = dense >= 0
+    if seen.any():
+        dense = KNeighborsClassifier(1).fit(X[seen], dense[seen]).predict(X)
+    row["HDBSCAN, placed"] = points.score(dense)
+    graph = neighbour_graph(X, _NEIGHBOURS)
+    ties = CommunityGraph.of(
+        graph.starts, graph.ends, graph.weights, graph.rows.masses, "modularity"
+    )
+    row["Leiden"] = points.score(ties.communities(1.0, 0)[0][graph.rows.inverse])
+    if X.shape[1] > _MOST_COLUMNS:
+        X = PCA(min(_MOST_COLUMNS, len(X) - 1), random_state=0).fit_transform(X)
+    mixtures = [
+        GaussianMixture(k, covariance_type=shape, random_state=0).fit(X)
+        for k in range(1, _COMPONENTS + 1)
+        for shape in ("full", "tied")
+    ]
+    row["mixture"] = points.score(min(mixtures, key=lambda mixture: mixture.bic(X)).predict(X))
+    return row
 
 
-def benchmarks(folder: Path, under: Sequence[str] = (".",)) -> Iterator[Benchmark]:
-    """Yield the sets of a folder by name; those of other sizes or without two classes are left out."""
-    found = {
-        file
-        for name in under
-        for form in ("*.data.gz", "*.arff")
-        for file in (folder / name).rglob(form)
+def rent_of(points: Points, seeds: Sequence[int]) -> Row:
+    """Return the mean score over the seeds without each part."""
+    row: Row = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for part in PARTS:
+            with without(part):
+                scores = [points.score(model_of(s, folder).fit_predict(points.X)) for s in seeds]
+            row[part] = float(np.mean(scores))
+    return row
+
+
+def sets_of(
+    group: str, seed: int, copies: Sequence[str], name: str | None = None
+) -> Iterator[Points]:
+    """Yield the sets of a group, or one of them."""
+    if group in GROUPS:
+        yield from (each for each in GROUPS[group](seed) if name in (None, each.name))
+    else:
+        yield from published(copies, group, name)
+
+
+def _measured(
+    settings: dict[str, Any], copies: Sequence[str], unit: str, names: list[str]
+) -> dict[str, Row]:
+    """Return the line of a set, "GROUP: SET"."""
+    seeds, (group, name) = settings["seeds"], unit.split(": ", 1)
+    points = next(sets_of(group, seeds[0], copies, name))
+    of = rent_of if settings["rent"] else scored
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {each: of(points, seeds) for each in names}
+
+
+def by_group(lines: dict[str, Row]) -> dict[str, list[Row]]:
+    """Return the lines of the sets of each group, and of all."""
+    groups: dict[str, list[Row]] = {}
+    for unit, line in lines.items():
+        groups.setdefault(unit.split(": ", 1)[0], []).append(line)
+    return groups | {"all": list(lines.values())}
+
+
+def _mean(lines: Sequence[Row], key: str) -> float | None:
+    values = [line[key] for line in lines if line.get(key) is not None]
+    return float(np.mean(values)) if values else None
+
+
+def table_of(lines: dict[str, Row]) -> Iterator[Row]:
+    """Yield the means over the sets of each group, and of all."""
+    for group, some in by_group(lines).items():
+        by_seed = np.mean([line["found"] for line in some], axis=0)
+        agreements = [line["agree"] for line in some if line["agree"] is not None]
+        yield {
+            "sets": group,
+            "number": len(some),
+            "found": float(by_seed.mean()),
+            "range": f"{by_seed.min():.3f} to {by_seed.max():.3f}",
+            "agree": _mean(some, "agree"),
+            "least": min(agreements, default=None),
+            "told": _mean(some, "told"),
+            "told agree": _mean(some, "told agree"),
+            **{name: _mean(some, name) for name in OTHERS},
+            "CPU s": _mean(some, "CPU s"),
+        }
+
+
+def rent_table_of(lines: dict[str, Row]) -> Iterator[Row]:
+    """Yield for each part the mean of the groups without it, and the groups that it changes."""
+    groups = by_group(lines)
+    del groups["all"]
+    means = {
+        part: np.array([np.mean([line[part] for line in some]) for some in groups.values()])
+        for part in PARTS
     }
-    for file in sorted(found, key=lambda path: path.relative_to(folder).as_posix()):
-        read = _read_arff if file.suffix == ".arff" else _read_text
-        benchmark = read(file)
-        if benchmark and FEWEST <= len(benchmark.X) <= MOST and benchmark.numbers[-1] > 1:
-            yield benchmark
+    for part, values in means.items():
+        changes = values - means["nothing"]
+        yield {
+            "without": part,
+            "mean of groups": float(values.mean()),
+            "difference": float(changes.mean()),
+            "groups changed": ", ".join(
+                f"{group} {change:+.3f}"
+                for group, change in zip(groups, changes, strict=True)
+                if abs(change) > _CHANGE
+            ),
+        }
 
 
-def _read_text(file: Path) -> Benchmark:
-    stem = file.name.removesuffix(".data.gz")
-    paths = sorted(file.parent.glob(f"{stem}.labels*.gz"))
-    classes = [np.loadtxt(path, dtype=np.int64) for path in paths]
-    return Benchmark(f"{file.parent.name}/{stem}", np.loadtxt(file, ndmin=2), classes)
-
-
-def _read_arff(file: Path) -> Benchmark | None:
-    # Some files have comments among their data, a declaration without braces, or no class at all.
-    try:
-        table, meta = arff.loadarff(file)
-    except (NotImplementedError, ValueError, StopIteration, arff.ParseArffError):
-        return None
-    *features, last = meta.names()
-    if not re.fullmatch("class", last, re.IGNORECASE) or not features:
-        return None
-    if any(meta[name][0] != "numeric" for name in features):
-        return None
-    X = np.column_stack([table[name].astype(np.float64) for name in features])
-    names, codes = np.unique(table[last], return_inverse=True)
-    is_noise = np.isin(names, [b"noise", b"-1"])
-    codes = np.where(is_noise, 0, np.cumsum(~is_noise))[codes]
-    return Benchmark(file.stem, X, [codes.astype(np.int64)]) if np.isfinite(X).all() else None
-
-
-def row_of(benchmark: Benchmark, *, scaled: bool = False) -> Row:
-    """Return the line of a set; if `scaled`, k-means and HDBSCAN get standardised columns."""
-    warnings.simplefilter("ignore")
-    X, numbers = benchmark.X, benchmark.numbers
-    points = StandardScaler().fit_transform(X) if scaled else X
-
-    def best_of(labels_of: Any) -> float:
-        return max(benchmark.score(labels_of(number)) for number in numbers)
-
-    with stopwatch() as taken:
-        model = ConsensusClustering(random_state=0).fit(X)
-    return {
-        "set": benchmark.name,
-        "n": len(X),
-        "d": X.shape[1],
-        "K": " or ".join(map(str, numbers)),
-        "found K": model.n_clusters_,
-        "found": benchmark.score(model.labels_),
-        "given": best_of(
-            lambda k: ConsensusClustering(n_clusters=k, random_state=0).fit(X).labels_
-        ),
-        "k-means": best_of(lambda k: KMeans(k, n_init=10, random_state=0).fit_predict(points)),
-        "HDBSCAN": benchmark.score(HDBSCAN(copy=True).fit_predict(points) + 1),
-        "CPU s": taken.cpu,
-    }
+def main(argv: Sequence[str] | None = None) -> None:
+    parser = options(__doc__)
+    parser.add_argument("--seeds", type=int, nargs="+", help=f"of the fits; {CONFIRMING}")
+    parser.add_argument("--groups", nargs="+", choices=(*GROUPS, *FOLDERS), help="all")
+    parser.add_argument("--published", nargs="+", default=[], metavar="COPY", help="collections")
+    parser.add_argument("--rent", action="store_true", help="the default without each of its parts")
+    run(parser.parse_args(argv))
 
 
 def run(arguments: argparse.Namespace) -> None:
-    every = benchmarks(Path(arguments.folder), arguments.under)
-    others = [each for each in every if each.name not in arguments.without]
-    wanted = others if arguments.part is None else others[arguments.part :: 2]
-    if not wanted:
-        raise DatasetNotFoundError(
-            f"{arguments.folder} has no benchmark sets: clone github.com/gagolews/clustering-data-v1."
-        )
-    rows = [row_of(each) for each in wanted[: 2 if arguments.quick else None]]
-    mean: Row = {"set": f"mean of {len(rows)}", "n": "", "d": "", "K": "", "found K": ""}
-    mean |= {way: float(np.mean([row[way] for row in rows])) for way in (*WAYS, "CPU s")}
-    show([*rows, mean], "Adjusted Rand index: number found, given, and others")
-    write([*rows, mean], arguments.name, arguments)
-
-
-def main(given: list[str] | None = None) -> None:
-    parser = options(__doc__)
-    parser.add_argument("--folder", default="build/clustering-data-v1", help="copy of a battery")
-    parser.add_argument("--under", nargs="+", default=["."], help="folders of the copy")
-    parser.add_argument("--part", type=int, choices=(0, 1), help="half of the sets")
-    parser.add_argument("--without", nargs="+", default=[], help="names of sets to leave out")
-    parser.add_argument("--name", default="battery", help="name of the files of the result")
-    run(parser.parse_args(given))
+    seeds = arguments.seeds or list(CONFIRMING[: 2 if arguments.quick else None])
+    groups = arguments.groups or [*GROUPS, *FOLDERS * bool(arguments.published)]
+    if absent := missing(groups):
+        print(f"Left out, as CONCLUST_DATA names no folder with them: {', '.join(absent)}")
+    most = 2 if arguments.quick else None
+    copies = arguments.published
+    units = [
+        f"{group}: {points.name}"
+        for group in groups
+        for points in itertools.islice(sets_of(group, seeds[0], copies), most)
+    ]
+    name = "rent" if arguments.rent else "battery"
+    settings = {"seeds": seeds, "rent": arguments.rent}
+    kept = opened(arguments, f"{name}.kept.json", settings)
+    fill(
+        kept,
+        {unit: ["line"] for unit in units},
+        partial(_measured, settings, copies),
+        arguments.jobs,
+    )
+    lines = {unit: kept.found[unit]["line"] for unit in units}
+    rows = list((rent_table_of if arguments.rent else table_of)(lines))
+    title = "Without each part" if arguments.rent else "Adjusted Rand index"
+    show(rows, f"{title}, seeds {', '.join(map(str, seeds))}")
+    write(rows, name, arguments)
 
 
 if __name__ == "__main__":

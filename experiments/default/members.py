@@ -21,6 +21,7 @@ import argparse
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -38,12 +39,13 @@ from conclust import (
     EnsembleGenerator,
 )
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
-from experiments.default.sets import Points, real
-from experiments.default.suite import RANGES
+from experiments.default.sets import FEATURES, Points, real
 from experiments.output import Row, options, show, stopwatch, write
 
-SETS = ("mfeat", "pendigits", "optdigits_5620", "texture", "usps_11000", "steel_plates")
-MOST_OBJECTS = 1_500
+RANGES: dict[str, Callable[[int], range]] = {
+    "sqrt": lambda n: range(2, min(50, max(10, isqrt(n))) + 1),
+    "fine": lambda n: range(max(2, min(50, isqrt(n)) // 2), min(50, max(10, isqrt(n))) + 1),
+}
 # Members of each method in an ensemble.
 KINDS: dict[str, dict[str, int]] = {
     "kmeans": {"kmeans": 40},
@@ -68,12 +70,6 @@ METHODS: dict[str, Callable[[int], Any]] = {
 
 Scores = tuple[float, float]
 Result = tuple[Scores, Scores, int]
-
-
-def some(points: Points, seed: int) -> Points:
-    """Return at most MOST_OBJECTS of the objects, drawn at random."""
-    chosen = np.random.default_rng(seed).permutation(len(points.X))[:MOST_OBJECTS]
-    return points._replace(X=points.X[chosen], y=np.asarray(points.y)[chosen])
 
 
 def judged(points: Points, labels: NDArray[Any]) -> Scores:
@@ -141,7 +137,7 @@ def row(head: dict[str, Any], values: list[Result], kmeans: bool = False) -> Row
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = options(__doc__)
-    parser.add_argument("--sets", nargs="+", default=SETS)
+    parser.add_argument("--sets", nargs="+", default=FEATURES)
     parser.add_argument("--ranges", nargs="+", choices=RANGES, default=("sqrt", "fine"))
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=tuple(KINDS)[:5])
     parser.add_argument("--draws", type=int, default=3, help="ensembles of each kind")
@@ -154,7 +150,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for draw in range(arguments.draws):
         seed = arguments.seed + draw
         for whole in sets:
-            points = some(whole, seed)
+            points = whole.some(seed)
             labels = KMeans(points.k, n_init=10, random_state=seed).fit(points.X).labels_
             reference = judged(points, labels)
             found[points.name, "-", "-", "k-means, true K"].append((reference, reference, points.k))

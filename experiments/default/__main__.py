@@ -1,0 +1,5 @@
+"""The battery of points."""
+
+from experiments.default.battery import main
+
+main()
