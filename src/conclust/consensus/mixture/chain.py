@@ -247,7 +247,7 @@ class UnboundedChain(Chain):
 
 def _sticks(rest: float, concentration: float, rng: np.random.Generator) -> Floats:
     """Break sticks off `rest` in the proportions of GEM, until less than _LEFT is left."""
-    sticks = []
+    sticks: list[float] = []
     while rest > _LEFT and len(sticks) < _MOST_STICKS:
         sticks.append(rest * rng.beta(1.0, concentration))
         rest -= sticks[-1]
