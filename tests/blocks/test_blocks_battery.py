@@ -103,6 +103,16 @@ def test_blocks_give_the_result_of_labels_in_memory(form, case, k):
         np.testing.assert_allclose(np.asarray(parts.membership_), whole.membership_, atol=tolerance)
 
 
+@pytest.mark.parametrize("method", [conclust.HBGF, conclust.LWGP])
+def test_more_parts_than_singular_values_are_found_as_in_memory(method):
+    labels = np.random.default_rng(0).integers(0, 2, (120, 3))  # 8 distinct rows, 4 singular values
+    model = method(5, random_state=0).fit(labels)
+    in_blocks = method(5, random_state=0).fit(LabelStore(labels, block_rows=25))
+    assert len(model.singular_values_) == 4
+    assert model.n_clusters_ == 5
+    np.testing.assert_array_equal(in_blocks.labels_, model.labels_)
+
+
 def test_starts_of_equal_objective_do_not_depend_on_blocks():
     """The starts of voting end in one solution with permuted clusters, whose objectives differ by rounding."""
     rng = np.random.default_rng(0)

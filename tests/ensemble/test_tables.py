@@ -261,7 +261,7 @@ def test_answers_of_a_crowd_take_one_byte_per_cell(answers):
     held, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert ensemble.shape == (n, m)
-    assert held < 1.3 * n * m
+    assert held < 1.05 * n * m
     assert peak < 4 * n * m
     codes = ensemble.labels[items, workers]
     assert [ensemble.names[u][k] for u, k in zip(workers, codes, strict=True)] == table[

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from scipy.special import gammaln, psi
 
@@ -177,3 +179,34 @@ def gibbs_sweep(labels, weights, b, concentration, seed, clusters):
         clusters[i] = drawn
     names = {k: name for name, k in enumerate(dict.fromkeys(clusters.tolist()))}
     return np.array([names[k] for k in clusters.tolist()])
+
+
+def log_unbounded(labels, z, concentration, b):
+    """log P(z, labels) of the hierarchical Dirichlet process, for objects with at most two labels.
+
+    By the tables of a Chinese restaurant franchise; the concentration A of the objects is integrated over a grid.
+    """
+    t = np.linspace(-40, 5, 2_000)
+    A, density = np.exp(t), np.exp(concentration * t - np.exp(t) - gammaln(concentration))
+    seen = labels >= 0
+    z = np.where(seen, z, -1)
+    k = z.max() + 1
+    counts = np.array([(z == c).sum(axis=1) for c in range(k)]).T
+    total = np.zeros(len(A))
+    # An object with two labels of one cluster has them at one table or at two, in one way each.
+    for tables in product(*[range(1, c + 1) for c in counts[counts > 0]]):
+        of = np.zeros(counts.shape)
+        of[counts > 0] = tables
+        both = of.sum()
+        rises = gammaln(concentration) - gammaln(concentration + both) + gammaln(of.sum(0)).sum()
+        total += A**both * np.exp(k * np.log(concentration) + rises)
+    for here in seen.sum(axis=1):
+        total *= np.exp(gammaln(A) - gammaln(A + here))
+    log = np.log((total * density).sum() * (t[1] - t[0]))
+    for u, column in enumerate(labels.T):
+        n_labels = column.max() + 1
+        for c in range(k):
+            use = np.bincount(column[z[:, u] == c], minlength=n_labels)
+            log += gammaln(b * n_labels) - gammaln(b * n_labels + use.sum())
+            log += (gammaln(b + use) - gammaln(b)).sum()
+    return log

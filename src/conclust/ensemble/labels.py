@@ -216,13 +216,14 @@ def code_labels(
     for start, block in _integer_blocks(matrix, missing):
         table.encode(block, codes[start : start + len(block)])
     n_missing, n_noise = reserved_counts(codes)
-    names = tuple(
-        tuple(object_names[u][k] for k in table.values(u))
-        if object_names is not None
-        else tuple(table.values(u))
-        for u in range(matrix.shape[1])
-    )
-    return CodedLabels(codes, counts, n_missing, n_noise, names)
+    # Equal names are held once: the thousands of a crowd choose from the same few labels.
+    held: dict[Any, tuple[Any, ...]] = {}
+    names = []
+    for u in range(matrix.shape[1]):
+        found = table.values(u)
+        own = tuple(found if object_names is None else (object_names[u][k] for k in found))
+        names.append(held.setdefault((own, tuple(map(type, own))), own))
+    return CodedLabels(codes, counts, n_missing, n_noise, tuple(names))
 
 
 def reserved_counts(codes: NDArray[Any]) -> tuple[Ints, Ints]:

@@ -534,9 +534,12 @@ def _soft_counts(ensemble: Ensemble, begin: int, out: Floats) -> None:
     """Fill `out` with the rows from `begin` on of C = B diag(w) B'."""
     scaled = weighted_indicator(ensemble)
     for first in range(0, len(out), _SOFT_ROWS):
-        block = out[first : first + _SOFT_ROWS]
-        some = scaled[begin + first : begin + first + len(block)]
-        block[...] = (scaled @ np.ascontiguousarray(some.toarray().T)).T
+        last = min(first + _SOFT_ROWS, len(out))
+        # C is symmetric to the bit: what the rows before hold is copied.
+        done = first if begin == 0 else 0
+        others = np.ascontiguousarray(scaled[done:].toarray().T)
+        out[first:last, done:] = scaled[begin + first : begin + last] @ others
+        out[first:last, :done] = out[:done, first:last].T
 
 
 def weighted_indicator(ensemble: Ensemble) -> sp.csr_array:

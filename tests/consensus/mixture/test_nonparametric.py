@@ -8,11 +8,12 @@ from scipy.special import gammaln
 from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, E2
 from tests.consensus.mixture.test_mixture import ragged
-from tests.naive.mixture import gibbs_sweep, log_marginal
+from tests.naive.mixture import gibbs_sweep, log_marginal, log_unbounded
 from tests.naive.partitions import all_partitions
 
 from conclust import Ensemble, NonparametricBayesianEnsemble, posterior_coclustering
 from conclust._kernels import GibbsChain, squared_tables
+from conclust.consensus.mixture.chain import UnboundedChain
 from conclust.consensus.mixture.nonparametric import _drawn_concentration, _least_squares
 from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
 
@@ -38,6 +39,56 @@ def test_the_chain_draws_from_the_posterior(labels, concentration, b):
         together += state[:, None] == state
     np.testing.assert_allclose(together / 20_000, exact, atol=0.02)
     assert clusters / 20_000 == pytest.approx(number, abs=0.04)
+
+
+@pytest.mark.long
+def test_the_mixed_chain_draws_from_the_posterior_over_all_states():
+    concentration, b = 1.0, 0.5
+    labels = np.array([[0, 0], [0, 1], [1, 1], [1, -1]])
+    seen = np.flatnonzero(labels.ravel() >= 0)
+    states = np.array(list(all_partitions(7)))
+    logs = []
+    for state in states:
+        z = np.full(8, -1)
+        z[seen] = state
+        logs.append(log_unbounded(labels, z.reshape(4, 2), concentration, b))
+    shares = np.exp(np.array(logs) - max(logs))
+    shares /= shares.sum()
+    exact = np.einsum("s,sab->ab", shares, states[:, :, None] == states[:, None, :])
+    chain = UnboundedChain(Ensemble(labels), b, concentration, np.zeros(4, dtype=int))
+    rng = np.random.default_rng(0)
+    together, number, rounds = np.zeros(exact.shape), 0, 4_000
+    for _ in range(rounds):
+        chain.sweep(rng)
+        z = chain.clusters.ravel()[seen]
+        together += z[:, None] == z
+        number += len(chain.alpha)
+    np.testing.assert_allclose(together / rounds, exact, atol=0.025)
+    assert number / rounds == pytest.approx(shares @ (states.max(axis=1) + 1), abs=0.08)
+
+
+@pytest.mark.long
+def test_the_concentration_of_the_mixed_chain_follows_its_prior_where_nothing_is_known():
+    # A single label is as probable whatever the clusters.
+    chain = UnboundedChain(Ensemble([[0], [0]]), 0.5, 1.0, np.zeros(2, dtype=int))
+    rng = np.random.default_rng(0)
+    drawn = []
+    for _ in range(4_000):
+        chain.sweep(rng)
+        drawn.append(chain.draw_concentration(rng))
+    assert np.mean(drawn) == pytest.approx(1.0, rel=0.1)  # Gamma(1, 1)
+
+
+def test_mixed_objects_follow_two_clusters():
+    rng = np.random.default_rng(0)
+    own = np.repeat([0, 1, 2], [30, 30, 6])
+    follows = np.where(own[:, None] < 2, own[:, None], rng.integers(2, size=(66, 16)))
+    draws = {"n_burn_in": 50, "n_draws": 50, "random_state": 0}
+    model = NonparametricBayesianEnsemble(mixed=True, **draws).fit(follows)
+    assert adjusted_rand_score(model.labels_[:60], own[:60]) == 1.0
+    together = posterior_coclustering(model)
+    assert together[60:, :60].max() < 0.95
+    assert model.n_clusters_draws_.min() >= 2
 
 
 @pytest.mark.long

@@ -219,7 +219,9 @@ def _parted(
             of_parts.append(int(totals[c]))
             continue
         part = _Component(weights, side.components, c, table, points)
-        centers_found = _kmeans(nearest, part, len(columns), seeds[c], how.n_init, sizes[:, c])
+        # As in memory: a graph of one component may have fewer singular values than parts.
+        n_parts = k if count == 1 else len(columns)
+        centers_found = _kmeans(nearest, part, n_parts, seeds[c], how.n_init, sizes[:, c])
         parts.append(len(centers_found.centers))
         of_parts += _objects_of(centers_found, points).astype(np.int64).tolist()
     first = np.concatenate([[0], np.cumsum(parts)[:-1]]).astype(np.int64)

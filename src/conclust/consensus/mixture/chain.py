@@ -1,7 +1,7 @@
 """Gibbs sampling in the mixed-membership model: draws of the clusters behind all labels, and their means.
 
 ``_kernels/models/chains/mixed_gibbs.h`` has the model and the draw of a cluster. Here are the draw of alpha, the
-chain, and the matching of cluster names over all draws.
+chain, the matching of cluster names over all draws, and the chain without a bound on the number of clusters.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ from conclust.measures.matching import assign
 # Range of alpha.
 LEAST_ALPHA = 1e-3
 MOST_ALPHA = 1e4
+# Without a bound on the clusters: sticks are broken until less than _LEFT is left, or _MOST_STICKS are; the least jump.
+_LEFT = 1e-8
+_MOST_STICKS = 200
+_LEAST_JUMP = 1e-30
 
 
 @dataclass(frozen=True)
@@ -165,12 +169,107 @@ class Chain:
                 order = assign(named.T @ theta)  # the cluster of the draw for each column
                 theta = theta[:, order]
                 named += theta
-                draws[:, n_kept] = _drawn_columns(theta, rng)
+                draws[:, n_kept] = drawn_columns(theta, rng)
                 drawn = (theta, self.alpha[order], self.beta()[:, order])
                 for total, part in zip(sums, drawn, strict=True):
                     total += part
         membership, alpha, beta = (total / n_draws for total in sums)
         return Posterior(membership, alpha, beta, draws, logs)
+
+
+class UnboundedChain(Chain):
+    """The same with any number of clusters: a hierarchical Dirichlet process.
+
+    The alphas are the jumps of a gamma process of mass `concentration`: theta_i is drawn from the Dirichlet process DP(A, G),
+    where A = sum_k alpha_k has the distribution Gamma(concentration, 1), and the weights alpha_k / A of G have that of
+    broken sticks, GEM(concentration). Clusters behind no label share what is left of A: `rest`. Before each sweep sticks
+    are broken off it, down to less than _LEFT: a cluster that begins takes its stick.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        Hard partitions.
+    smoothing : float
+        b, of the symmetric Dirichlet prior of the label distributions.
+    concentration : float
+        The mass of the gamma process.
+    labels : ndarray of int of shape (n,)
+        Initial cluster of all labels of each object, consecutive from 0.
+    """
+
+    def __init__(
+        self, ensemble: Ensemble, smoothing: float, concentration: float, labels: Ints
+    ) -> None:
+        clusters = np.repeat(labels.astype(np.int32)[:, None], ensemble.n_partitions, axis=1)
+        super().__init__(
+            ensemble, MixedPrior(1.0, False, smoothing), np.ones(int(labels.max()) + 1), clusters
+        )
+        self.concentration, self.rest = concentration, 1.0
+        self._labelled = ensemble.labels >= 0
+
+    def sweep(self, rng: np.random.Generator) -> None:
+        """Draw the cluster behind each label, then alpha."""
+        self.alpha = np.concatenate([self.alpha, _sticks(self.rest, self.concentration, rng)])
+        self.mass = np.zeros((len(self.mass), len(self.alpha)))
+        self.use = np.zeros((len(self.use), len(self.alpha)))
+        super().sweep(rng)
+        begun = self.use.any(axis=0)  # the clusters behind some label
+        self.clusters = np.where(self._labelled, (np.cumsum(begun) - 1)[self.clusters], 0).astype(
+            np.int32
+        )
+        self.mass, self.use = self.mass[:, begun].copy(), self.use[:, begun].copy()
+        totals = _Repeated.of(self.mass.sum(axis=1))
+        self.rest = float(self.alpha[~begun].sum())
+        self.alpha = self.alpha[begun]
+        for k, mass in enumerate(self.mass.T):
+            others = float(np.delete(self.alpha, k).sum()) + self.rest
+            self.alpha[k] = _jump(0.0, others, mass, totals, self.alpha[k], rng)
+        self.rest = _jump(
+            self.concentration,
+            float(self.alpha.sum()),
+            self.mass[:0].ravel(),
+            totals,
+            self.rest,
+            rng,
+        )
+
+    def draw_concentration(self, rng: np.random.Generator) -> float:
+        """Draw the concentration, under a Gamma(1, 1) prior, given the clusters begun and the rest; return it."""
+        k, log_rest = len(self.alpha), math.log(self.rest)
+
+        def height(t: float) -> float:
+            c = math.exp(t)
+            return (k + 1) * t + c * (log_rest - 1.0) - math.lgamma(c)
+
+        self.concentration = math.exp(_sliced(height, math.log(self.concentration), rng))
+        return self.concentration
+
+
+def _sticks(rest: float, concentration: float, rng: np.random.Generator) -> Floats:
+    """Break sticks off `rest` in the proportions of GEM, until less than _LEFT is left."""
+    sticks: list[float] = []
+    while rest > _LEFT and len(sticks) < _MOST_STICKS:
+        sticks.append(rest * rng.beta(1.0, concentration))
+        rest -= sticks[-1]
+    return np.maximum([*sticks, rest], _LEAST_JUMP)
+
+
+def _jump(
+    shape: float,
+    others: float,
+    mass: Floats,
+    totals: _Repeated,
+    at: float,
+    rng: np.random.Generator,
+) -> float:
+    """Draw a jump of the gamma process, or the sum of those behind no label, given the other jumps."""
+    rises = _Repeated.of(mass)
+
+    def height(t: float) -> float:
+        a = math.exp(t)
+        return shape * t + rises.rises(a) - totals.rises(others + a) - a
+
+    return math.exp(_sliced(height, math.log(max(at, _LEAST_JUMP)), rng, _LEAST_JUMP))
 
 
 def _of_some(prior: Floats, sizes: Floats) -> Floats:
@@ -182,7 +281,7 @@ def _of_some(prior: Floats, sizes: Floats) -> Floats:
     return np.asarray((some * (gammaln(safe) - gammaln(safe + sizes))).sum(axis=1))
 
 
-def _drawn_columns(theta: Floats, rng: np.random.Generator) -> Ints:
+def drawn_columns(theta: Floats, rng: np.random.Generator) -> Ints:
     """Draw a column for each row, by the row's probabilities."""
     below = np.cumsum(theta[:, :-1], axis=1)
     drawn: Ints = (below <= rng.random((len(theta), 1))).sum(axis=1)
@@ -227,9 +326,14 @@ def _height(others: float, repeated: _Repeated, totals: _Repeated, mean: float, 
     return repeated.rises(a) - totals.rises(others + a) - a / mean + t
 
 
-def _sliced(height: Callable[[float], float], at: float, rng: np.random.Generator) -> float:
+def _sliced(
+    height: Callable[[float], float],
+    at: float,
+    rng: np.random.Generator,
+    least: float = LEAST_ALPHA,
+) -> float:
     """Draw from the density exp(height) on the range of log alpha, by a slice that shrinks (Neal 2003)."""
-    low, high = math.log(LEAST_ALPHA), math.log(MOST_ALPHA)
+    low, high = math.log(least), math.log(MOST_ALPHA)
     level = height(at) + math.log1p(-rng.random())
     while high - low > 1e-12:
         tried = low + (high - low) * rng.random()

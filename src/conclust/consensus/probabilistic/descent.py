@@ -16,7 +16,6 @@ from conclust._kernels import PairCounts, PairwiseSolver
 from conclust._types import Floats, Ints
 from conclust.consensus.probabilistic.placements.factored_model import padded
 from conclust.consensus.probabilistic.problem import (
-    EXACT,
     PairEvidence,
     Problem,
     Report,
@@ -49,8 +48,9 @@ _FINISHES = 5
 # the sum of all later steps if each shrinks by the same factor, which is limited to _MOST_SHRINK.
 _LEAP_EVERY = 4
 _MOST_SHRINK = 0.95
-# A sweep after the second that lowers f by more than this share may approach 0; then f is compared with that of chance.
-_STEEP = 0.05
+# f is next to 0 below this value per observation of a pair. Copies of one soft partition have an f of 0, which sweeps
+# only approach.
+_NEGLIGIBLE = 1e-4
 # Overhead of a call of the kernel, in multiplications and additions: most of the cost for few objects.
 _CALL = 150_000
 
@@ -66,9 +66,8 @@ def descend(
 ) -> Solution:
     """Minimise f(Y) = sum over pairs of N_ij d(c_ij / N_ij, y_i'y_j) from Y0.
 
-    Ends when a sweep over all objects lowers f by less than ``stopping.tol`` of it (of EXACT times that of the uniform
-    membership, if that is more: copies of one soft partition have an f of 0, which sweeps only approach), or when no gap met in it is above
-    ``stopping.tol_kkt``. Now and then the step of a whole sweep is tried at greater length. Objects that are stuck are
+    Ends when a sweep over all objects lowers f by less than ``stopping.tol`` of it (of `negligible`, if that is more), or
+    when no gap met in it is above ``stopping.tol_kkt``. Now and then the step of a whole sweep is tried at greater length. Objects that are stuck are
     then finished, largest gap first. f is computed, and stored in the trace, at the start, at every fourth sweep and at
     the end. It never rises there: if moving many objects at the same time raised it, they return to the last such point
     and move one by one from then on. `Y0` should lie inside the simplex unless the divergence is l2
@@ -94,14 +93,13 @@ def descend(
     f = work.objective()
     trace = [(f, np.nan)]
     compared_f, compared_Y = f, work.Y.copy()  # after the same sweeps for every divergence
-    converged, n_iter, last, exact = False, 0, np.inf, 0.0
+    converged, n_iter, last = False, 0, np.inf
+    least = negligible(evidence, divergence)
     while n_iter < max_iter and not converged:
         n_iter += 1
         leap = n_iter % _LEAP_EVERY == 0
         before_sweep = work.Y.copy() if leap else work.Y
-        if exact == 0.0 and n_iter > 2 and last > _STEEP * compared_f:
-            exact = EXACT * chance(evidence, Y0.shape, divergence, threads)
-        enough = tol * max(compared_f, exact)
+        enough = tol * max(compared_f, least)
         largest_gap, about = work.visit(work.everyone, 0.1 * tol_kkt, enough / work.n, work.slot)
         converged = about <= enough or largest_gap <= tol_kkt
         leap = leap and not converged
@@ -151,12 +149,12 @@ def solved_from(problem: Problem, Y0: Floats, stopping: Stopping, run: Run) -> S
     return descend(problem.pairs, Y0, d, stopping, threads=run.threads, report=run.report)
 
 
-def chance(
-    evidence: PairEvidence, shape: tuple[int, int], divergence: Divergence, threads: int
-) -> float:
-    """Return f of the uniform membership of this shape; 0 if it is infinite."""
-    value = objective(evidence, np.full(shape, 1.0 / shape[1]), divergence, threads)
-    return value if np.isfinite(value) else 0.0
+def negligible(evidence: PairEvidence, divergence: Divergence) -> float:
+    """Return the f that counts as 0; 0 for a divergence of the user's, whose scale is not known."""
+    kernel = divergence._kernel
+    if kernel is None:
+        return 0.0
+    return _NEGLIGIBLE * kernel.scale * 0.5 * float(evidence.copresence.sum(dtype=np.float64))
 
 
 def objective(evidence: PairEvidence, Y: Floats, divergence: Divergence, threads: int = 1) -> float:

@@ -83,8 +83,8 @@ class PCC(PairObjectiveClusterer):
         partitions of many more clusters than the consensus.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
         Start. "auto": for l2, `n_init` random memberships. For other divergences, a
-        membership near the l2 solution, moved inside the simplex; if `n_init` is above 1, also random
-        memberships, and escapes (the best solution with two clusters merged and a third split) while
+        membership near the l2 solution, moved inside the simplex, or the mean of soft partitions that agree; if
+        `n_init` is above 1 and the partitions are hard, also random memberships, and escapes (the best solution with two clusters merged and a third split) while
         they lower the objective. `n_init` and a fixed amount of work limit these tries; small problems get the
         most. With more than 1,000 objects a part of them is solved first and gives the start
         for all. "random": `n_init` random memberships, the best solution is kept.

@@ -29,6 +29,8 @@ from conclust.ensemble import Ensemble
 # cluster, within bounds: more objects cost time and rarely change the choice.
 SUBSET = 500
 SUBSET_BOUNDS = (2000, 4000)
+# Of soft partitions fewer objects say as much, and a sweep costs several times as much.
+SOFT_BOUNDS = (1000, 1000)
 # The rest of the evidence is added in parts that grow by this factor, each solved before the next: most
 # sweeps are made where they are cheap. A part ends when a sweep lowers the objective by less than
 # this share of it, or after sweeps that cost as much as PART_COST over all objects. Slow changes
@@ -122,7 +124,8 @@ def near_solution(problem: Problem, run: Run) -> Floats:
 
     The problem is solved on a part; every object has its best membership against that solution.
     """
-    Y = _Work(problem, run).begin()
+    bounds = SOFT_BOUNDS if problem.ensemble.is_soft else SUBSET_BOUNDS
+    Y = _Work(problem, run, bounds=bounds).begin()
     run.report(f"begin near the least-squares solution for {len(Y):,} objects")
     return Y[:, : problem.n_clusters]
 

@@ -15,12 +15,15 @@ import numpy as np
 
 from conclust._random import spawn_generators
 from conclust._types import Floats
-from conclust.consensus.probabilistic.descent import chance, solved_from
+from conclust.consensus.probabilistic.descent import negligible, objective, solved_from
 from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
-from conclust.consensus.probabilistic.problem import EXACT, Problem, Run, Solution, Stopping
-from conclust.consensus.probabilistic.search.starts import inside
+from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
+from conclust.consensus.probabilistic.search.starts import inside, off_border
 from conclust.consensus.probabilistic.search.tries import better_of_tries, holding
 from conclust.consensus.probabilistic.solvers.factored import WIDE, near_solution
+from conclust.consensus.voting.alignment import match_to_first
+from conclust.consensus.voting.ballots import spread, tally
+from conclust.ensemble import Ensemble
 from conclust.evidence.dense import narrow_evidence
 
 # With more objects than this a part is solved first: a quarter of the objects, and at least this number.
@@ -61,8 +64,19 @@ class Pairwise:
 
     def _searched(self, problem: Problem, stopping: Stopping, run: Run) -> Solution:
         """Return the best of several descents; its membership may lack columns of empty clusters."""
+        pairs, d = problem.pairs, problem.divergence
+        if problem.ensemble.is_soft and pairs.of_all_pairs:
+            mean = _mean_of_matched(problem.ensemble, problem.n_clusters)
+            if objective(pairs, mean, d, run.threads) <= negligible(pairs, d):
+                return solved_from(problem, mean, stopping, run)
         begin = holding(near_solution(problem, run))
         return best_descent(problem, begin if problem.is_squared else inside(begin), stopping, run)
+
+
+def _mean_of_matched(ensemble: Ensemble, n_clusters: int) -> Floats:
+    """Return the mean of the partitions, their clusters matched: next to the solution where they agree."""
+    votes = match_to_first(ensemble, n_clusters)
+    return off_border(spread(tally(ensemble, votes), ensemble.observed_weights))
 
 
 def best_descent(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> Solution:
@@ -85,9 +99,8 @@ def best_descent(problem: Problem, start: Floats, stopping: Stopping, run: Run) 
 def _candidates(problem: Problem, start: Floats, stopping: Stopping, run: Run) -> list[Solution]:
     """Return the solution from a start, and also a better one if tries find it."""
     first = solved_from(problem, start, stopping, run)
-    if run.n_init == 1 or first.objective <= EXACT * chance(
-        problem.pairs, start.shape, problem.divergence, run.threads
-    ):
+    # Of soft partitions every pair says much: more tries found nothing better in a dozen pools of two to four modes.
+    if run.n_init == 1 or problem.ensemble.is_soft:
         return [first]
     best = better_of_tries(problem, first, stopping, run)
     return [first] if best.objective == first.objective else [first, best]
