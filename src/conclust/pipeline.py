@@ -32,6 +32,8 @@ from conclust.measures.agreement import anmi
 from conclust.number import decide_by_points
 from conclust.points import Refinement, decide_given, doubts_of_fit, refined_by_points
 from conclust.points.further import cells_of, names_of, with_further
+from conclust.words.card import EstimatorCard
+from conclust.words.reason import Reason
 
 __all__ = ["ConsensusClustering"]
 
@@ -44,7 +46,7 @@ _AUTO = "auto"
 
 
 @dataclass(eq=False, repr=False)
-class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ConsensusClustering(EstimatorCard, ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Cluster points by the consensus of many clusterings of them.
 
     Parameters
@@ -445,13 +447,21 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     @property
     def reason_(self) -> str:
-        """Reason for the number of clusters, in a sentence."""
+        """Reason for the number of clusters: the number, why, and what to do next."""
+        return self.reason_parts.text()
+
+    @property
+    def reason_parts(self) -> Reason:
+        """The reason for the number of clusters, in its parts."""
         check_is_fitted(self, "consensus_")
         if "selection_" in vars(self):
-            return str(self.selection_.reason)
-        if hasattr(self.consensus_, "reason_"):
-            return str(self.consensus_.reason_)
-        return f"The number, {self.n_clusters_}, is that of {type(self.consensus_).__name__}."
+            return self.selection_.reason_parts
+        parts = getattr(self.consensus_, "reason_parts", None)
+        if parts is not None:
+            return cast(Reason, parts)
+        name, given = type(self.consensus_).__name__, self.n_clusters is not None
+        why = "this number was given" if given else f"this is the number of {name}"
+        return Reason(self.n_clusters_, why)
 
     def _label(self, X: Any, partitions: Any) -> Any:
         """Return the labels of points by every member, and those in further partitions."""

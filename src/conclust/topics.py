@@ -26,6 +26,7 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import NOISE, canonical_labels
 from conclust.exceptions import InputError
 from conclust.generation.points import read_points
+from conclust.words.card import EstimatorCard
 
 __all__ = ["TopicConsensus"]
 
@@ -36,7 +37,7 @@ _one_at_a_time = Lock()
 
 
 @dataclass(eq=False, repr=False)
-class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class TopicConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Consensus of clusterings of embeddings, each in its own reduced space; noise is -1.
 
     A topic model that reduces embeddings of documents and clusters them by density finds other topics with another

@@ -49,6 +49,7 @@ from conclust.exceptions import (
     fitted_by,
     warn,
 )
+from conclust.words.card import EstimatorCard
 
 __all__ = [
     "ConsensusClusterer",
@@ -70,7 +71,7 @@ _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
 
 
-class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class ConsensusClusterer(EstimatorCard, ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the consensus estimators.
 
     A subclass declares in ``parameters`` the ranges that its signature does not have, and finds the

@@ -8,7 +8,6 @@ import numpy as np
 
 from conclust._arrays.points import spread_rounded_columns
 from conclust._types import Floats, Ints
-from conclust._validation import count
 from conclust.borders import leading_components
 from conclust.consensus.auto import Decision, Trees, decide
 from conclust.ensemble.equal_rows import EqualRows
@@ -82,15 +81,17 @@ def decide_by_points(
     start = np.zeros(trees.n_objects, dtype=np.int64) if labels is None else labels
     mixed = clusters_of_one_shape(points, start, min(most, len(points) // OBJECTS_A_PIECE), _SEED)
     depths, others = found.depths(number), found.others(number, min_clusters, most)
+    near: tuple[int, ...] = ()
     if mixed is not None:
         fewer, number, labels = number, int(mixed.max()) + 1, mixed
         others = [fewer, *(K for K in others if number != K)]
-        reason = (
-            f"{count(number, 'cluster')}: the points are distributed as a mixture of {number} normal distributions of one "
-            f"shape; by the borders alone {'it is one' if fewer == 1 else f'there are {fewer}'}."
+        why = (
+            f"the points look like {number} normal distributions of one shape that overlap; the borders alone show "
+            f"{'one cluster' if fewer == 1 else fewer}"
         )
     else:
-        reason = _sentence(number, depths, found.near(number, others))
+        near = tuple(found.near(number, others))
+        why = _why(number, depths)
     return Decision(
         number,
         "points",
@@ -98,7 +99,8 @@ def decide_by_points(
         supports=trees.supports,
         alternatives=tuple(others),
         labels=labels,
-        of_points=reason,
+        of_points=why,
+        near=near,
         at_least=min_clusters,
         at_most=trees.max_clusters,
         depths=tuple(depths),
@@ -223,23 +225,15 @@ def _by_partitions(trees: Trees, least: int, most: int) -> Decision:
     decision = replace(
         decide(trees), n_clusters=number, labels=None, components=None, alternatives=()
     )
-    why = f"{count(number, 'cluster')} by the partitions alone: the points are too few to show a border."
+    why = "the points are too few to show a border, and the clusterings alone suggest this number"
     return replace(decision, of_points=why, at_least=least, at_most=trees.max_clusters)
 
 
-def _sentence(number: int, depths: list[float], near: list[int]) -> str:
-    """Return the reason for a number that borders show; `near` are as well supported."""
+def _why(number: int, depths: list[float]) -> str:
+    """Return why borders show a number, in a clause."""
     if number == 1:
-        next_best = f" (the best such division has {near[0]} clusters)" if near else ""
-        return f"One cluster: in no division are there clearly fewer points near the borders than within the clusters{next_best}."
+        return "in no division are there clearly fewer points near the borders than within the clusters"
     share = round(100 * (1.0 - min(depths)))
+    most = "" if number == 2 else "at most "
     which = "the border" if number == 2 else "each border"
-    reason = (
-        f"{count(number, 'cluster')}: few points are near {which} ({'' if number == 2 else 'at most '}{share} % of the number "
-        "within the clusters)"
-    )
-    if near:
-        few = near[:3]
-        listed = " and ".join(map(str, few)) if len(few) < 3 else f"{few[0]}, {few[1]} and {few[2]}"
-        reason += f"; {listed} {'is' if len(few) == 1 else 'are'} as well supported"
-    return reason + "."
+    return f"few points are near {which} ({most}{share} % of the number within the clusters)"

@@ -22,6 +22,7 @@ from conclust.report.page import page
 from conclust.report.pictures import Gallery
 from conclust.report.reading import read_result
 from conclust.selection import Selection
+from conclust.words.card import EstimatorCard
 
 _OWNER = "report"
 
@@ -237,4 +238,6 @@ def write(
         )
     )
     atomic_write(target, lambda file: file.write(text.encode("utf-8")))
+    if isinstance(result, EstimatorCard):
+        result._report_ = str(target)  # its card links to the page
     return target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from conclust.consensus.base import Method, PlacingClusterer, Task
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, indicator_of
+from conclust.words.reason import Reason
 
 
 @dataclass(eq=False, repr=False)
@@ -153,7 +154,7 @@ class AutoConsensus(PlacingClusterer):
     n_clusters_cut_: int = field(init=False)
     number_by_: str = field(init=False)
     alternatives_: tuple[int, ...] = field(init=False)
-    _reason: str = field(init=False)
+    _reason: Reason = field(init=False)
     _model: Model = field(init=False)
 
     method = Method(
@@ -290,12 +291,18 @@ class AutoConsensus(PlacingClusterer):
 
     @property
     def reason_(self) -> str:
-        """Reason for the number of clusters, in a sentence."""
+        """Reason for the number of clusters: the number, why, and what to do next."""
+        return self.reason_parts.text()
+
+    @property
+    def reason_parts(self) -> Reason:
+        """The reason for the number of clusters, in its parts."""
         check_is_fitted(self)
         given, found = self.n_clusters, self.n_clusters_
         if given is None or found >= given:
             return self._reason
-        return f"{self._reason} Only {found} cluster{'s have objects' if found > 1 else ' has objects'}."
+        why = f"{given} were asked for, but only {found} {'have' if found > 1 else 'has'} objects"
+        return replace(self._reason, n_clusters=found, why=why)
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self._model = self._model.keep(clusters)
