@@ -90,7 +90,7 @@ class ConsensusClustering(EstimatorCard, ClusterMixin, TransformerMixin, BaseEst
     n_clusters_ : int
         Clusters found.
     reason_ : str
-        Reason for the number of clusters, in a sentence.
+        Reason for the number of clusters: the number, why, and what to do next.
     border_depths_ : ndarray of shape (n_borders,)
         If the points chose the number: for each division, how much fewer points are near the border than in an equally wide
         band within the clusters, from 0 to 1.

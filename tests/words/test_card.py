@@ -70,7 +70,8 @@ def test_the_card_says_why_and_what_next(model):
     assert "Few points are near each border" in html
     assert model.reason_parts.next().replace("'", "&#x27;") in html
     certain = np.count_nonzero(model.membership_.max(axis=1) >= 0.9)
-    assert f"{certain} of 90 objects are at least 90 % in their clusters" in html
+    who = "All 90" if certain == 90 else f"{certain} of 90"
+    assert f"{who} objects are at least 90 % in their clusters" in html
 
 
 def test_the_card_links_to_the_last_report_of_the_fit(tmp_path, monkeypatch, points):

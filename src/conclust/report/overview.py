@@ -90,7 +90,7 @@ def _of_gaps_not_found(reported: Reported, sizes: Ints) -> str:
     return (
         "Where the table finds no gap, there may be one: the dip test uses half of the points of two clusters "
         f"({int(seen.min()):,} for {names[a]} and {names[b]}) along the straight line between their centres, which shows neither "
-        f"a gap in few points nor a bent one. The number of clusters does not come from this test, but from the measure of the first line."
+        f"a gap in few points nor a bent one. The number of clusters does not come from this test, but from the measure of the first lines."
     )
 
 

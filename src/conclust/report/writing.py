@@ -136,7 +136,7 @@ def write(
 ) -> Path:
     """Write a report of a result: one self-contained HTML file.
 
-    The first line states the decision, with the p-value and the number of references if the number of clusters was
+    The first lines state the decision, with the p-value and the number of references if the number of clusters was
     tested. The clusters with their features and confidence follow, then the uncertain objects, the reason for the
     number of clusters, the clusterings, the run, how to cite it and how to repeat it.
 

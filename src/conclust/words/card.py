@@ -146,11 +146,13 @@ def _how_sure(model: Any) -> str:
         return "conclust.confidence.object_confidence(model, ensemble) measures it for each object."
     held = np.flatnonzero(model.labels_ >= 0)
     share = membership[held, model.labels_[held]]
-    certain, i = int(np.count_nonzero(share >= _CERTAIN)), int(share.argmin())
-    return (
-        f"{certain:,} of {count(len(held), 'object')} are at least {100 * _CERTAIN:.0f} % in their clusters; the least certain is "
-        f"object {held[i]}, with {100 * share[i]:.0f} %."
-    )
+    certain, objects = int(np.count_nonzero(share >= _CERTAIN)), count(len(held), "object")
+    much = f"at least {100 * _CERTAIN:.0f} % in their clusters"
+    if certain == len(held):
+        return f"All {objects} are {much}."
+    i = int(share.argmin())
+    least = f"the least certain is object {held[i]}, with {100 * share[i]:.0f} %"
+    return f"{certain:,} of {objects} are {much}; {least}."
 
 
 class ShowsCard:

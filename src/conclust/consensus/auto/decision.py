@@ -292,7 +292,7 @@ def _why_by_partitions(decision: Decision) -> str:
         if K == 1:
             return "no clusters explain the labels of the clusterings better, if these are independent of each other"
         return (
-            f"{K} clusters explain the labels of the clusterings best, if these are independent of each other (log-likelihood "
+            f"this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood "
             f"{testimony.gain:,.0f} above one cluster)"
         )
     if K == 1:

@@ -107,7 +107,7 @@ class AutoConsensus(PlacingClusterer):
         ``evenness``, ``support``), by decreasing lifetime. The list ends where no further number could win. It is empty if
         the partitions are witnesses.
     reason_ : str
-        Reason for the number of clusters, in a sentence.
+        Reason for the number of clusters: the number, why, and what to do next.
     n_features_in_ : int
         Number of partitions.
 
@@ -141,8 +141,8 @@ class AutoConsensus(PlacingClusterer):
     array([0, 0, 0, 1, 1, 1])
     >>> model.alternatives_
     (3, 4)
-    >>> model.reason_
-    '2 clusters make the labels of independent partitions most probable (log-likelihood 3 above one cluster; 3 clusters nearly as much).'
+    >>> print(model.reason_)
+    2 clusters: this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood 3 above one cluster). The next best number is 3: pass n_clusters=3 to see it.
     """
 
     evidence_: str = field(init=False)

@@ -66,6 +66,7 @@ def decision_of(reported: Reported) -> dict[str, Any]:
             f"The selection has {count(selection.n_clusters, 'cluster')}, but this result has {K}.",
         )
     return {
+        "head": f"{count(K, 'cluster')} in {count(reported.n_samples, 'object')}",
         "sentence": f"{sentence}.",
         "plain": _in_plain_words(reported, tested),
         "by": by,
@@ -159,7 +160,7 @@ def _in_plain_words(reported: Reported, tested: bool) -> str:
     if not tested:
         if K == 1:
             return "One group."
-        line = f"{groups}. Whether data without groups would look divided like this was not tested."
+        line = f"{groups}. Whether there are groups at all was not tested."
     else:
         p = max(selection.p_value, 1.0 / (selection.n_references + 1))
         rejected = p <= selection.settings.get("alpha", 0.05)
