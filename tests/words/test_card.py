@@ -11,6 +11,7 @@ from tests.registry import FORMS, make
 import conclust as cc
 from conclust import report
 from conclust.confidence import border_tests
+from conclust.exceptions import SelectionWarning
 from conclust.selection import choose_from
 from conclust.words.card import Card
 
@@ -52,10 +53,13 @@ def test_every_fitted_method_has_a_card_with_its_number(form):
 
 
 def test_other_results_have_cards(points, model):
+    with pytest.warns(SelectionWarning, match="4 clusters are as good"):
+        selection = choose_from(cc.Ensemble(labels()), [2, 3, 4])
+    assert "4 clusters are as good" in selection._repr_html_()
     for result, head in (
         (model, "3 clusters"),
         (model.ensemble_, "40 clusterings"),
-        (choose_from(cc.Ensemble(labels()), [2, 3, 4]), "3 clusters"),
+        (selection, "3 clusters"),
         (border_tests(points, model.labels_, random_state=0), "3 clusters"),
         (cc.GraphConsensus(random_state=0).fit(nx.karate_club_graph()), "4 clusters"),
         (cc.TopicConsensus(n_members=5, random_state=0).fit(points), "3 clusters"),

@@ -134,7 +134,11 @@ def _add_demo(commands: Any) -> None:
     parser.add_argument(
         "--force", action="store_true", help="use the folder even if it is not empty"
     )
-    parser.add_argument("--data", metavar="NAME,...", help="data sets to use [six, or those of them that are available]")
+    parser.add_argument(
+        "--data",
+        metavar="NAME,...",
+        help="data sets to use [six, or those of them that are available]",
+    )
     add_running(parser)
     parser.set_defaults(run=_run_demo)
 

@@ -36,8 +36,6 @@ class Selection(ShowsCard, SelectionRecord):
         References that the p-value rests on.
     reason : str
         One sentence with the numbers, or with the reason why there is no p-value.
-    why : str
-        The same without the number of clusters at its head and the full stop.
     alternatives : tuple of int
         Other numbers within one standard error of the best.
     doubts : tuple of str
@@ -55,6 +53,8 @@ class Selection(ShowsCard, SelectionRecord):
         Settings of the run; `random_state` repeats it, even if none was given.
     p_value_clouds : float
         The p-value of one flat or skewed cloud, the largest relative to its level of those compared; NaN where none was.
+    why : str
+        The reason without the number of clusters at its head and the full stop.
     ensembles : dict of int to Ensemble
         The resamples of each number.
     trees : dict of int to ndarray of shape (n_leaves - 1, 4)

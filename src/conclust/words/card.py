@@ -48,7 +48,7 @@ class Card:
     head : str
         The answer: "3 clusters".
     about : str
-        What it is an answer for: "178 objects".
+        Input and class of the result: "178 objects, HBGF".
     why : str
         The reason, in sentences; "" if there is none.
     sizes : sequence of (str, int)

@@ -143,7 +143,8 @@ def _measured(
     found = [model.labels_ for model in models]
     row = _Row(
         name,
-        *X.shape,
+        len(X),
+        X.shape[1],
         len(np.unique(data.y)),
         models[0].n_clusters_,
         _agreement(data.y, found[0]),
