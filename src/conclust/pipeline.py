@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,13 @@ from conclust._arrays.containers import check_row_names
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
-from conclust._sklearn import forget_results, names_checked, num_samples, record_features
+from conclust._sklearn import (
+    EstimatorCard,
+    forget_results,
+    names_checked,
+    num_samples,
+    record_features,
+)
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
 from conclust.consensus.auto import AutoConsensus, clusters_of
@@ -32,8 +38,9 @@ from conclust.measures.agreement import anmi
 from conclust.number import decide_by_points
 from conclust.points import Refinement, decide_given, doubts_of_fit, refined_by_points
 from conclust.points.further import cells_of, names_of, with_further
-from conclust.words.card import EstimatorCard
-from conclust.words.reason import Reason
+
+if TYPE_CHECKING:
+    from conclust.words.reason import Reason
 
 __all__ = ["ConsensusClustering"]
 
@@ -453,6 +460,8 @@ class ConsensusClustering(EstimatorCard, ClusterMixin, TransformerMixin, BaseEst
     @property
     def reason_parts(self) -> Reason:
         """The reason for the number of clusters, in its parts."""
+        from conclust.words.reason import Reason
+
         check_is_fitted(self, "consensus_")
         if "selection_" in vars(self):
             return self.selection_.reason_parts

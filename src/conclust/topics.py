@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._sklearn import EstimatorCard
 from conclust._threads import side_by_side, thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import refuse
@@ -26,7 +27,6 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import NOISE, canonical_labels
 from conclust.exceptions import InputError
 from conclust.generation.points import read_points
-from conclust.words.card import EstimatorCard
 
 __all__ = ["TopicConsensus"]
 

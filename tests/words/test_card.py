@@ -69,7 +69,7 @@ def test_other_results_have_cards(points, model):
         assert "<script" not in card_only(html)
 
 
-def test_the_card_says_why_and_what_next(model):
+def test_the_card_has_the_reason_and_the_next_steps(model):
     html = model._repr_html_()
     assert "Few points are near each border" in html
     assert model.reason_parts.next().replace("'", "&#x27;") in html

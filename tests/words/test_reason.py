@@ -15,7 +15,7 @@ def test_the_number_comes_first_and_then_why(n_clusters, head):
     assert Reason(n_clusters, "it was given").text() == f"{head}: it was given."
 
 
-def test_what_next_is_said_in_the_terms_of_the_door():
+def test_the_next_steps_are_in_the_terms_of_python_or_of_the_shell():
     reason = Reason(2, "why", (as_well_supported((5, 3)),), testable=True)
     assert reason.next() == (
         "3 and 5 are as well supported: pass n_clusters=3 or 5 to see them. "

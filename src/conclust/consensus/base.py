@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
-from conclust._sklearn import check_order, forget_results, record_features
+from conclust._sklearn import EstimatorCard, check_order, forget_results, record_features
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import (
     check_column_names,
@@ -49,7 +49,6 @@ from conclust.exceptions import (
     fitted_by,
     warn,
 )
-from conclust.words.card import EstimatorCard
 
 __all__ = [
     "ConsensusClusterer",

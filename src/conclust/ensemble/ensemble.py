@@ -48,7 +48,6 @@ from conclust.ensemble.orientation import (
 from conclust.ensemble.reading import read_index, read_list, read_weights, weights_by_name
 from conclust.ensemble.tables import TablesReader
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning, warn
-from conclust.words.card import Card, ShowsCard
 
 __all__ = [
     "MISSING",
@@ -61,7 +60,7 @@ __all__ = [
 Noise: TypeAlias = Literal["equal", "apart"]
 
 
-class Ensemble(ShowsCard, CommunitiesReader, DrawsReader, TablesReader, Derived):
+class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
     """Many partitions of the same objects: a frozen, validated label matrix.
 
     Each cell records two facts: whether the partition observed the object, and its label. -1, NaN, None, pandas.NA,
@@ -535,7 +534,9 @@ class Ensemble(ShowsCard, CommunitiesReader, DrawsReader, TablesReader, Derived)
             facts.append("weighted")
         return ", ".join(facts)
 
-    def _card(self) -> Card:
+    def _repr_html_(self) -> str:
+        from conclust.words.card import Card
+
         numbers, times = np.unique(self.cluster_counts, return_counts=True)
         return Card(
             count(self.n_partitions, "clustering"),
@@ -543,7 +544,7 @@ class Ensemble(ShowsCard, CommunitiesReader, DrawsReader, TablesReader, Derived)
             "",
             [(count(int(K), "cluster"), int(n)) for K, n in zip(numbers, times, strict=True)],
             [("What next", "conclust.AutoConsensus().fit(ensemble) combines the clusterings.")],
-        )
+        ).html()
 
     # -- files
 

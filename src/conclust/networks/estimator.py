@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds, spawn_sequences
+from conclust._sklearn import EstimatorCard
 from conclust._threads import side_by_side, thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import refuse
@@ -26,8 +27,9 @@ from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.networks.contrast import no_communities
 from conclust.networks.reading import Network, read_network, to_communities
 from conclust.networks.splitting import split_communities, with_edges
-from conclust.words.card import EstimatorCard
-from conclust.words.reason import Other, Reason
+
+if TYPE_CHECKING:
+    from conclust.words.reason import Reason
 
 Kind: TypeAlias = Literal["fast", "strict", "threshold", "ecg"]
 
@@ -258,6 +260,8 @@ class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
     @property
     def reason_parts(self) -> Reason:
         """The reason for the number of clusters, in its parts."""
+        from conclust.words.reason import Other, Reason
+
         check_is_fitted(self)
         if self._lacking is None:
             next_ = Other("a larger 'resolution' gives more clusters", ())

@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from conclust._files.storage import atomic_write
+from conclust._sklearn import EstimatorCard
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, refuse
 from conclust.confidence import BorderTests, ConsensusTree
@@ -22,7 +23,6 @@ from conclust.report.page import page
 from conclust.report.pictures import Gallery
 from conclust.report.reading import read_result
 from conclust.selection import Selection
-from conclust.words.card import EstimatorCard
 
 _OWNER = "report"
 

@@ -18,12 +18,11 @@ from conclust.selection import storing
 from conclust.selection.decision import numbers_tried
 from conclust.selection.judged.pairs import PairCounts, check_window
 from conclust.selection.record import SelectionRecord
-from conclust.words.card import Card, ShowsCard, named_sizes, sentence
 from conclust.words.reason import Other, Reason, as_well_supported
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Selection(ShowsCard, SelectionRecord):
+class Selection(SelectionRecord):
     """The estimated number of clusters, with the criteria for each number.
 
     Attributes
@@ -83,7 +82,9 @@ class Selection(ShowsCard, SelectionRecord):
             others.append(Other(f"the criteria are best for {best}", (best,)))
         return Reason(self.n_clusters, self.why, tuple(others))
 
-    def _card(self) -> Card:
+    def _repr_html_(self) -> str:
+        from conclust.words.card import Card, named_sizes, sentence
+
         labels, tested = self.labels_, not np.isnan(self.p_value)
         sizes = np.bincount(labels[labels >= 0], minlength=self.n_clusters)
         held = f"{self.n_held} of {count(self.n_borders, 'border')} hold." if self.n_borders else ""
@@ -101,7 +102,7 @@ class Selection(ShowsCard, SelectionRecord):
                 ("Doubts", " ".join(self.doubts)),
                 ("What next", self.reason_parts.next()),
             ],
-        )
+        ).html()
 
     @property
     def labels_(self) -> Ints:

@@ -9,13 +9,9 @@ from typing import Any
 from urllib.parse import quote
 
 import numpy as np
-from sklearn.exceptions import NotFittedError
-from sklearn.utils import estimator_html_repr
-from sklearn.utils.validation import check_is_fitted
 
 from conclust._types import Ints
 from conclust._validation import count
-from conclust.words.reason import Reason
 
 _CERTAIN = 0.9
 _BARS = 6  # maximum number of clusters with a bar of their own
@@ -153,44 +149,3 @@ def _how_sure(model: Any) -> str:
     i = int(share.argmin())
     least = f"the least certain is object {held[i]}, with {100 * share[i]:.0f} %"
     return f"{certain:,} of {objects} are {much}; {least}."
-
-
-class ShowsCard:
-    """A result that a notebook shows as a card; a subclass has ``_card``."""
-
-    __slots__ = ()
-
-    def _card(self) -> Card:
-        raise NotImplementedError
-
-    def _repr_html_(self) -> str:
-        return self._card().html()
-
-
-class EstimatorCard:
-    """An estimator that a notebook shows as a card once it is fitted, and as scikit-learn's diagram before."""
-
-    _report_: str  # path of the last report of it
-
-    @property
-    def reason_parts(self) -> Reason | None:
-        """The reason for the number of clusters, in its parts; None if the method gives none."""
-        return None
-
-    def _html_repr(self) -> str:
-        diagram = str(estimator_html_repr(self))
-        try:
-            check_is_fitted(self)
-        except NotFittedError:
-            return diagram
-        return card_of(self).html(diagram)
-
-    # scikit-learn calls these two for a notebook and for other pages; before 1.7 they did not call `_html_repr`.
-    def _repr_html_inner(self) -> str:
-        return self._html_repr()
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in bundle:
-            bundle["text/html"] = self._html_repr()
-        return bundle

@@ -13,14 +13,13 @@ from conclust._validation import count, pandas_for
 from conclust.confidence.borders.headline import headline, held_of
 from conclust.confidence.borders.merging import Merge, level_of
 from conclust.ensemble.labels import canonical_labels
-from conclust.words.card import Card, ShowsCard
 
 _OWNER = "BorderTests"
 _MOST_LINES = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BorderTests(ShowsCard):
+class BorderTests:
     """Whether there is a border between clusters that are neighbours, as p-values.
 
     Attributes
@@ -205,7 +204,9 @@ class BorderTests(ShowsCard):
             lines.append(f"Clusterings of parts agree with the labels on {share} of the points.")
         return "\n".join(lines)
 
-    def _card(self) -> Card:
+    def _repr_html_(self) -> str:
+        from conclust.words.card import Card
+
         p, q = self._borders()
         sizes = np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
         weakest = "" if not len(p) else f"{self.names[p[0]]} and {self.names[q[0]]}, p = "
@@ -224,7 +225,7 @@ class BorderTests(ShowsCard):
                     else "",
                 ),
             ],
-        )
+        ).html()
 
     def _borders(self) -> tuple[Ints, Ints]:
         """Return the pairs of neighbours, the largest p-value first."""

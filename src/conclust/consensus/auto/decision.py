@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -15,7 +15,9 @@ from conclust.consensus.auto.trees import Bounds, Trees
 from conclust.consensus.auto.witnesses import Candidate, Witnesses
 from conclust.consensus.mixture.multinomial import Components
 from conclust.exceptions import InputError
-from conclust.words.reason import Other, Reason, as_well_supported
+
+if TYPE_CHECKING:
+    from conclust.words.reason import Other, Reason
 
 # Evidence of clusters that are not a cut of a tree.
 WITNESSES = "witnesses"
@@ -252,6 +254,8 @@ def kept_by_constraints(decision: Decision, found: int, trees: Trees, bounds: Bo
 
 def reason_of(decision: Decision) -> Reason:
     """Return the reason for the number of clusters: why, and which other numbers are worth a look."""
+    from conclust.words.reason import Other, Reason, as_well_supported
+
     K, shown = decision.n_clusters, decision.shown
     others: list[Other] = []
     if decision.by == "given":
@@ -279,6 +283,8 @@ def reason_of(decision: Decision) -> Reason:
 
 def _suggested(shown: int) -> Other:
     """Return the number of the clusterings alone."""
+    from conclust.words.reason import Other
+
     if shown == 1:
         return Other("the clusterings alone suggest one cluster", ())
     return Other(f"the clusterings alone suggest {shown}", (shown,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,9 @@ from conclust.consensus.base import Method, PlacingClusterer, Task
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, indicator_of
-from conclust.words.reason import Reason
+
+if TYPE_CHECKING:
+    from conclust.words.reason import Reason
 
 
 @dataclass(eq=False, repr=False)
@@ -154,7 +156,7 @@ class AutoConsensus(PlacingClusterer):
     n_clusters_cut_: int = field(init=False)
     number_by_: str = field(init=False)
     alternatives_: tuple[int, ...] = field(init=False)
-    _reason: Reason = field(init=False)
+    _decision: Decision = field(init=False)
     _model: Model = field(init=False)
 
     method = Method(
@@ -200,7 +202,7 @@ class AutoConsensus(PlacingClusterer):
         self.straddling_, self._model = placed.straddling, placed.model
         self.n_clusters_cut_, self.number_by_ = decision.n_clusters, decision.by
         self.n_clusters_shown_, self.supports_ = decision.shown, decision.supports
-        self._reason, self.alternatives_ = reason_of(decision), decision.alternatives
+        self._decision, self.alternatives_ = replace(decision, labels=None), decision.alternatives
         return placed.membership
 
     def grow(self, X: Any, links: tuple[Any, Any] | None = None) -> Growth:
@@ -298,11 +300,11 @@ class AutoConsensus(PlacingClusterer):
     def reason_parts(self) -> Reason:
         """The reason for the number of clusters, in its parts."""
         check_is_fitted(self)
-        given, found = self.n_clusters, self.n_clusters_
+        given, found, reason = self.n_clusters, self.n_clusters_, reason_of(self._decision)
         if given is None or found >= given:
-            return self._reason
+            return reason
         why = f"{given} were asked for, but only {found} {'have' if found > 1 else 'has'} objects"
-        return replace(self._reason, n_clusters=found, why=why)
+        return replace(reason, n_clusters=found, why=why)
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self._model = self._model.keep(clusters)
