@@ -56,13 +56,14 @@ def test_other_results_have_cards(points, model):
     with pytest.warns(SelectionWarning, match="4 clusters are as good"):
         selection = choose_from(cc.Ensemble(labels()), [2, 3, 4])
     assert "4 clusters are as good" in selection._repr_html_()
+    topics = cc.TopicConsensus(n_members=5, random_state=0).fit(points)
     for result, head in (
         (model, "3 clusters"),
         (model.ensemble_, "40 clusterings"),
         (selection, "3 clusters"),
         (border_tests(points, model.labels_, random_state=0), "3 clusters"),
         (cc.GraphConsensus(random_state=0).fit(nx.karate_club_graph()), "4 clusters"),
-        (cc.TopicConsensus(n_members=5, random_state=0).fit(points), "3 clusters"),
+        (topics, f"{topics.n_clusters_} clusters"),
     ):
         html = result._repr_html_()
         assert f"<b>{head}" in html
