@@ -35,6 +35,7 @@ FLOORS = {
     "_random": (1, 2),
     "_sklearn": (1, 2),
     "_threads": (1, 2),
+    "words": (1, 2),
     "_arrays": (1, 3),
     "ensemble": (1, 4),
     # 2 quantities

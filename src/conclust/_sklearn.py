@@ -1,19 +1,25 @@
-"""What this library adds to scikit-learn's checks of points: names of columns, and the results of an earlier fit."""
+"""What this library adds to scikit-learn: checks of names of columns, forgetting an earlier fit, the card of a notebook."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import _num_samples as num_samples
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust.exceptions import InputError
 
+if TYPE_CHECKING:
+    from conclust.words.reason import Reason
+
 __all__ = [
+    "EstimatorCard",
     "check_order",
     "forget_results",
     "names_checked",
@@ -88,3 +94,34 @@ def _other_names(X: Any) -> list[Any] | None:
     """Return the names of the columns of a frame of pandas if they are not strings."""
     names = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
     return names if names and not all(isinstance(name, str) for name in names) else None
+
+
+class EstimatorCard:
+    """An estimator that a notebook shows as a card once it is fitted, and as scikit-learn's diagram before."""
+
+    _report_: str  # path of the last report of it
+
+    @property
+    def reason_parts(self) -> Reason | None:
+        """The reason for the number of clusters, in its parts; None if the method gives none."""
+        return None
+
+    def _html_repr(self) -> str:
+        diagram = str(estimator_html_repr(self))
+        try:
+            check_is_fitted(self)
+        except NotFittedError:
+            return diagram
+        from conclust.words.card import card_of
+
+        return card_of(self).html(diagram)
+
+    # scikit-learn calls these two for a notebook and for other pages; before 1.7 they did not call `_html_repr`.
+    def _repr_html_inner(self) -> str:
+        return self._html_repr()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in bundle:
+            bundle["text/html"] = self._html_repr()
+        return bundle

@@ -10,7 +10,7 @@ import math
 import numbers
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal, NoReturn, TypeGuard, get_args, overload
@@ -30,6 +30,7 @@ __all__ = [
     "is_it",
     "is_whole",
     "largest_number",
+    "listed",
     "missing_extra",
     "refuse",
     "refuse_arguments",
@@ -75,6 +76,12 @@ def count(number: int, noun: str) -> str:
 def count_range(low: int, high: int, noun: str) -> str:
     """Return "2 to 5 clusters", or `count` if both numbers are the same."""
     return count(low, noun) if low == high else f"{low:,} to {count(high, noun)}"
+
+
+def listed(values: Iterable[object], word: str = "and") -> str:
+    """Return values in words: "2, 5 and 9"."""
+    texts = [str(value) for value in values]
+    return f" {word} ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 def shown(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal, NoReturn, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,13 @@ from conclust._arrays.containers import check_row_names
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
-from conclust._sklearn import forget_results, names_checked, num_samples, record_features
+from conclust._sklearn import (
+    EstimatorCard,
+    forget_results,
+    names_checked,
+    num_samples,
+    record_features,
+)
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
 from conclust.consensus.auto import AutoConsensus, clusters_of
@@ -34,6 +40,9 @@ from conclust.number import decide_by_points
 from conclust.points import Refinement, decide_given, doubts_of_fit, refined_by_points
 from conclust.points.further import cells_of, names_of, with_further
 
+if TYPE_CHECKING:
+    from conclust.words.reason import Reason
+
 __all__ = ["ConsensusClustering"]
 
 _OWNER = "ConsensusClustering"
@@ -45,7 +54,7 @@ _AUTO = "auto"
 
 
 @dataclass(eq=False, repr=False)
-class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ConsensusClustering(EstimatorCard, ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Cluster points by the consensus of many clusterings of them.
 
     Parameters
@@ -89,7 +98,7 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
     n_clusters_ : int
         Clusters found.
     reason_ : str
-        Reason for the number of clusters, in a sentence.
+        Reason for the number of clusters: the number, why, and what to do next.
     border_depths_ : ndarray of shape (n_borders,)
         If the points chose the number: for each division, how much fewer points are near the border than in an equally wide
         band within the clusters, from 0 to 1.
@@ -491,13 +500,23 @@ class ConsensusClustering(ClusterMixin, TransformerMixin, BaseEstimator):  # typ
 
     @property
     def reason_(self) -> str:
-        """Reason for the number of clusters, in a sentence."""
+        """Reason for the number of clusters: the number, why, and what to do next."""
+        return self.reason_parts.text()
+
+    @property
+    def reason_parts(self) -> Reason:
+        """The reason for the number of clusters, in its parts."""
+        from conclust.words.reason import Reason
+
         check_is_fitted(self, "consensus_")
         if "selection_" in vars(self):
-            return str(self.selection_.reason)
-        if hasattr(self.consensus_, "reason_"):
-            return str(self.consensus_.reason_)
-        return f"The number, {self.n_clusters_}, is that of {type(self.consensus_).__name__}."
+            return self.selection_.reason_parts
+        parts = getattr(self.consensus_, "reason_parts", None)
+        if parts is not None:
+            return cast(Reason, parts)
+        name, given = type(self.consensus_).__name__, self.n_clusters is not None
+        why = "this number was given" if given else f"this is the number of {name}"
+        return Reason(self.n_clusters_, why)
 
     def _label(self, X: Any, partitions: Any) -> Any:
         """Return the labels of points by every member, and those in further partitions."""

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
+from conclust._sklearn import EstimatorCard
 from conclust._threads import side_by_side, thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import refuse
@@ -36,7 +37,7 @@ _one_at_a_time = Lock()
 
 
 @dataclass(eq=False, repr=False)
-class TopicConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class TopicConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Consensus of clusterings of embeddings, each in its own reduced space; noise is -1.
 
     A topic model that reduces embeddings of documents and clusters them by density finds other topics with another

@@ -106,7 +106,7 @@ def test_every_page_opens_on_every_screen_and_scheme(name, look, opened, pages):
     wide, window = page.run("[document.documentElement.scrollWidth, innerWidth]")
     assert wide <= window == LOOKS[look]["width"]
     first = page.run("document.querySelector('body').innerText.trim().split('\\n')[0]")
-    assert first == decision(pages[name])["sentence"]
+    assert first == decision(pages[name])["head"]
     assert page.run("document.querySelector('h1').textContent") == first
     assert page.run("[...document.images].every(i => i.complete && i.naturalWidth > 0)")
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)

@@ -521,27 +521,16 @@ def test_quiet_prints_the_first_line_of_the_result(matrix, out, capsys):
     assert printed.err == ""
 
 
-def test_statistics_of_the_number_are_printed_only_with_verbose(tmp_path, capsys):
+def test_the_next_best_number_is_named_with_the_option_that_shows_it(tmp_path, capsys):
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(4), 10)[:, None].repeat(6, axis=1)
     labels[:, 3:] //= 2
     labels[rng.random(labels.shape) < 0.05] = 0
     np.savetxt(tmp_path / "a.csv", labels, fmt="%d", delimiter=",")
-    printed = []
-    for more in ([], ["-v"]):
-        command = [
-            "combine",
-            str(tmp_path / "a.csv"),
-            "--force",
-            "--out",
-            str(tmp_path / "o"),
-            *more,
-        ]
-        assert main(command) == 0
-        printed.append(capsys.readouterr().out)
-    assert printed[0].startswith("2 clusters (next best: 4) of 40 objects, from 6 clusterings.")
-    assert "borders straddled" not in printed[0]
-    assert "borders straddled" in printed[1]
+    assert main(["combine", str(tmp_path / "a.csv"), "--out", str(tmp_path / "o")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("2 clusters of 40 objects, from 6 clusterings.")
+    assert "The next best number is 4: give -k 4 to see it." in printed
 
 
 def test_deprecation_warnings_are_not_printed(matrix, out, monkeypatch, capsys):

@@ -88,7 +88,7 @@ def test_too_few_points_for_a_border_leave_two_clusters_to_the_partitions():
     assert fitted(X).n_clusters_ == 1
     model = fitted(X, min_clusters=2)
     assert model.n_clusters_ >= 2
-    assert "by the partitions alone" in model.reason_
+    assert "too few to show a border" in model.reason_
 
 
 def test_evidence_is_the_logarithm_of_a_ratio_of_likelihoods():

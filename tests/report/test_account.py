@@ -61,8 +61,9 @@ def test_the_account_of_iris_is_complete():
     content = account(ConsensusClustering(generator=generator, random_state=0).fit(iris), X=iris)
     why = 'no test against a single cluster was run (n_clusters="auto" does it)'
     assert content["decision"] == {
+        "head": "2 clusters in 150 objects",
         "sentence": f"2 clusters in 150 objects: few points are near the border (2 % of the number within the clusters); no p-value: {why}.",
-        "plain": "2 groups. Whether data without groups would look divided like this was not tested.",
+        "plain": "2 groups. Whether there are groups at all was not tested.",
         "by": "borders",
         "reason": None,
         "clusters": 2,
@@ -90,6 +91,7 @@ def test_the_account_of_iris_has_a_p_value():
     iris = load_iris().data
     content = account(choose(iris, scale="standard", random_state=0))
     assert content["decision"] == {
+        "head": "2 clusters in 150 objects",
         "sentence": "2 clusters in 150 objects: one Gaussian cloud is rejected (p = 0.01, 99 rotations); 1 of 1 "
         "border holds (p < .05, Holm).",
         "plain": "2 groups. At most 1 of 100 sets of data without groups looks divided as clearly. The gap between "

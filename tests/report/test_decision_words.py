@@ -37,7 +37,7 @@ def reported(K, p=None, references=99, held=0, n_borders=0, of_result=False):
         (reported(1, 0.4), "One group: nothing shows that these objects fall into several."),
         (
             reported(3),
-            "3 groups. Whether data without groups would look divided like this was not tested.",
+            "3 groups. Whether there are groups at all was not tested.",
         ),
         (
             reported(3, 0.01),
@@ -63,7 +63,7 @@ def reported(K, p=None, references=99, held=0, n_borders=0, of_result=False):
         ),
         (
             reported(2, held=0, n_borders=1, of_result=True),
-            "2 groups. Whether data without groups would look divided like this was not tested. The gap between them "
+            "2 groups. Whether there are groups at all was not tested. The gap between them "
             "is not confirmed.",
         ),
     ],

@@ -187,10 +187,10 @@ def test_a_gap_that_is_not_found_does_not_contradict_the_number():
     assert "does not come from this test" not in text
     not_found = reported.gaps.p_value.copy()
     not_found[0, 1] = not_found[1, 0] = 0.2
-    found, text = texts_with(not_found, reason="3 clusters: every border has a valley (68 % deep).")
+    found, text = texts_with(not_found)
     assert "adjacent to 1: no gap found" in str(overview(found)[1])
     assert "half of the points of two clusters (45 for 0 and 1)" in text
-    assert "does not come from this test, but from the valleys of the first line" in text
+    assert "does not come from this test, but from the measure of the first lines" in text
     assert "No gap found to" in str(found["sections"])
     # A number that was given needs no explanation.
     assert "does not come" not in texts_with(not_found, number_by="given")[1]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "demo": (
-        ("all available data sets", "conclust demo"),
+        ("six data sets, or those of them that are available", "conclust demo"),
         ("only the irises", "conclust demo --data iris --out iris-demo"),
     ),
     "cluster": (

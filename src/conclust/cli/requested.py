@@ -30,13 +30,6 @@ def scaling(reason: str, names: Sequence[str]) -> str:
     )
 
 
-def in_options(reason: str) -> str:
-    """Replace the parameter of a number of clusters in a sentence by the option of the shell."""
-    return re.sub(
-        r"pass n_clusters(=\d+)?", lambda found: f"give -k {(found[1] or '')[1:]}".strip(), reason
-    )
-
-
 def reading(arguments: argparse.Namespace) -> Reading:
     """Return how to read the input, as the arguments say; a command may lack some of them."""
     options = vars(arguments)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
-from conclust._sklearn import check_order, forget_results, record_features
+from conclust._sklearn import EstimatorCard, check_order, forget_results, record_features
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import (
     check_column_names,
@@ -70,7 +70,7 @@ _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
 
 
-class ConsensusClusterer(ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class ConsensusClusterer(EstimatorCard, ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the consensus estimators.
 
     A subclass declares in ``parameters`` the ranges that its signature does not have, and finds the

@@ -518,19 +518,33 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         )
 
     def __repr__(self) -> str:
+        return f"Ensemble({count(self.n_samples, 'object')}, {self.described})"
+
+    @property
+    def described(self) -> str:
+        """The partitions in words: "40 partitions of 2 to 12 clusters"."""
         low, high = int(self.cluster_counts.min()), int(self.cluster_counts.max())
         partitions = count(self.n_partitions, "soft " * self.is_soft + "partition")
-        facts = [
-            count(self.n_samples, "object"),
-            f"{partitions} of {count_range(low, high, 'cluster')}",
-        ]
+        facts = [f"{partitions} of {count_range(low, high, 'cluster')}"]
         cells = self.n_samples * self.n_partitions
         for absent, what in ((self.missing_counts, "missing"), (self.noise_counts, "noise")):
             if absent.any():
                 facts.append(f"{100 * absent.sum() / cells:.1f}% {what}")
         if self.weights is not None:
             facts.append("weighted")
-        return f"Ensemble({', '.join(facts)})"
+        return ", ".join(facts)
+
+    def _repr_html_(self) -> str:
+        from conclust.words.card import Card
+
+        numbers, times = np.unique(self.cluster_counts, return_counts=True)
+        return Card(
+            count(self.n_partitions, "clustering"),
+            f"{count(self.n_samples, 'object')}, Ensemble",
+            "",
+            [(count(int(K), "cluster"), int(n)) for K, n in zip(numbers, times, strict=True)],
+            [("What next", "conclust.AutoConsensus().fit(ensemble) combines the clusterings.")],
+        ).html()
 
     # -- files
 

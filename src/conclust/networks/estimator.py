@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds, spawn_sequences
+from conclust._sklearn import EstimatorCard
 from conclust._threads import side_by_side, thread_count
 from conclust._types import Floats, Ints
-from conclust._validation import count, refuse
+from conclust._validation import refuse
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels
 from conclust.evidence.pairs import SparseEvidence, evidence_of_pattern
@@ -26,6 +27,9 @@ from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.networks.contrast import no_communities
 from conclust.networks.reading import Network, read_network, to_communities
 from conclust.networks.splitting import split_communities, with_edges
+
+if TYPE_CHECKING:
+    from conclust.words.reason import Reason
 
 Kind: TypeAlias = Literal["fast", "strict", "threshold", "ecg"]
 
@@ -41,7 +45,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(eq=False, repr=False)
-class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Consensus of the communities of a network, on its edges.
 
     Runs of the Leiden algorithm with different seeds, or runs that are given, disagree. Each edge is weighted by
@@ -161,7 +165,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     nodes_: Any = field(init=False)
     ensemble_: Ensemble = field(init=False)
     evidence_: SparseEvidence = field(init=False)
-    reason_: str = field(init=False)
+    _lacking: str | None = field(init=False)
     weights_: Any = field(init=False)
 
     kind: Kind = "fast"
@@ -239,14 +243,7 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                     network, self.labels_, self.threshold, self._runs, source, threads
                 )
             self.n_clusters_ = int(self.labels_.max()) + 1
-            found = count(self.n_clusters_, "cluster")
-            if lacking is None:
-                self.reason_ = f"{found}, by the edges on which the runs agree."
-            else:
-                each = (
-                    "One cluster" if self.n_clusters_ == 1 else f"{found}, the connected components"
-                )
-                self.reason_ = f"{each}: {lacking}."
+            self._lacking = lacking
             self.nodes_ = network.nodes
             self.ensemble_ = ensemble_made
             self._given_runs = ensemble is not None
@@ -254,6 +251,24 @@ class GraphConsensus(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             self.weights_ = _matrix(remaining)
             say(f"{self.n_clusters_} clusters after {time.monotonic() - began:.1f} s")
         return self
+
+    @property
+    def reason_(self) -> str:
+        """Reason for the number of clusters: the number, why, and what to do next."""
+        return self.reason_parts.text()
+
+    @property
+    def reason_parts(self) -> Reason:
+        """The reason for the number of clusters, in its parts."""
+        from conclust.words.reason import Other, Reason
+
+        check_is_fitted(self)
+        if self._lacking is None:
+            next_ = Other("a larger 'resolution' gives more clusters", ())
+            return Reason(self.n_clusters_, "the runs agree on the edges within them", (next_,))
+        parts = "" if self.n_clusters_ == 1 else "these are the connected components, and "
+        next_ = Other("split=False returns the communities of the runs", ())
+        return Reason(self.n_clusters_, f"{parts}{self._lacking}", (next_,))
 
     def to_communities(self) -> list[set[Any]]:
         """Return the clusters as sets of nodes, by label, like communities in networkx."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from conclust._arrays.points import spread_rounded_columns
 from conclust._types import Floats, Ints
-from conclust._validation import count
 from conclust.borders import leading_components
 from conclust.consensus.auto import Decision, Division, Trees, decide
 from conclust.ensemble.equal_rows import EqualRows
@@ -97,7 +96,8 @@ def decide_by_points(
         supports=trees.supports,
         alternatives=tuple(others),
         labels=answer.labels,
-        of_points=answer.reason,
+        of_points=answer.why,
+        near=answer.near,
         at_least=min_clusters,
         at_most=trees.max_clusters,
         depths=tuple(answer.depths),
@@ -110,12 +110,13 @@ def decide_by_points(
 
 
 class Answer(NamedTuple):
-    """A number of clusters, the clusters (None: a single one), the depths of their borders, and the reason."""
+    """A number of clusters, the clusters (None: a single one), the depths of their borders, why, and numbers as well supported."""
 
     n_clusters: int
     labels: Ints | None
     depths: list[float]
-    reason: str
+    why: str
+    near: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,15 +240,19 @@ def _by_partitions(trees: Trees, least: int, most: int) -> Decision:
     decision = replace(
         decide(trees), n_clusters=number, labels=None, components=None, alternatives=()
     )
-    why = f"{count(number, 'cluster')} by the partitions alone: the points are too few to show a border."
+    why = "the points are too few to show a border, and the clusterings alone suggest this number"
     return replace(decision, of_points=why, at_least=least, at_most=trees.max_clusters)
 
 
 def _of_trees(found: Found, number: int, others: list[int]) -> Answer:
     """Return the division of a tree into a number of clusters."""
     labels = found.labels(number) if number > 1 else None
-    depths, near = found.depths(number), found.near(number, others)
-    return Answer(number, labels, depths, _sentence(number, depths, near))
+    depths = found.depths(number)
+    if number == 1:
+        why = "in no division are there clearly fewer points near the borders than within the clusters"
+    else:
+        why = f"few points are near {'the border' if number == 2 else 'each border'} ({_fullest(depths)})"
+    return Answer(number, labels, depths, why, tuple(found.near(number, others)))
 
 
 def _of_halves(
@@ -258,11 +263,11 @@ def _of_halves(
     if halved is None:
         return None
     number = int(halved.labels.max()) + 1
-    reason = (
-        f"{count(number, 'cluster')}: they overlap, but clusters found in one half of the points have few points near their "
-        f"{'border' if number == 2 else 'borders'} in the other half, too ({_fullest(halved.depths)})."
+    why = (
+        "they overlap, but clusters found in one half of the points have few points near their "
+        f"{'border' if number == 2 else 'borders'} in the other half, too ({_fullest(halved.depths)})"
     )
-    return Answer(number, halved.labels, halved.depths, reason)
+    return Answer(number, halved.labels, halved.depths, why)
 
 
 def _of_mixture(points: Floats, answer: Answer, most: int) -> Answer | None:
@@ -274,28 +279,14 @@ def _of_mixture(points: Floats, answer: Answer, most: int) -> Answer | None:
     if labels is None:
         return None
     number, fewer = int(labels.max()) + 1, answer.n_clusters
-    reason = (
-        f"{count(number, 'cluster')}: the points are distributed as a mixture of {number} normal distributions of one "
-        f"shape; by the borders alone {'it is one' if fewer == 1 else f'there are {fewer}'}."
+    why = (
+        f"the points look like {number} normal distributions of one shape that overlap; the borders alone show "
+        f"{'one cluster' if fewer == 1 else fewer}"
     )
-    return Answer(number, labels, answer.depths, reason)
+    return Answer(number, labels, answer.depths, why)
 
 
 def _fullest(depths: list[float]) -> str:
     """Return how full the fullest border is."""
     share = round(100 * (1.0 - min(depths)))
     return f"{'' if len(depths) == 1 else 'at most '}{share} % of the number within the clusters"
-
-
-def _sentence(number: int, depths: list[float], near: list[int]) -> str:
-    """Return the reason for a number that borders show; `near` are as well supported."""
-    if number == 1:
-        next_best = f" (the best such division has {near[0]} clusters)" if near else ""
-        return f"One cluster: in no division are there clearly fewer points near the borders than within the clusters{next_best}."
-    which = "the border" if number == 2 else "each border"
-    reason = f"{count(number, 'cluster')}: few points are near {which} ({_fullest(depths)})"
-    if near:
-        few = near[:3]
-        listed = " and ".join(map(str, few)) if len(few) < 3 else f"{few[0]}, {few[1]} and {few[2]}"
-        reason += f"; {listed} {'is' if len(few) == 1 else 'are'} as well supported"
-    return reason + "."

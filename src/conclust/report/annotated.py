@@ -112,6 +112,7 @@ def _record_of(stored: Mapping[str, Any], key: str, columns: list[str], judged: 
         settings={"class": type(estimator).__name__, **parameters, **where},
         supports=() if supports is None else _supports_of(supports),
         reason=_text(stored, "reason"),
+        why=_text(stored, "why"),
         number_by=_text(stored, "number_by"),
         by_chance=_by_chance(estimator, stored, judged),
         versions=made,

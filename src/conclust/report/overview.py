@@ -87,15 +87,10 @@ def _of_gaps_not_found(reported: Reported, sizes: Ints) -> str:
     seen = (sizes - sizes // 2)[lacking].sum(axis=1)
     a, b = lacking[seen.argmin()].tolist()
     names = reported.shown_clusters
-    what = "the measure of the first line"
-    if "valley" in (reported.record.reason or ""):
-        what = (
-            "the valleys of the first line, which are counted between small pieces of the clusters"
-        )
     return (
         "Where the table finds no gap, there may be one: the dip test uses half of the points of two clusters "
         f"({int(seen.min()):,} for {names[a]} and {names[b]}) along the straight line between their centres, which shows neither "
-        f"a gap in few points nor a bent one. The number of clusters does not come from this test, but from {what}."
+        f"a gap in few points nor a bent one. The number of clusters does not come from this test, but from the measure of the first lines."
     )
 
 

@@ -288,9 +288,6 @@
   // "p-value" and "p = 0.01" stay in one line.
   const unbroken = (text) => text.split(/(p-value|p [=<] [\d.e-]+)/).map((part, at) =>
     (at % 2 ? el("span", { class: "unbroken" }, part) : part));
-  const end = decision.sentence.search(/[:,] /);
-  const [head, rest] = end < 0 ? [decision.sentence, ""]
-    : [decision.sentence.slice(0, end), decision.sentence.slice(end)];
   const doubts = decision.doubts.length === 0 ? null : el("div", { class: "doubts" },
     el("h2", {}, "Look twice"), el("ul", {}, decision.doubts.map((doubt) => el("li", {}, doubt))));
   const facts = el("dl", { class: "facts" }, account.facts.map((fact) => el("div", { title: fact.how },
@@ -300,8 +297,8 @@
     el("li", {}, el("a", { href: `#${part.id}` }, part.title)))));
   const source = account.source ? el("p", { class: "source" }, "Source: ", el("bdi", { dir: "auto" }, account.source)) : null;
   document.getElementById("page").append(
-    el("header", {}, el("h1", {}, el("strong", {}, head), unbroken(rest)),
-      el("p", { class: "plain" }, decision.plain), source, facts, how, doubts, places),
+    el("header", {}, el("h1", {}, el("strong", {}, decision.head)), el("p", { class: "plain" }, decision.plain),
+      el("p", { class: "source" }, unbroken(decision.sentence)), source, facts, how, doubts, places),
     el("main", {}, account.sections.map(section)),
     el("footer", {}, el("p", {}, "Made with conclust. This page is self-contained: it loads nothing from elsewhere.")),
     dialog);

@@ -108,7 +108,8 @@ def _digest(text: str) -> str:
 def _in_plain(account: dict[str, Any]) -> str:
     """Return the decision and the clusters in plain text, for browsers without scripts."""
     decision = account["decision"]
-    lines = [f"<h1>{_safe(decision['sentence'])}</h1>", f"<p>{_safe(decision['plain'])}</p>"]
+    lines = [f"<h1>{_safe(decision['head'])}</h1>"]
+    lines += [f"<p>{_safe(decision[name])}</p>" for name in ("plain", "sentence")]
     if account["source"]:
         lines.append(f"<p>Source: <bdi>{_safe(account['source'])}</bdi>.</p>")
     lines += [f"<p>{_safe(doubt)}</p>" for doubt in decision["doubts"]]

@@ -37,7 +37,7 @@ from conclust.report.points import read_points
 from conclust.results.borders import Borders, borders_of
 from conclust.results.features import MOST_GAPS, Features
 from conclust.results.folder import load
-from conclust.results.record import Record
+from conclust.results.record import Record, why_of
 from conclust.results.result import Reported
 from conclust.results.selections import StoredSelection
 from conclust.selection import Selection, choose, choose_from
@@ -193,6 +193,7 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
         settings=_settings_of(model),
         supports=tuple(getattr(inner, "supports_", ())),
         reason=getattr(inner, "reason_", None),
+        why=why_of(inner),
         number_by=getattr(inner, "number_by_", None),
         by_chance=None if sure is None else float(sure.by_chance.mean()),
         versions=versions(),

@@ -11,6 +11,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from conclust._files.storage import atomic_write
+from conclust._sklearn import EstimatorCard
 from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, refuse
 from conclust.confidence import BorderTests, ConsensusTree
@@ -135,7 +136,7 @@ def write(
 ) -> Path:
     """Write a report of a result: one self-contained HTML file.
 
-    The first line states the decision, with the p-value and the number of references if the number of clusters was
+    The first lines state the decision, with the p-value and the number of references if the number of clusters was
     tested. The clusters with their features and confidence follow, then the uncertain objects, the reason for the
     number of clusters, the clusterings, the run, how to cite it and how to repeat it.
 
@@ -237,4 +238,6 @@ def write(
         )
     )
     atomic_write(target, lambda file: file.write(text.encode("utf-8")))
+    if isinstance(result, EstimatorCard):
+        result._report_ = str(target)  # its card links to the page
     return target

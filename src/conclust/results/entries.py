@@ -197,6 +197,7 @@ _FORMS: dict[str, Form] = {
     "versions": _object_of(_text),
     **_SELECTION,
     "reason": _or_none(_text),
+    "why": _or_none(_text),
     "selection": _or_none(_with(settings=_settings)),
     **{f"selection/{name}": form for name, form in _SELECTION.items()},
 }

@@ -219,8 +219,8 @@ class Record:
         The mean confidence, and that of partitions drawn at random.
     supports : tuple of Support
         Support for numbers of clusters, from AutoConsensus.
-    reason : str or None
-        Reason for the number of clusters, in a sentence.
+    reason, why : str or None
+        Reason for the number of clusters, and its part that says why, in a clause.
     number_by : str or None
         Source of AutoConsensus' number of clusters: "given", "partitions" or "points".
     figures : dict
@@ -255,6 +255,7 @@ class Record:
     by_chance: float | None = None
     supports: tuple[Support, ...] = ()
     reason: str | None = None
+    why: str | None = None
     number_by: str | None = None
     figures: dict[str, Any] = field(default_factory=dict)
     scores: dict[str, float] | None = None
@@ -286,12 +287,19 @@ class Record:
         return Filling(how, tuple(gaps)) if gaps and how in IMPUTED else None
 
 
+def why_of(model: Any) -> str | None:
+    """Return why a fitted method found its number of clusters, in a clause; None if it gives no reason."""
+    parts = getattr(model, "reason_parts", None)
+    return None if parts is None else str(parts.why)
+
+
 def figures_of(model: Any) -> dict[str, Any]:
     """Return the fields of a record that come from a fitted method: its reason, its supports, its statistics."""
     attributes = {name: getattr(model, f"{name}_", None) for name in _FIGURES}
     reason, number_by = attributes.pop("reason"), attributes.pop("number_by")
     return {
         "reason": reason,
+        "why": why_of(model),
         "number_by": number_by,
         "supports": tuple(getattr(model, "supports_", ())),
         "figures": {name: value for name, value in attributes.items() if value is not None},
@@ -338,6 +346,7 @@ def write_record(
         "mean_confidence_by_chance": record.by_chance,
         "supports": [asdict(support) for support in record.supports],
         "reason": record.reason,
+        "why": record.why,
         "number_by": record.number_by,
         **record.figures,
         "selection": chosen or None,
@@ -409,6 +418,7 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
             for s in content.get("supports", ())
         ),
         reason=content.get("reason"),
+        why=content.get("why"),
         number_by=content.get("number_by"),
         figures={name: content[name] for name in _FIGURES[2:] if name in content},
         scores=content.get("agreement_with_known_classes"),

@@ -105,6 +105,9 @@ def account_of(model: Any) -> dict[str, Any]:
     for name in ("reason", "number_by", "evidence"):
         if getattr(model, f"{name}_", None) is not None:
             account[name] = str(getattr(model, f"{name}_"))
+    parts = getattr(model, "reason_parts", None)
+    if parts is not None:
+        account["why"] = parts.why
     if getattr(model, "supports_", ()):
         account["supports"] = pd.DataFrame([asdict(support) for support in model.supports_])
     return account

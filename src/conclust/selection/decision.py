@@ -1,4 +1,4 @@
-"""Decides on the number of clusters from the criteria, and gives the reason in a sentence."""
+"""Decides on the number of clusters from the criteria, and says why."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from conclust._types import Floats
-from conclust._validation import count
+from conclust._validation import count, listed
 from conclust.selection.resampled.separation import SMALLEST
 
 _FEW = 5  # objects
@@ -30,8 +30,8 @@ class Decision:
         The best number from 2 on.
     alternatives : tuple of int
         Other numbers that are equally good within one standard error.
-    reason : str
-        One sentence.
+    why : str
+        Why, in a clause.
     doubts : tuple of str
         Doubts about it, one sentence each.
     """
@@ -39,7 +39,7 @@ class Decision:
     n_clusters: int
     best: int
     alternatives: tuple[int, ...]
-    reason: str
+    why: str
     doubts: tuple[str, ...]
 
 
@@ -109,8 +109,8 @@ def decide(
     scores = np.where(has_resamples, table[main], np.nan)
     at = largest = _largest(scores)
     if not tested and not scores[at] > 0:
-        reason = f"1 cluster: {NO_CONTRAST} ({numbers_tried(ks)}); no p-value: {why_no_p}."
-        return Decision(1, ks[at], (), reason, ())
+        why = f"{NO_CONTRAST} ({numbers_tried(ks)}); no p-value: {why_no_p}"
+        return Decision(1, ks[at], (), why, ())
     clean = has_resamples & (table["pac"] * np.square(ks) <= _CLEAN)
     clean &= not few
     if nested and clean[at]:
@@ -123,20 +123,15 @@ def decide(
     test = _test(p_value, n_references, null)
     if tested and p_value > alpha:
         more = "farther apart than the parts of" if few else "more stable than in"
-        reason = (
-            f"1 cluster: {numbers_tried(ks)} clusters are not {more} "
-            f"{without_clusters(null, n_categories)} ({test})."
-        )
-        return Decision(1, best, (), reason, ())
+        why = f"{numbers_tried(ks)} clusters are not {more} {without_clusters(null, n_categories)} ({test})"
+        return Decision(1, best, (), why, ())
     value, error = table[main][at], table[f"{main}_se"][at]
     rounding = 1e-12 * abs(value)  # resamples that all agree differ by rounding
     spread = f" +/- {0 if error < rounding else error:.2g}" if np.isfinite(error) else ""
-    reason = (
-        f"{best} clusters: {_NAMES[main]} is largest, {value:.3g}{spread}, of {numbers_tried(ks)}"
-    )
+    why = f"{_NAMES[main]} is largest, {value:.3g}{spread}, of {numbers_tried(ks)}"
     if at != largest:
-        reason = f"{best} clusters: the largest of {numbers_tried(ks)} at which almost no pair is ambiguous"
-    reason += f"; {test}." if tested else f"; no p-value: {why_no_p}."
+        why = f"the largest of {numbers_tried(ks)} at which almost no pair is ambiguous"
+    why += f"; {test}" if tested else f"; no p-value: {why_no_p}"
     votes = () if few else ("sharp", "mean_ari") if tested else ("mean_ari",)
     doubts = []
     for vote in votes:
@@ -160,7 +155,7 @@ def decide(
         doubts.append(
             f"In one cluster two objects are together in only {loosest:.2f} of the resamples that drew both."
         )
-    return Decision(best, best, alternatives, reason, tuple(doubts))
+    return Decision(best, best, alternatives, why, tuple(doubts))
 
 
 def more_than_gaussian(p_value: float, n_references: int, null: str | None) -> str:
@@ -214,10 +209,3 @@ def numbers_tried(ks: Sequence[int]) -> str:
     if len(ks) > 2 and ks[-1] - ks[0] == len(ks) - 1:
         return f"K = {ks[0]} to {ks[-1]}"
     return f"K = {listed(ks)}"
-
-
-def listed(ks: Sequence[int | str]) -> str:
-    """Return values in words: "2, 5 and 9"."""
-    if len(ks) < 3:
-        return " and ".join(map(str, ks))
-    return ", ".join(map(str, ks[:-1])) + f" and {ks[-1]}"

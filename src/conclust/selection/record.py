@@ -17,7 +17,7 @@ class SelectionRecord:
 
     Attributes
     ----------
-    n_clusters, p_value, n_references, reason, alternatives, doubts, k, table, null, labels, settings, p_value_clouds
+    n_clusters, p_value, n_references, reason, alternatives, doubts, k, table, null, labels, settings, p_value_clouds, why
         See `conclust.selection.Selection`.
     """
 
@@ -33,6 +33,7 @@ class SelectionRecord:
     labels: dict[int, Ints] = field(repr=False)
     settings: dict[str, Any] = field(repr=False)
     p_value_clouds: float = float("nan")
+    why: str = ""
 
     def facts(self) -> dict[str, Any]:
         """Return the fields other than arrays as JSON; `facts_of` reads them."""
@@ -42,6 +43,7 @@ class SelectionRecord:
             "n_references": self.n_references,
             "p_value_clouds": json_numbers(self.p_value_clouds),
             "reason": self.reason,
+            "why": self.why,
             "doubts": list(self.doubts),
             "alternatives": list(self.alternatives),
             "settings": self.settings,
@@ -57,6 +59,7 @@ def facts_of(entries: Mapping[str, Any]) -> dict[str, Any]:
         "n_references": int(entries["n_references"]),
         "p_value_clouds": math.nan if clouds is None else float(clouds),
         "reason": str(entries["reason"]),
+        "why": str(entries.get("why", entries["reason"])),
         "doubts": tuple(map(str, entries["doubts"])),
         "alternatives": tuple(map(int, entries["alternatives"])),
         "settings": dict(entries["settings"]),

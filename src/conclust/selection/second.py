@@ -17,10 +17,10 @@ import numpy as np
 
 from conclust._random import generator, spawn_sequences
 from conclust._types import Floats, Ints
+from conclust._validation import listed
 from conclust.confidence.borders import BorderTests, border_tests
 from conclust.confidence.borders.headline import at_level, held_of
 from conclust.confidence.borders.merging import SUREST
-from conclust.selection.decision import listed
 from conclust.selection.resampled.matched import is_more_than_gaussian
 from conclust.selection.resampled.null import Verdict
 from conclust.selection.resampled.shape import Kind, p_value_of_shape

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust._validation import check_bool, pandas_for, refuse
+from conclust._validation import check_bool, count, pandas_for, refuse
 from conclust.confidence import BorderTests
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
 from conclust.exceptions import DenseLimitError
 from conclust.selection import storing
+from conclust.selection.decision import numbers_tried
 from conclust.selection.judged.pairs import PairCounts, check_window
 from conclust.selection.record import SelectionRecord
+from conclust.words.reason import Other, Reason, as_well_supported
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,6 +52,8 @@ class Selection(SelectionRecord):
         Settings of the run; `random_state` repeats it, even if none was given.
     p_value_clouds : float
         The p-value of one flat or skewed cloud, the largest relative to its level of those compared; NaN where none was.
+    why : str
+        The reason without the number of clusters at its head and the full stop.
     ensembles : dict of int to Ensemble
         The resamples of each number.
     trees : dict of int to ndarray of shape (n_leaves - 1, 4)
@@ -68,6 +72,37 @@ class Selection(SelectionRecord):
     leaves: dict[int, Ints] = field(repr=False)
     pairs: dict[int, PairCounts] = field(repr=False)
     borders: BorderTests | None = field(repr=False, default=None)
+
+    @property
+    def reason_parts(self) -> Reason:
+        """The reason for the number of clusters, in its parts."""
+        others = [as_well_supported(self.alternatives)] if self.alternatives else []
+        best = self.borders.n_clusters if self.n_clusters == 1 and self.borders is not None else 1
+        if best > 1:
+            others.append(Other(f"the criteria are best for {best}", (best,)))
+        return Reason(self.n_clusters, self.why, tuple(others))
+
+    def _repr_html_(self) -> str:
+        from conclust.words.card import Card, named_sizes, sentence
+
+        labels, tested = self.labels_, not np.isnan(self.p_value)
+        sizes = np.bincount(labels[labels >= 0], minlength=self.n_clusters)
+        held = f"{self.n_held} of {count(self.n_borders, 'border')} hold." if self.n_borders else ""
+        p = f"p = {self.p_value:.2g} against one cluster, from {count(self.n_references, 'reference')}."
+        return Card(
+            count(self.n_clusters, "cluster"),
+            f"{count(len(labels), 'object')}, Selection from {numbers_tried(self.k.tolist())}",
+            sentence(self.why),
+            named_sizes(sizes),
+            [
+                (
+                    "How sure",
+                    f"{p if tested else 'Not tested against one cluster.'} {held}".rstrip(),
+                ),
+                ("Doubts", " ".join(self.doubts)),
+                ("What next", self.reason_parts.next()),
+            ],
+        ).html()
 
     @property
     def labels_(self) -> Ints:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Floats, Ints
+from conclust._validation import count
 from conclust.ensemble import Ensemble
 from conclust.exceptions import SelectionWarning, warn
 from conclust.selection.decision import decide, more_than_gaussian, relative_stability
@@ -83,30 +84,31 @@ def assemble(
         few=verdict is not None and by_silhouette(settings["n_tested"]),
     )
     n_clusters, alternatives = decision.n_clusters, decision.alternatives
-    doubts, reason = decision.doubts, decision.reason
+    doubts, why = decision.doubts, decision.why
     second = Second()
     if second_test is not None and n_clusters == 1 and decision.best > 1:
         despite = second_test(measured[decision.best].labels, False)
         if despite.all_hold:
             n_clusters, second = decision.best, despite
-            reason = f"{n_clusters} clusters: {despite.words}, although {reason.partition(': ')[2]}"
+            why = f"{despite.words}, although {why}"
     elif second_test is not None and n_clusters > 1:
         second = second_test(measured[n_clusters].labels, True)
         if second.one_cluster:
             rejection = more_than_gaussian(p_value, n_references, settings.get("null"))
-            reason = f"1 cluster: {rejection}, {second.against}."
+            why = f"{rejection}, {second.against}"
             n_clusters, alternatives, doubts = 1, (), ()
         else:
             doubts = (*second.doubts, *doubts)
             if second.words:
-                reason = f"{reason.removesuffix('.')}; {second.words}."
+                why = f"{why}; {second.words}"
     if doubts:
         warn(" ".join(doubts), SelectionWarning)
     return Selection(
         n_clusters=n_clusters,
         p_value=p_value,
         n_references=n_references,
-        reason=reason,
+        reason=f"{count(n_clusters, 'cluster')}: {why}.",
+        why=why,
         alternatives=alternatives,
         doubts=doubts,
         k=np.array(ks),

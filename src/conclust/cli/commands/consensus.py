@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,7 @@ from conclust.cli.reading.inputs import (
 )
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
 from conclust.cli.refusals import check_output_file
-from conclust.cli.requested import in_options, jobs, reading, scale, scaling
+from conclust.cli.requested import jobs, reading, scale, scaling
 from conclust.cli.summary import confidence_line, last_lines, names_for, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
 from conclust.confidence.chance import usual_chance
@@ -64,6 +64,7 @@ from conclust.results.writing import (
     write_memberships,
     write_partitions,
 )
+from conclust.words.reason import SHELL
 
 __all__ = ["folder_of", "jobs", "run_cluster", "run_combine", "send", "source_of"]
 
@@ -505,10 +506,8 @@ def _summary(
         The line of the sizes.
     """
     K = model.n_clusters_
-    next_best = getattr(model, "alternatives_", ())
-    next_best_text = f" (next best: {next_best[0]})" if next_best and not choice.auto else ""
     lines = [
-        f"{count(K, 'cluster')}{next_best_text} of {count(ensemble.n_samples, 'object')}, from "
+        f"{count(K, 'cluster')} of {count(ensemble.n_samples, 'object')}, from "
         f"{_members(ensemble, n_categories)}. {sizes}"
     ]
     bound = choice.parameters.get("n_clusters")
@@ -518,17 +517,10 @@ def _summary(
             f"{count(K, 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
             "exact number: 'conclust methods'."
         )
-    reason = getattr(model, "reason_", "")
-    if reason and not choice.auto and model.n_clusters != model.n_clusters_shown_:
-        # Five statistics of the partitions, only with -v, unless they do not support the number.
-        by_partitions = model.n_clusters is None and model.number_by_ != "points"
-        unsupported = model.n_clusters_ == 1
-        if arguments.verbose or not by_partitions or unsupported:
-            lines.append(in_options(reason))
-        if model.n_clusters is None and model.n_clusters_ == 1:
-            lines.append("To force more clusters, give their number with -k.")
-        if arguments.command == "cluster" and model.n_clusters is None:
-            lines.append("Not tested against a single cluster; -k auto gives a p-value.")
+    reason = model.reason_parts
+    if reason is not None and not choice.auto:
+        of_points = arguments.command == "cluster" and model.n_clusters is None
+        lines.append(replace(reason, testable=of_points).text(SHELL))
     unplaced = int(np.count_nonzero(labels < 0))
     if unplaced:
         lines.append(f"{count(unplaced, 'object')} without a clustering: label -1.")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import pandas_for
+from conclust._validation import count, pandas_for
 from conclust.confidence.borders.headline import headline, held_of
 from conclust.confidence.borders.merging import Merge, level_of
 from conclust.ensemble.labels import canonical_labels
@@ -203,6 +203,29 @@ class BorderTests:
             share = f"{self.agreement.mean():.0%}"
             lines.append(f"Clusterings of parts agree with the labels on {share} of the points.")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        from conclust.words.card import Card
+
+        p, q = self._borders()
+        sizes = np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
+        weakest = "" if not len(p) else f"{self.names[p[0]]} and {self.names[q[0]]}, p = "
+        merged = int(self.merged().max()) + 1
+        return Card(
+            self.headline(),
+            f"{count(len(self.labels), 'object')}, BorderTests",
+            "",
+            [(f"cluster {name}", int(size)) for name, size in zip(self.names, sizes, strict=True)],
+            [
+                ("Weakest", f"{weakest}{self.adjusted[p[0], q[0]]:.2g} (Holm)." if weakest else ""),
+                (
+                    "What next",
+                    f"merged() joins clusters until every border holds: {count(merged, 'cluster')}."
+                    if merged < self.n_clusters
+                    else "",
+                ),
+            ],
+        ).html()
 
     def _borders(self) -> tuple[Ints, Ints]:
         """Return the pairs of neighbours, the largest p-value first."""

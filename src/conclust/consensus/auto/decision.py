@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from conclust.consensus.auto.trees import Bounds, Trees
 from conclust.consensus.auto.witnesses import Candidate, Witnesses
 from conclust.consensus.mixture.multinomial import Components
 from conclust.exceptions import InputError
+
+if TYPE_CHECKING:
+    from conclust.words.reason import Other, Reason
 
 # Evidence of clusters that are not a cut of a tree.
 WITNESSES = "witnesses"
@@ -93,7 +96,9 @@ class Decision:
     constrained : int or None
         The number that the constraints made, if it is another.
     of_points : str
-        The reason of the points, in a sentence.
+        Why the points show this number, in a clause.
+    near : tuple of int
+        Other numbers that the points support as well; if the number is 1, the number of the best division.
     depths : tuple of float or None
         Depths of the valleys at the borders, if the points decided.
     specks : tuple of int
@@ -115,6 +120,7 @@ class Decision:
     at_most: int | None = None
     constrained: int | None = None
     of_points: str = ""
+    near: tuple[int, ...] = ()
     depths: tuple[float, ...] | None = None
     specks: tuple[int, ...] = ()
     divisions: dict[int, Division] = field(default_factory=dict)
@@ -256,53 +262,59 @@ def kept_by_constraints(decision: Decision, found: int, trees: Trees, bounds: Bo
     return replace(decision, n_clusters=K, constrained=K)
 
 
-def reason_of(decision: Decision) -> str:
-    """Return the reason for the number of clusters, in two sentences at most."""
+def reason_of(decision: Decision) -> Reason:
+    """Return the reason for the number of clusters: why, and which other numbers are worth a look."""
+    from conclust.words.reason import Other, Reason, as_well_supported
+
+    K, shown = decision.n_clusters, decision.shown
+    others: list[Other] = []
     if decision.by == "given":
-        K, shown = decision.n_clusters, decision.shown
-        same = "the same number" if shown == K else count(shown, "cluster")
         specks = count(len(decision.specks), "object")
-        more = f" {specks} in groups too small to be clusters went to others (specks_)."
-        return (
-            f"The number, {K}, was given; the partitions by themselves show {same}."
-            f"{more if decision.specks else ''}"
-        )
-    made = decision.constrained
-    more = "" if made is None else f" The constraints make that {made}."
-    return (decision.of_points or _reason_of_partitions(decision)) + more
+        more = f"; {specks} in groups too small to be clusters went to others (specks_)"
+        why = f"this number was given{more if decision.specks else ''}"
+        alike = Other("the clusterings alone suggest the same number", ())
+        return Reason(K, why, (_suggested(shown) if shown != K else alike,))
+    if decision.near and K == 1:
+        best = decision.near[0]
+        others.append(Other(f"the best division has {best} clusters", (best,)))
+    elif decision.near:
+        others.append(as_well_supported(decision.near))
+    elif decision.alternatives:
+        second = decision.alternatives[0]
+        others.append(Other(f"the next best number is {second}", (second,)))
+    of_points = decision.by == "points"
+    if of_points and shown not in (K, *decision.near, *decision.alternatives[:1]):
+        others.append(_suggested(shown))
+    why = decision.of_points or _why_by_partitions(decision)
+    if decision.constrained is not None:
+        why = f"the constraints require this number; without them, {why}"
+    return Reason(K, why, tuple(others), testable=of_points)
 
 
-def _reason_of_partitions(decision: Decision) -> str:
+def _suggested(shown: int) -> Other:
+    """Return the number of the clusterings alone."""
+    from conclust.words.reason import Other
+
+    if shown == 1:
+        return Other("the clusterings alone suggest one cluster", ())
+    return Other(f"the clusterings alone suggest {shown}", (shown,))
+
+
+def _why_by_partitions(decision: Decision) -> str:
     testimony, K = decision.testimony, decision.shown
     if testimony is None:
-        return "One cluster: no object is in a cluster of any partition."
+        return "no object is in a cluster of any partition"
     if not decision.supports and decision.components is not None:
-        near = "".join(
-            f"; {count(other, 'cluster')} nearly as much" for other in testimony.near[:1]
-        )
         if K == 1:
-            return f"One cluster: no clusters make the labels of independent partitions more probable{near}."
+            return "no clusters explain the labels of the clusterings better, if these are independent of each other"
         return (
-            f"{count(K, 'cluster')} make the labels of independent partitions most probable (log-likelihood "
-            f"{testimony.gain:,.0f} above one cluster{near})."
+            f"this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood "
+            f"{testimony.gain:,.0f} above one cluster)"
         )
-    most = count(testimony.n_clusters, "cluster")
-    if testimony.explained < 0:
-        why = f"they explain each other better than the most probable {most} explain them"
-    elif testimony.borders > 1:
-        why = f"they cross the borders of the most probable {most}, and hardly those of {testimony.borders}"
-    else:
-        why = f"their most probable {most} are more than the {testimony.typical:g} of a typical one"
-    cuts = f"The partitions are cuts of something coarser, as {why}: "
     if K == 1:
-        return f"{cuts}one cluster, as finer ones cut through every border."
-    best, *others = sorted(decision.supports, key=lambda support: -support.support)
-    second = (
-        f"; next {count(others[0].n_clusters, 'cluster')}, {others[0].support:.2f}"
-        if others
-        else ""
-    )
+        return "the finer clusterings cut through every border"
+    support = max(decision.supports, key=lambda support: support.support).support
     return (
-        f"{cuts}{count(best.n_clusters, 'cluster')} have the largest support, {best.support:.2f} (lifetime {best.lifetime:.2f}, "
-        f"borders straddled {best.straddling:.2f} of chance, evenness {best.evenness:.2f}{second})."
+        f"this is the most stable division in the tree of the clusterings (support {support:.2f}), which divide it further "
+        "themselves"
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, NamedTuple, Self
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from conclust.consensus.base import Method, PlacingClusterer, Task
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, indicator_of
+
+if TYPE_CHECKING:
+    from conclust.words.reason import Reason
 
 
 @dataclass(eq=False, repr=False)
@@ -106,7 +109,7 @@ class AutoConsensus(PlacingClusterer):
         ``evenness``, ``support``), by decreasing lifetime. The list ends where no further number could win. It is empty if
         the partitions are witnesses.
     reason_ : str
-        Reason for the number of clusters, in a sentence.
+        Reason for the number of clusters: the number, why, and what to do next.
     n_features_in_ : int
         Number of partitions.
 
@@ -140,8 +143,8 @@ class AutoConsensus(PlacingClusterer):
     array([0, 0, 0, 1, 1, 1])
     >>> model.alternatives_
     (3, 4)
-    >>> model.reason_
-    '2 clusters make the labels of independent partitions most probable (log-likelihood 3 above one cluster; 3 clusters nearly as much).'
+    >>> print(model.reason_)
+    2 clusters: this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood 3 above one cluster). The next best number is 3: pass n_clusters=3 to see it.
     """
 
     evidence_: str = field(init=False)
@@ -153,7 +156,7 @@ class AutoConsensus(PlacingClusterer):
     n_clusters_cut_: int = field(init=False)
     number_by_: str = field(init=False)
     alternatives_: tuple[int, ...] = field(init=False)
-    _reason: str = field(init=False)
+    _decision: Decision = field(init=False)
     _model: Model = field(init=False)
 
     method = Method(
@@ -199,7 +202,7 @@ class AutoConsensus(PlacingClusterer):
         self.straddling_, self._model = placed.straddling, placed.model
         self.n_clusters_cut_, self.number_by_ = decision.n_clusters, decision.by
         self.n_clusters_shown_, self.supports_ = decision.shown, decision.supports
-        self._reason, self.alternatives_ = reason_of(decision), decision.alternatives
+        self._decision, self.alternatives_ = replace(decision, labels=None), decision.alternatives
         return placed.membership
 
     def grow(self, X: Any, links: tuple[Any, Any] | None = None) -> Growth:
@@ -290,12 +293,18 @@ class AutoConsensus(PlacingClusterer):
 
     @property
     def reason_(self) -> str:
-        """Reason for the number of clusters, in a sentence."""
+        """Reason for the number of clusters: the number, why, and what to do next."""
+        return self.reason_parts.text()
+
+    @property
+    def reason_parts(self) -> Reason:
+        """The reason for the number of clusters, in its parts."""
         check_is_fitted(self)
-        given, found = self.n_clusters, self.n_clusters_
+        given, found, reason = self.n_clusters, self.n_clusters_, reason_of(self._decision)
         if given is None or found >= given:
-            return self._reason
-        return f"{self._reason} Only {found} cluster{'s have objects' if found > 1 else ' has objects'}."
+            return reason
+        why = f"{given} were asked for, but only {found} {'have' if found > 1 else 'has'} objects"
+        return replace(reason, n_clusters=found, why=why)
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self._model = self._model.keep(clusters)

@@ -56,7 +56,9 @@ def decision_of(reported: Reported) -> dict[str, Any]:
     by, sentence, why_no_p = _reasons(reported, tested)
     borders = border_words(reported)
     if borders and not (selection is not None and by_borders_alone(selection)):
-        sentence = f"{sentence.partition('; no p-value: ')[0].removesuffix('.')}; {borders}."
+        sentence = f"{sentence}; {borders}"
+    elif why_no_p is not None:
+        sentence = f"{sentence}; no p-value: {why_no_p}"
     doubts = list(selection.doubts) if selection is not None else []
     if selection is not None and selection.n_clusters != K:
         doubts.insert(
@@ -64,7 +66,8 @@ def decision_of(reported: Reported) -> dict[str, Any]:
             f"The selection has {count(selection.n_clusters, 'cluster')}, but this result has {K}.",
         )
     return {
-        "sentence": sentence,
+        "head": f"{count(K, 'cluster')} in {count(reported.n_samples, 'object')}",
+        "sentence": f"{sentence}.",
         "plain": _in_plain_words(reported, tested),
         "by": by,
         "reason": None if selection is None else selection.reason,
@@ -83,20 +86,19 @@ def decision_of(reported: Reported) -> dict[str, Any]:
 
 
 def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
-    """Return the basis of the decision, the sentence, and the reason for a missing p-value."""
+    """Return the basis of the decision, the sentence without its end, and the reason for a missing p-value."""
     selection, K, record = reported.selection, reported.n_clusters, reported.record
     head = f"{count(K, 'cluster')} in {count(reported.n_samples, 'object')}"
     agree = selection is not None and selection.n_clusters == K
     if tested and agree and K == 1:
         settings = selection.settings
         if selection.p_value <= settings.get("alpha", 0.0):
-            return "p-value", f"{head}: {selection.reason.partition(': ')[2]}", None
+            return "p-value", f"{head}: {selection.why}", None
         alike = without_clusters(settings.get("null"), settings.get("n_categories", 0))
         more = f"no number of clusters is more stable than in {alike}"
-        return "p-value", f"{head}: {more} ({p_text(selection)}).", None
+        return "p-value", f"{head}: {more} ({p_text(selection)})", None
     if agree and by_borders_alone(selection):
-        why = selection.reason.partition(": ")[2]
-        return "borders", f"{head}: {why}", None
+        return "borders", f"{head}: {selection.why}", None
     if tested and agree:
         settings = selection.settings
         null = "one cloud with one mode"
@@ -104,35 +106,34 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
             null = "one Gaussian cloud"
         if settings.get("n_categories"):
             null += " with independent categories"
-        sentence = f"{head}: {null} is rejected ({p_text(selection)}){_of_borders(reported)}."
+        sentence = f"{head}: {null} is rejected ({p_text(selection)}){_of_borders(reported)}"
         return "p-value", sentence, None
     if selection is not None and agree:
         why = _why_untested(selection)
         if K == 1:
-            return "criterion", f"{head}: {NO_CONTRAST}; no p-value: {why}.", why
-        return "criterion", f"{head}, by the sharp score; no p-value: {why}.", why
+            return "criterion", f"{head}: {NO_CONTRAST}", why
+        return "criterion", f"{head}, by the sharp score", why
     if tested:
         sentence = f"of one cluster {p_text(selection)}"
-        return "asked for", f"{head}, the number requested; {sentence}.", None
+        return "asked for", f"{head}, the number requested; {sentence}", None
     if record.asked_for is not None and record.method is not None:
         if record.method.n_clusters == "upper bound" and record.asked_for != K:
             how = f"of at most {record.asked_for} that were allowed"
         else:
             how = "the number requested"
         why = "the number was given, not tested"
-        return "asked for", f"{head}, {how}; no p-value: {why}.", why
+        return "asked for", f"{head}, {how}", why
     why = _why_no_test(reported)
     if record.method is None:
-        return "given", f"{head}, as given; no p-value: {why}.", why
-    if record.number_by == "points" and record.reason is not None:
-        explained = record.reason.partition(": ")[2].rstrip(".")
-        return "borders", f"{head}: {explained}; no p-value: {why}.", why
+        return "given", f"{head}, as given", why
+    if record.number_by == "points" and record.why is not None:
+        return "borders", f"{head}: {record.why}", why
     if record.supports or (K == 1 and record.method.estimator not in _WITHOUT_LABELS):
         how = "chosen by agreement between the clusterings"
         if K == 1 and record.method.estimator == "AutoConsensus":
             how = "because the clusterings show no more"
-        return "support", f"{head}, {how}; no p-value: {why}.", why
-    return "method", f"{head}, as {record.method.estimator} finds; no p-value: {why}.", why
+        return "support", f"{head}, {how}", why
+    return "method", f"{head}, as {record.method.estimator} finds", why
 
 
 def _why_no_test(reported: Reported) -> str:
@@ -159,7 +160,7 @@ def _in_plain_words(reported: Reported, tested: bool) -> str:
     if not tested:
         if K == 1:
             return "One group."
-        line = f"{groups}. Whether data without groups would look divided like this was not tested."
+        line = f"{groups}. Whether there are groups at all was not tested."
     else:
         p = max(selection.p_value, 1.0 / (selection.n_references + 1))
         rejected = p <= selection.settings.get("alpha", 0.05)

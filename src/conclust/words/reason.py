@@ -1,0 +1,72 @@
+"""The reason for a number of clusters, in three parts: the number, why, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from conclust._validation import count, listed
+
+
+class Door(NamedTuple):
+    """How a user gives a number of clusters, and how one is tested."""
+
+    number: str
+    test: str
+
+
+PYTHON = Door("pass n_clusters={}", "pass n_clusters='auto'")
+SHELL = Door("give -k {}", "give -k auto")
+
+
+class Other(NamedTuple):
+    """A clause about other numbers of clusters, and those of them that are worth a look."""
+
+    clause: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Reason:
+    """The reason for a number of clusters.
+
+    Attributes
+    ----------
+    n_clusters : int
+        The number.
+    why : str
+        A clause, without the number at its head and the full stop.
+    others : tuple of Other
+        Other numbers, and what supports them.
+    testable : bool
+        Whether the number can be tested against one cluster, which takes points.
+    """
+
+    n_clusters: int
+    why: str
+    others: tuple[Other, ...] = ()
+    testable: bool = False
+
+    def next(self, door: Door = PYTHON) -> str:
+        """Return what to do next, in a sentence for each other number and one about a test; "" if there is nothing."""
+        sentences = []
+        for clause, numbers in self.others:
+            way = door.number.format(listed(numbers, "or"))
+            seen = f": {way} to see {'it' if len(numbers) == 1 else 'them'}"
+            sentences.append(f"{clause[:1].upper()}{clause[1:]}{seen if numbers else ''}.")
+        if self.testable:
+            test = f"{door.test[:1].upper()}{door.test[1:]}"
+            what = "for more than one" if self.n_clusters == 1 else "this number"
+            sentences.append(f"{test} to test {what}, with a p-value.")
+        return " ".join(sentences)
+
+    def text(self, door: Door = PYTHON) -> str:
+        """Return the three parts: "3 clusters: why. What to do next."."""
+        head = "One cluster" if self.n_clusters == 1 else count(self.n_clusters, "cluster")
+        return f"{head}: {self.why}. {self.next(door)}".rstrip()
+
+
+def as_well_supported(numbers: tuple[int, ...]) -> Other:
+    """Return that other numbers are as well supported; three at most are named."""
+    first = tuple(sorted(numbers[:3]))
+    return Other(f"{listed(first)} {'is' if len(first) == 1 else 'are'} as well supported", first)

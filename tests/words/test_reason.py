@@ -1,0 +1,53 @@
+"""Reasons for a number of clusters, in three parts."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+
+import conclust as cc
+from conclust.words.reason import SHELL, Other, Reason, as_well_supported
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "head"), [(1, "One cluster"), (2, "2 clusters"), (1200, "1,200 clusters")]
+)
+def test_the_number_comes_first_and_then_why(n_clusters, head):
+    assert Reason(n_clusters, "it was given").text() == f"{head}: it was given."
+
+
+def test_the_next_steps_are_in_the_terms_of_python_or_of_the_shell():
+    reason = Reason(2, "why", (as_well_supported((5, 3)),), testable=True)
+    assert reason.next() == (
+        "3 and 5 are as well supported: pass n_clusters=3 or 5 to see them. "
+        "Pass n_clusters='auto' to test this number, with a p-value."
+    )
+    assert reason.next(SHELL) == (
+        "3 and 5 are as well supported: give -k 3 or 5 to see them. Give -k auto to test this number, with a p-value."
+    )
+    assert Reason(2, "why", (Other("the rest is noise", ()),)).next() == "The rest is noise."
+
+
+def test_three_of_many_numbers_are_named():
+    assert as_well_supported((9, 2, 4, 3)).clause == "2, 4 and 9 are as well supported"
+    assert as_well_supported((7,)).clause == "7 is as well supported"
+
+
+def test_the_default_names_the_other_answers_of_the_irises():
+    model = cc.ConsensusClustering(random_state=0).fit(load_iris().data)
+    assert model.n_clusters_ == 2
+    assert "pass n_clusters=3 to see it" in model.reason_
+    assert "n_clusters='auto'" in model.reason_
+
+
+def test_one_cluster_names_the_best_division():
+    model = cc.ConsensusClustering(random_state=0).fit(load_breast_cancer().data)
+    assert model.n_clusters_ == 1
+    assert "The best division has 2 clusters: pass n_clusters=2 to see it" in model.reason_
+
+
+def test_a_given_number_names_the_one_that_the_clusterings_suggest():
+    labels = np.repeat([[0, 0, 0], [1, 1, 1], [2, 2, 2]], 9, axis=0)
+    assert "alone suggest 3: pass n_clusters=3" in cc.AutoConsensus(2).fit(labels).reason_
+    assert cc.AutoConsensus(3).fit(labels).reason_ == (
+        "3 clusters: this number was given. The clusterings alone suggest the same number."
+    )
