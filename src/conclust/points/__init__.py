@@ -1,9 +1,13 @@
 """Clusters of a given number and a final refinement by the points, further partitions of them, and doubts about them."""
 
-from conclust.points.chooser import refined_by_points
 from conclust.points.doubts import doubts_of_fit
 from conclust.points.given import decide_given
-from conclust.points.refinement import Refinement, objects_to_refine, refine_by_centers
+from conclust.points.refinement import (
+    Refinement,
+    objects_to_refine,
+    refine_by_centers,
+    refined_by_points,
+)
 
 __all__ = [
     "Refinement",
