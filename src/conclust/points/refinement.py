@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from conclust._arrays.ratios import shares_of_rows
+from conclust._files.saving import holds
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.borders import leading_components, valley_counts
@@ -61,6 +62,18 @@ class Refinement:
     votes: Floats
     whitening: Floats | None = None
     offsets: Floats | None = None
+
+    def fits(self, d: int, n_columns: int, K: int) -> bool:
+        """Return whether these are K centres of points with d features, voted for by so many clusters of an ensemble."""
+        whitening, offsets = self.whitening, self.offsets
+        each = whitening is not None and whitening.ndim == 3
+        return (
+            holds(self.centers, K, d)
+            and holds(self.votes, n_columns, K)
+            and bool((self.votes >= 0).all())
+            and (whitening is None or holds(whitening, *[K] * each, d, d))
+            and (holds(offsets, K) if offsets is not None else not each)
+        )
 
     def labels(self, X: Floats) -> Ints:
         """Return the nearest centre of each point, of shape (n_samples,)."""

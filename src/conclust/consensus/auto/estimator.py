@@ -14,7 +14,7 @@ from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.auto.decision import Decision, decide, reason_of
-from conclust.consensus.auto.model import Model, Placed, place
+from conclust.consensus.auto.model import Placed, VotingModel, place
 from conclust.consensus.auto.number import Support
 from conclust.consensus.auto.trees import Trees, grow
 from conclust.consensus.auto.votes import with_relative_weights
@@ -154,7 +154,7 @@ class AutoConsensus(PlacingClusterer):
     number_by_: str = field(init=False)
     alternatives_: tuple[int, ...] = field(init=False)
     _reason: str = field(init=False)
-    _model: Model = field(init=False)
+    _model: VotingModel = field(init=False)
 
     method = Method(
         title="Trees of evidence, number and evidence chosen",
@@ -234,7 +234,7 @@ class AutoConsensus(PlacingClusterer):
         """
         with self.session():
             task = self._begin(X)
-            self._model = Model(task.part.offsets, votes)
+            self._model = VotingModel(task.part.offsets, votes)
             membership = self._model.of_ensemble(task.part)
             self._end(task, self._settle(task.part, membership))
         return self
@@ -299,6 +299,9 @@ class AutoConsensus(PlacingClusterer):
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self._model = self._model.keep(clusters)
+
+    def _fits(self, counts: Ints) -> bool:
+        return self._model.fits(counts, self.membership_.shape[1])
 
     def _place(self, codes: NDArray[Any]) -> Floats:
         return self._model.rows(codes)
