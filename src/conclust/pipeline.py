@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import check_row_names
-from conclust._files.saving import Saved, holds
+from conclust._files.saving import Saved
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds

@@ -299,9 +299,9 @@ def test_a_mixed_ensemble_does_not_label_new_points(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("centers", lambda a: np.zeros((4, 2))),
+        ("centers", lambda a: np.zeros((4, 3))),
         ("centers", lambda a: np.zeros((3, 3))),
-        ("whitening", lambda a: np.eye(2)),
+        ("whitening", lambda a: np.eye(3)),
         ("whitening", lambda a: np.ones((7, 2, 2))),
         ("offsets", lambda a: np.zeros(7)),
         ("votes", lambda a: a[:, :1]),
@@ -315,8 +315,7 @@ def test_forged_centres_are_refused(default, tmp_path, name, change, capsys):
     shutil.copytree(default, out)
     arrays, meta = read_npz(out / "model.npz")
     (refinement,) = (parts for kind, parts in meta["records"] if kind == "Refinement")
-    kept = refinement[name]
-    arrays["forged"] = change(None if kept is None else arrays[kept["array"]])
+    arrays["forged"] = change(arrays[refinement[name]["array"]])
     refinement[name] = {"array": "forged"}
     write_npz(out / "model.npz", arrays, meta)
     assert run("predict", out, default.parent / "old.csv", "--out", tmp_path / "p") == 1
@@ -327,8 +326,9 @@ def test_forged_centres_are_refused(default, tmp_path, name, change, capsys):
 def default(tmp_path_factory):
     """A result of the default consensus, with centres."""
     home = tmp_path_factory.mktemp("default")
-    more = ["--generator", "kmeans", "--partitions", "10", "--label-column", "kind", "-q"]
-    assert run("cluster", points(home / "old.csv", OLD), *more, "--out", home / "r") == 0
+    more = ["--generator", "kmeans", "--partitions", "10", "-k", "3", "-q", "--out", home / "r"]
+    overlapping, _ = make_blobs(150, 2, centers=3, cluster_std=2, random_state=1)
+    assert run("cluster", write(home / "old.csv", overlapping, ["a", "b"]), *more) == 0
     return home / "r"
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from hashlib import sha256
 from importlib import import_module
 from types import NoneType, UnionType
-from typing import Any, Literal, NoReturn, Union, cast, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -339,8 +339,8 @@ def _estimator(kind: Any, parts: dict[str, Any]) -> Any:
         if name not in names:
             if (
                 not (name.startswith("_") ^ name.endswith("_"))
-                or hasattr(kind, name)
-                and callable(getattr(kind, name))
+                or (hasattr(kind, name)
+                and callable(getattr(kind, name)))
             ):
                 raise ValueError(f"{name} is not an attribute of a fit")
             setattr(made, name, part.copy() if isinstance(part, np.ndarray) else part)

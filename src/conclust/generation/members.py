@@ -74,7 +74,7 @@ class Member:
         """
         columns, model = self.features, self.model
         drawn = columns is None or (
-            len(columns) > 0 and 0 <= min(columns) and max(columns) < n_features
+            len(columns) > 0 and min(columns) >= 0 and max(columns) < n_features
         )
         return (
             0 < self.n_clusters <= self.n_fitted <= self.n_objects

@@ -188,14 +188,14 @@ class Selection(Saved, SelectionRecord):
         entries = (self.labels, self.ensembles, self.trees, self.leaves, self.pairs)
         return (
             len(ks) > 0
-            and all(not 0 > p and not p > 1 for p in (self.p_value, self.p_value_clouds))
+            and all(not p < 0 and not p > 1 for p in (self.p_value, self.p_value_clouds))
             and min(ks) > 1
             and bool((np.diff(self.k) > 0).all())
             and all(list(entry) == ks for entry in entries)
             and all(column.shape == (len(ks),) for column in self.table.values())
             and self.null.shape[1:] == (len(ks),)
             and all(labels.shape == (n,) for labels in self.labels.values())
-            and all(-1 <= labels.min() and labels.max() < k for k, labels in self.labels.items())
+            and all(labels.min() >= -1 and labels.max() < k for k, labels in self.labels.items())
             and all(ensemble.n_samples == n for ensemble in self.ensembles.values())
             and all(_is_tree(self.trees[k], self.leaves[k], n) for k in ks)
             and all(self.pairs[k].fits(self.ensembles[k].n_partitions) for k in ks)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files.saving import holds, starts_of
 from conclust._kernels import mixed_membership_round
 from conclust._progress import rounds
-from conclust._files.saving import holds, starts_of
 from conclust._types import Floats, Ints
 from conclust.consensus.acceleration import leap
 from conclust.consensus.label_rows import RowLoss, RowMoves, trusted
