@@ -8,7 +8,7 @@ others by their methods ``packed`` and ``unpacked``. ``_restored``, where a type
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
@@ -303,14 +303,15 @@ class _Reader:
             return {self._value(key): self._value(one) for key, one in content}
         if kind == "objects":
             return np.array([*map(self._value, content), None], dtype=object)[:-1]
-        return {
+        undo: dict[str, Callable[[Any], Any]] = {
             "float": float,
             "range": lambda ends: range(*ends),
             "dtype": np.dtype,
             "number": lambda name: self._arrays[name][()],
             "array": self._arrays.__getitem__,
             "record": lambda place: self._records[range(len(self._records))[place]],
-        }[kind](content)
+        }
+        return undo[kind](content)
 
     def _made(self, name: str, parts: dict[str, Any]) -> Any:
         kind = _named(name)
@@ -337,10 +338,8 @@ def _estimator(kind: Any, parts: dict[str, Any]) -> Any:
     check_parameters(made)
     for name, part in parts.items():
         if name not in names:
-            if (
-                not (name.startswith("_") ^ name.endswith("_"))
-                or (hasattr(kind, name)
-                and callable(getattr(kind, name)))
+            if not (name.startswith("_") ^ name.endswith("_")) or (
+                hasattr(kind, name) and callable(getattr(kind, name))
             ):
                 raise ValueError(f"{name} is not an attribute of a fit")
             setattr(made, name, part.copy() if isinstance(part, np.ndarray) else part)

@@ -58,8 +58,11 @@ _OWNER = "EnsembleGenerator"
 
 
 @dataclass(eq=False, repr=False)
-class EnsembleGenerator(  # type: ignore[misc]
-    Saved, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+class EnsembleGenerator(
+    Saved,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,  # type: ignore[misc]
 ):
     """Make an ensemble: many partitions of the same points.
 
