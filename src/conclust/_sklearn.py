@@ -11,9 +11,11 @@ import numpy as np
 from sklearn.utils.validation import _num_samples as num_samples
 from sklearn.utils.validation import validate_data
 
+from conclust._files.storage import PathLike
 from conclust.exceptions import InputError
 
 __all__ = [
+    "Saved",
     "check_order",
     "forget_results",
     "names_checked",
@@ -88,3 +90,41 @@ def _other_names(X: Any) -> list[Any] | None:
     """Return the names of the columns of a frame of pandas if they are not strings."""
     names = list(X.columns) if hasattr(X, "iloc") and hasattr(X, "columns") else []
     return names if names and not all(isinstance(name, str) for name in names) else None
+
+
+class Saved:
+    """Gives a class the method ``save``."""
+
+    def save(self, path: PathLike) -> None:
+        """Write the object to a file, from which :func:`conclust.load` makes an equal one.
+
+        It is an NPZ file of plain arrays and JSON, never a pickle. The parameters `n_jobs`, `cache_dir` and `verbose` are left
+        out. Of a model fitted to labels in blocks, attributes with a row for every object are left out, too.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; nothing is added to its name. An existing one is replaced.
+
+        Raises
+        ------
+        InputError
+            If a part of the object cannot be stored: a function, an estimator of another package, a random generator.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import conclust as cc
+        >>> model = cc.PCC(2, random_state=0).fit([[0, 0, 1], [0, 0, 1], [1, 1, 0], [1, 1, 0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(Path(folder) / "model.npz")
+        ...     again = cc.load(Path(folder) / "model.npz")
+        >>> again.predict([[1, 1, 0]])
+        array([1])
+        """
+        from conclust._files.saving import save  # which few sessions need
+
+        save(path, self)

@@ -11,11 +11,10 @@ from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import check_row_names
-from conclust._files.saving import Saved
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
-from conclust._sklearn import forget_results, names_checked, num_samples, record_features
+from conclust._sklearn import Saved, forget_results, names_checked, num_samples, record_features
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
 from conclust.consensus.auto import AutoConsensus, clusters_of

@@ -278,7 +278,7 @@ def test_invalid_result_folders_are_refused(clustered, combined, tmp_path, capsy
     conclust.EAC(2).fit([[0, 0], [1, 1]]).save(changed / "model.npz")
     assert "model.npz does not fit result.json" in told(changed, new, *out)
     (changed / "model.npz").unlink()
-    assert "of conclust 0.2 or before. Make the result again: conclust cluster" in told(
+    assert "of an earlier version of conclust. Make the result again: conclust cluster" in told(
         changed, new, *out
     )
     assert main(["report", str(changed), "-q"]) == 0

@@ -26,7 +26,7 @@ from conclust._parameters import check_parameters
 from conclust._validation import shown
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["Saved", "fits", "holds", "load", "of_bytes", "starts_of", "to_bytes"]
+__all__ = ["load", "of_bytes", "save", "to_bytes"]
 
 _FORMAT, _VERSION = "conclust model", 1
 # The types, other than public estimators, that a file can hold: their names there, and where they are.
@@ -59,43 +59,6 @@ _TYPES = {
 }
 # Parameters that affect how an estimator runs, but not its result.
 _RUNNING = ("n_jobs", "cache_dir", "verbose")
-
-
-class Saved:
-    """Gives a class the method ``save``."""
-
-    def save(self, path: PathLike) -> None:
-        """Write the object to a file, from which :func:`conclust.load` makes an equal one.
-
-        It is an NPZ file of plain arrays and JSON, never a pickle. The parameters `n_jobs`, `cache_dir` and `verbose` are left
-        out. Of a model fitted to labels in blocks, attributes with a row for every object are left out, too.
-
-        Parameters
-        ----------
-        path : path-like
-            The file; nothing is added to its name. An existing one is replaced.
-
-        Raises
-        ------
-        InputError
-            If a part of the object cannot be stored: a function, an estimator of another package, a random generator.
-        OSError
-            If the file cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> import conclust as cc
-        >>> model = cc.PCC(2, random_state=0).fit([[0, 0, 1], [0, 0, 1], [1, 1, 0], [1, 1, 0]])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.save(Path(folder) / "model.npz")
-        ...     again = cc.load(Path(folder) / "model.npz")
-        >>> again.predict([[1, 1, 0]])
-        array([1])
-        """
-        writer = _Writer(self)
-        write_npz(path, writer.arrays, writer.meta)
 
 
 def load(path: PathLike) -> Any:
@@ -132,6 +95,12 @@ def load(path: PathLike) -> Any:
     array([0, 1])
     """
     return _read(path, *read_npz(path))
+
+
+def save(path: PathLike, root: Any) -> None:
+    """Write an object to a file; see ``Saved.save``."""
+    writer = _Writer(root)
+    write_npz(path, writer.arrays, writer.meta)
 
 
 def to_bytes(root: Any) -> NDArray[np.uint8]:
@@ -374,13 +343,3 @@ def fits(value: Any, hint: Any) -> bool:
         return isinstance(value, kind)
     plain = isinstance(hint, type) and not getattr(hint, "_is_protocol", False)
     return not plain or hint is Any or isinstance(value, hint)
-
-
-def holds(array: NDArray[Any], *shape: int) -> bool:
-    """Return whether an array has this shape, and numbers that are finite only."""
-    return array.shape == shape and bool(np.isfinite(array).all())
-
-
-def starts_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the first column of each partition and the end, from the numbers of their clusters."""
-    return np.concatenate([[0], np.cumsum(counts)])

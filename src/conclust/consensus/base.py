@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from conclust._files.saving import Saved
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
-from conclust._sklearn import check_order, forget_results, record_features
+from conclust._sklearn import Saved, check_order, forget_results, record_features
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import (
     check_column_names,

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._files.saving import holds, starts_of
+from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import LabelView, cluster_sums, refine_labels, seed_labels
 from conclust._random import seed_sequence
 from conclust._types import Floats, Ints

@@ -15,11 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._arrays.points import along_line
-from conclust._files.saving import Saved
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, watched
 from conclust._random import RandomStateLike
-from conclust._sklearn import record_features
+from conclust._sklearn import Saved, record_features
 from conclust._types import Floats
 from conclust._validation import check_column_names
 from conclust.exceptions import InputError

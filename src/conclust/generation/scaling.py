@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from conclust._files.saving import holds
+from conclust._arrays.containers import holds
 from conclust._random import spawn_generators
 from conclust._types import Bools, Floats, Ints
 from conclust.exceptions import ScaleWarning, warn

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.containers import holds
 from conclust._arrays.ratios import shares_of_rows
-from conclust._files.saving import holds
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.borders import leading_components, valley_counts

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from conclust._files.saving import Saved, holds
+from conclust._arrays.containers import holds
+from conclust._sklearn import Saved
 from conclust._types import Floats, Ints
 from conclust._validation import check_bool, pandas_for, refuse
 from conclust.confidence import BorderTests

@@ -174,7 +174,7 @@ def _read_result(folder: Path) -> _Result:
     record, path = result.record(), folder / "model.npz"
     if not path.exists():
         raise InputError(
-            f"{folder} has no model.npz, by which new objects are placed: it is incomplete, or of conclust 0.2 or before. "
+            f"{folder} has no model.npz, by which new objects are placed: it is incomplete, or of an earlier version of conclust. "
             f"Make the result again: {record.call}"
         )
     model = load(path)

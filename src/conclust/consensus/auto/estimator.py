@@ -222,23 +222,6 @@ class AutoConsensus(PlacingClusterer):
             self.place(growth, decide(growth.trees, self.n_clusters, like=like))
         return self
 
-    def fit_votes(self, X: Any, votes: Floats) -> Self:
-        """Place the objects by the `votes` of an earlier fit to the same partitions; no tree is grown.
-
-        Parameters
-        ----------
-        X : Ensemble
-            The partitions.
-        votes : ndarray of shape (n_columns, n_clusters)
-            The `votes` of that fit.
-        """
-        with self.session():
-            task = self._begin(X)
-            self._model = VotingModel(task.part.offsets, votes)
-            membership = self._model.of_ensemble(task.part)
-            self._end(task, self._settle(task.part, membership))
-        return self
-
     def _check_parameters(self, ensemble: Ensemble) -> None:
         needed = 0 if self.n_clusters is None else self.n_clusters
         if self.max_samples < needed:
@@ -277,16 +260,6 @@ class AutoConsensus(PlacingClusterer):
         """
         assert self._model.parts is not None
         return self._model.parts.rows(indicator_of(codes, self._model.offsets), before)
-
-    @property
-    def votes(self) -> Floats:
-        """Contribution of each cluster of a partition to the similarity with each cluster of the consensus.
-
-        The shape is (n_columns, n_clusters). With it `fit_votes` places the same objects in the same clusters, and
-        no tree is grown, if the partitions are no witnesses.
-        """
-        check_is_fitted(self)
-        return self._model.votes
 
     @property
     def reason_(self) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import holds, starts_of
 from conclust._arrays.ratios import shares_of_rows
-from conclust._files.saving import holds, starts_of
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.decision import WITNESSES, Decision, kept_by_constraints
 from conclust.consensus.auto.parts import Parts, exchange, share_rows

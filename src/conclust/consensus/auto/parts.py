@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.containers import holds
 from conclust._arrays.ratios import shares_of_rows
-from conclust._files.saving import holds
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.auto.votes import votes_for
 from conclust.consensus.constraints import Constraints

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import holds, starts_of
 from conclust._arrays.ratios import ratio, shares_of_rows
-from conclust._files.saving import holds, starts_of
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust.blocks.facts import Part

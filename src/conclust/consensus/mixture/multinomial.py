@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._files.saving import holds, starts_of
+from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import lower_rows, share_rows
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.saving import holds, starts_of
+from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import mixed_membership_round
 from conclust._progress import rounds
 from conclust._types import Floats, Ints

@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import holds, starts_of
 from conclust._arrays.ratios import ratio
-from conclust._files.saving import holds, starts_of
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble

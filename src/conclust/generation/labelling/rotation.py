@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
-from conclust._files.saving import holds
+from conclust._arrays.containers import holds
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.ensemble.equal_rows import EqualRows

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.saving import holds, starts_of
+from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import FactoredSolver, LabelView, factored_stride
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble

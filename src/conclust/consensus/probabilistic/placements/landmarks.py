@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._files.saving import holds, starts_of
+from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import LandmarkTable
 from conclust._progress import tracked
 from conclust._types import Floats, Ints
