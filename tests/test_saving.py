@@ -69,7 +69,7 @@ def assert_same(one, other):
 
 
 @pytest.mark.parametrize("form", registry.asked_for())
-def test_every_form_is_loaded_as_it_was_saved(form, tmp_path):
+def test_every_form_is_loaded_with_the_same_bits(form, tmp_path):
     model = registry.make(form, 3).fit(cc.Ensemble(LABELS))
     loaded = again(model, tmp_path)
     for place in ("predict", "predict_proba"):
@@ -81,7 +81,7 @@ def test_every_form_is_loaded_as_it_was_saved(form, tmp_path):
 
 
 @pytest.mark.parametrize("name", PIPELINES)
-def test_clusterings_of_points_are_loaded_as_they_were_saved(name, tmp_path):
+def test_clusterings_of_points_are_loaded_with_the_same_bits(name, tmp_path):
     model = pipeline(**PIPELINES[name]).fit(POINTS)
     loaded = again(model, tmp_path)
     for place in ("predict", "predict_proba"):
@@ -143,7 +143,7 @@ def test_a_model_is_written_with_the_same_bytes_each_time():
     assert_same(of_bytes(one, "it").predict(MORE), model.predict(MORE))
 
 
-def test_what_a_file_cannot_hold_is_refused_with_the_way_out(tmp_path):
+def test_functions_and_generators_are_refused_with_the_way_out(tmp_path):
     path = tmp_path / "model.npz"
     squared = Divergence(lambda p, q: (p - q) ** 2, lambda p, q: 2 * (q - p))
     own = cc.PCC(3, divergence=squared, random_state=0).fit(LABELS)

@@ -1,8 +1,8 @@
 """The one form in which objects are saved: an NPZ file of plain arrays with a JSON description of what they belong to.
 
-A file names types of `RECORDS` and public estimators, nothing else, so that reading it runs no code of others. A type is
-stored beside where it is defined: a dataclass by its fields, an estimator by its parameters and fitted attributes, and
-others by their methods ``packed`` and ``unpacked``. ``_restored``, where a type has it, completes an object that was read, and says whether its parts fit.
+A file names types of `_TYPES` and public estimators, nothing else, so that reading it runs no code of others. A dataclass is
+stored by its fields, an estimator by its parameters and fitted attributes, other types by their methods ``packed`` and
+``unpacked``. ``_restored``, where a type has it, completes an object that was read, and says whether its parts fit.
 """
 
 from __future__ import annotations

@@ -185,7 +185,14 @@ def _ready(arrays: Mapping[str, npt.ArrayLike], meta: Mapping[str, Any]) -> dict
     for name in ready:
         if name == _META or not name.isidentifier():
             raise InputError(f"An array of an NPZ file cannot be named {name!r}.")
-    return ready | {_META: np.frombuffer(_to_json(meta).encode(), dtype=np.uint8)}
+    description = np.frombuffer(_to_json(meta).encode(), dtype=np.uint8)
+    directory = sum(50 + len(name) for name in ready)
+    if len(description) > _MAX_JSON or directory > _MAX_DIRECTORY:
+        raise InputError(
+            f"A file holds at most {_size(_MAX_JSON)} of words and some 15,000 arrays. Got {_size(len(description))} and "
+            f"{len(ready):,} arrays: number clusters instead of naming them, and save fewer members."
+        )
+    return ready | {_META: description}
 
 
 def _send_npz(file: BinaryIO, ready: Mapping[str, AnyArray]) -> None:

@@ -59,8 +59,8 @@ _OWNER = "EnsembleGenerator"
 @dataclass(eq=False, repr=False)
 class EnsembleGenerator(
     Saved,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
     """Make an ensemble: many partitions of the same points.

@@ -68,7 +68,7 @@ class Member:
     rotation: Rotation | None = field(default=None, repr=False, compare=False)
 
     def fits(self, n_features: int, width: int) -> bool:
-        """Return whether the numbers of a member, read from a file, are possible for points with so many features.
+        """Return whether the numbers of a member, read from a file, are possible for points with `n_features` features.
 
         `width` is the number of coordinates of the points that members with all features are made of.
         """

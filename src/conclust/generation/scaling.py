@@ -105,7 +105,7 @@ class _Spread(NamedTuple):
 
 
 def fits_scale(scaler: Any, scale: Scale, n_features: int) -> bool:
-    """Return whether a scaler, read from a file, is one of this scale, for points with so many features."""
+    """Return whether a scaler, read from a file, is one of this scale, for points with `n_features` features."""
     if scale is None or scaler is None:
         return scale is scaler
     origin = scaler.min_ if scale == "minmax" else scaler.mean_

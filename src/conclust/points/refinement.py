@@ -64,7 +64,7 @@ class Refinement:
     offsets: Floats | None = None
 
     def fits(self, d: int, n_columns: int, K: int) -> bool:
-        """Return whether these are K centres of points with d features, voted for by so many clusters of an ensemble."""
+        """Return whether these are K centres of points with d features, with the votes of `n_columns` clusters."""
         whitening, offsets = self.whitening, self.offsets
         each = whitening is not None and whitening.ndim == 3
         return (

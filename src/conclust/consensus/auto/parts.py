@@ -52,7 +52,7 @@ class Parts:
         return cls(votes, pairs[1], pairs[0], votes_for(ensemble, before, counting))
 
     def fits(self, n_columns: int, n_clusters: int) -> bool:
-        """Return whether the parts are those of so many clusters of an ensemble, and of the consensus."""
+        """Return whether the parts are parts of `n_columns` clusters of an ensemble and of `n_clusters` of the consensus."""
         n_before, n_parts = self.votes_before.shape[1], len(self.after)
         return (
             holds(self.votes, n_columns, n_parts)
