@@ -630,6 +630,10 @@ class EnsembleGenerator(
         self.n_cached_ = report.n_read
         report.warn_of_damage()
 
+    def _stored_state(self) -> dict[str, Any]:
+        """Return the attributes that a file has; members are the same, read from a cache or not."""
+        return vars(self) | {"n_cached_": 0}
+
     def _restored(self) -> bool:
         """Return whether members and scaling, read from a file, fit each other; members share what they search."""
         d, rotation = self.n_features_in_, self._rotation
