@@ -234,7 +234,10 @@ def _parts(value: Any) -> dict[str, Any] | None:
     """Return the parts that an object is stored by; None if it cannot be stored."""
     if isinstance(value, BaseEstimator):
         state = value._stored_state() if hasattr(value, "_stored_state") else vars(value)
-        return {name: part for name, part in sorted(state.items()) if name not in _RUNNING}
+        names = sorted(
+            state, key=lambda name: ("_" in (name[0], name[-1]), name)
+        )  # parameters first
+        return {name: state[name] for name in names if name not in _RUNNING}
     if hasattr(value, "packed"):
         return cast("dict[str, Any] | None", value.packed())
     return {each.name: getattr(value, each.name) for each in dataclasses.fields(value) if each.init}

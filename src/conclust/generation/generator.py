@@ -632,7 +632,7 @@ class EnsembleGenerator(
 
     def _stored_state(self) -> dict[str, Any]:
         """Return the attributes that a file has; members are the same, read from a cache or not."""
-        return vars(self) | {"n_cached_": 0}
+        return {name: 0 if name == "n_cached_" else part for name, part in vars(self).items()}
 
     def _restored(self) -> bool:
         """Return whether members and scaling, read from a file, fit each other; members share what they search."""
