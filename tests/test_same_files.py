@@ -46,7 +46,7 @@ def test_files_do_not_depend_on_the_hashes_of_a_process(points, tmp_path):
         result = json.loads((home / "result" / "result.json").read_text())
         result.pop("seconds")
         made.append({**contents(home / "result"), "result.json": result})
-    assert "generator.npz" in made[0]
+    assert "model.npz" in made[0]
     assert [name for name in made[0] if made[0][name] != made[1].get(name)] == []
 
 

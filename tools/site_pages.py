@@ -42,6 +42,12 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
             ),
             ("Your own members", "The base of a kind of members.", "generation", ()),
             (
+                "Models in files",
+                "A fitted model is saved by its method ``save``.",
+                "conclust",
+                ("conclust._files.saving",),
+            ),
+            (
                 "Topics",
                 "Embeddings of texts to topics, with noise.",
                 "conclust",

@@ -20,6 +20,7 @@ from conclust import selection as selection
 from conclust import similarity as similarity
 from conclust import trials as trials
 from conclust import weighting as weighting
+from conclust._files.saving import load as load
 from conclust.consensus.auto import AutoConsensus as AutoConsensus
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.graph import CSPA as CSPA
@@ -158,6 +159,7 @@ __all__ = [
     "exceptions",
     "generation",
     "lattice",
+    "load",
     "membership",
     "methods",
     "metrics",

@@ -13,6 +13,7 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import _num_samples as num_samples
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from conclust._files.storage import PathLike
 from conclust.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EstimatorCard",
+    "Saved",
     "check_order",
     "forget_results",
     "names_checked",
@@ -125,3 +127,41 @@ class EstimatorCard:
         if "text/html" in bundle:
             bundle["text/html"] = self._html_repr()
         return bundle
+
+
+class Saved:
+    """Gives a class the method ``save``."""
+
+    def save(self, path: PathLike) -> None:
+        """Write the object to a file, from which :func:`conclust.load` makes an equal one.
+
+        It is an NPZ file of plain arrays and JSON, never a pickle. The parameters `n_jobs`, `cache_dir` and `verbose` are left
+        out. Of a model fitted to labels in blocks, attributes with a row for every object are left out, too.
+
+        Parameters
+        ----------
+        path : path-like
+            The file; nothing is added to its name. An existing one is replaced.
+
+        Raises
+        ------
+        InputError
+            If a part of the object cannot be stored: a function, an estimator of another package, a random generator.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import conclust as cc
+        >>> model = cc.PCC(2, random_state=0).fit([[0, 0, 1], [0, 0, 1], [1, 1, 0], [1, 1, 0]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(Path(folder) / "model.npz")
+        ...     again = cc.load(Path(folder) / "model.npz")
+        >>> again.predict([[1, 1, 0]])
+        array([1])
+        """
+        from conclust._files.saving import save  # which few sessions need
+
+        save(path, self)

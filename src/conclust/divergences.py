@@ -95,6 +95,21 @@ class Divergence:
     def __post_init__(self) -> None:
         _check(self)
 
+    def packed(self) -> dict[str, Any] | None:
+        """Return a built-in divergence as plain values; None for a user's functions."""
+        return None if self._kernel is None else {"name": self.name, **vars(self._kernel)}
+
+    @staticmethod
+    def unpacked(parts: dict[str, Any]) -> Divergence:
+        """Undo `packed`."""
+        name, kernel = (
+            str(parts["name"]),
+            _Kernel(**{k: v for k, v in parts.items() if k != "name"}),
+        )
+        if kernel.code == _L2:
+            return _squared(name, check_real(kernel.scale, "scale", name))
+        return _relative(name) if kernel.code == _KL else power(kernel.parameter)
+
     def _called(self) -> _Called:
         """Return the function that a kernel calls: (0 value, 1 derivative, 2 curvature; p, q, out)."""
         functions = (self.value, self.derivative, self.curvature or self._differences)

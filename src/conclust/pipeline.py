@@ -16,6 +16,7 @@ from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._sklearn import (
     EstimatorCard,
+    Saved,
     forget_results,
     names_checked,
     num_samples,
@@ -54,7 +55,7 @@ _AUTO = "auto"
 
 
 @dataclass(eq=False, repr=False)
-class ConsensusClustering(EstimatorCard, ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Cluster points by the consensus of many clusterings of them.
 
     Parameters
@@ -518,6 +519,17 @@ class ConsensusClustering(EstimatorCard, ClusterMixin, TransformerMixin, BaseEst
         why = "this number was given" if given else f"this is the number of {name}"
         return Reason(self.n_clusters_, why)
 
+    def _restored(self) -> bool:
+        """Return whether generator, ensemble and consensus, read from a file, fit each other."""
+        ensemble, made, refined = self.ensemble_, self._n_made, self.refinement_
+        columns = int(ensemble.offsets[-1])
+        return (
+            getattr(self.consensus_, "n_features_in_", 0) == ensemble.n_partitions
+            and 0 < made <= ensemble.n_partitions
+            and made == len(getattr(self.generator_, "members_", range(made)))
+            and (refined is None or refined.fits(self.n_features_in_, columns, self.n_clusters_))
+        )
+
     def _label(self, X: Any, partitions: Any) -> Any:
         """Return the labels of points by every member, and those in further partitions."""
         # Checked here so that errors name this estimator; passed on as it came, with its names.
@@ -716,3 +728,24 @@ class ConsensusClustering(EstimatorCard, ClusterMixin, TransformerMixin, BaseEst
 for _name in ("transform", "fit_transform"):
     _needed = where_consensus_has("predict_proba")
     setattr(ConsensusClustering, _name, _needed(getattr(ConsensusClustering, _name)))
+
+
+def members_and_refined(
+    model: ConsensusClustering, X: Floats, partitions: Any
+) -> tuple[NDArray[Any], tuple[Ints, Floats] | None]:
+    """Return the labels of points by the members and in further partitions; of refined clusters also the points' place.
+
+    Parameters
+    ----------
+    model : ConsensusClustering
+        Fitted without constraints.
+    X : ndarray of shape (n_new, n_features)
+        The points.
+    partitions : array-like of shape (n_new, n_more) or None
+        Their labels in the further partitions.
+    """
+    labels = model._label(X, partitions)
+    if model.refinement_ is None:
+        return labels, None
+    nearest = model.refinement_.nearest(model.generator_, X)
+    return labels, (nearest, model._refined_shares(X, labels))

@@ -24,8 +24,8 @@ from conclust.cli.refusals import with_option
 from conclust.exceptions import EvidenceWarning, ParameterError
 from conclust.results.record import write_record
 
-COMBINED = ["labels.csv", "memberships.csv", "ensemble.npz", "result.json"]
-CLUSTERED = [*COMBINED, "features.csv", "generator.npz", "placing.npz"]
+COMBINED = ["labels.csv", "memberships.csv", "ensemble.npz", "model.npz", "result.json"]
+CLUSTERED = [*COMBINED, "features.csv"]
 
 
 def table(path):
@@ -125,9 +125,8 @@ def test_cluster_runs_eac_and_repeats_its_seed(iris, tmp_path, capsys):
     written = [
         "ensemble.npz",
         "features.csv",
-        "generator.npz",
         "labels.csv",
-        "placing.npz",
+        "model.npz",
         "result.json",
     ]
     assert listing(tmp_path / "a") == written
@@ -219,7 +218,6 @@ def test_members_can_use_random_metrics(tmp_path, out):
     assert main(["cluster", str(tmp_path / "x.npy"), *arguments, "--out", str(out), "-q"]) == 0
     settings = (out / "result.json").read_text()
     assert json.loads(settings)["settings"]["generator"]["method"][2] == "multimetric"
-    assert not (out / "generator.npz").exists()  # not all members label new points
     assert main(["report", str(out), "-q"]) == 0
     assert "under random metrics with many numbers" in (out / "report.html").read_text()
 

@@ -345,8 +345,8 @@ def test_empty_cells_are_imputed_on_request(tmp_path, how, value, capsys):
     more = ["--impute", how, "--partitions", "2", "--scale", "none", "-k", "2"]
     assert run("cluster", path, *more, "--out", tmp_path / "o") == 0
     assert "1 empty cell filled" in capsys.readouterr().err
-    with np.load(tmp_path / "o/placing.npz") as arrays:
-        assert arrays["filling"].tolist()[0] == value
+    content = json.loads((tmp_path / "o/result.json").read_text())
+    assert content["settings"]["filling"][0] == value
 
 
 def test_objects_with_empty_cells_are_dropped(tmp_path, capsys):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
+from tests.forging import forge
 
 import conclust
 from conclust import PCC, ConsensusClustering, EnsembleGenerator
@@ -78,7 +79,6 @@ def test_new_points_get_the_labels_of_the_python_model(clustered, tmp_path, caps
     printed = capsys.readouterr()
     assert "60 new objects placed in" in printed.out
     assert "Against the known classes: H = " in printed.out
-    assert "Computing the consensus again (PCC, which took" in printed.err
     generator = EnsembleGenerator("kmeans", n_partitions=20, n_jobs=1)
     columns = np.column_stack([X[:, 0], 100 * X[:, 1], X[:, 2]])
     # The files hold repr() of the numbers, which are read exactly.
@@ -104,12 +104,9 @@ def test_members_on_landmarks_label_new_points(tmp_path, kind):
     np.testing.assert_array_equal(labels_of(tmp_path / "again"), labels_of(out))
     assert run("predict", out, new, "--out", tmp_path / "p", "-q") == 0
     assert adjusted_rand_score(TRUTH[NEW], labels_of(tmp_path / "p")) > 0.9
-    path = out / "generator.npz"
-    arrays, meta = read_npz(path)
-    arrays["landmarks_around"] = arrays["landmarks_around"] + 1
-    write_npz(path, arrays, meta)
-    with pytest.raises(FileFormatError, match=r"generator\.npz is damaged"):
-        EnsembleGenerator.load(path)
+    forge(out / "model.npz", "LandmarkCut", "around", lambda a: a + 1)
+    with pytest.raises(FileFormatError, match=r"model\.npz is damaged"):
+        conclust.load(out / "model.npz")
 
 
 def test_fitted_points_keep_their_labels_if_the_method_cannot_predict(tmp_path):
@@ -276,21 +273,15 @@ def test_invalid_result_folders_are_refused(clustered, combined, tmp_path, capsy
     assert "lacks 'c'" in told(result, short, *out)
     changed = tmp_path / "changed"
     shutil.copytree(result, changed)
-    (changed / "labels.csv").write_text("id,label\n" + "".join(f"o{i},0\n" for i in range(180)))
-    assert "gives labels that differ from labels.csv" in told(changed, new, *out)
-    (changed / "labels.csv").write_text("id,label\no0,0\n")
-    assert "does not fit ensemble.npz" in told(changed, new, *out)
-    (changed / "generator.npz").unlink()
-    shutil.copy(result / "labels.csv", changed)
-    assert "cannot label new points" in told(changed, new, *out)
-    content = json.loads((result / "result.json").read_text())
-    del content["settings"]["consensus"]
-    (changed / "result.json").write_text(json.dumps(content))
-    shutil.copy(result / "generator.npz", changed)
-    assert "PCC had other parameters" in told(changed, new, *out)
-    content["settings"]["consensus"] = {"magic": 3}
-    (changed / "result.json").write_text(json.dumps(content))
-    assert "made by another version" in told(changed, new, *out)
+    forge(changed / "model.npz", "PCC", "_code_type", lambda _: None)
+    assert "model.npz is damaged" in told(changed, new, *out)
+    conclust.EAC(2).fit([[0, 0], [1, 1]]).save(changed / "model.npz")
+    assert "model.npz does not fit result.json" in told(changed, new, *out)
+    (changed / "model.npz").unlink()
+    assert "of an earlier version of conclust. Make the result again: conclust cluster" in told(
+        changed, new, *out
+    )
+    assert main(["report", str(changed), "-q"]) == 0
     assert not (tmp_path / "p").exists()
 
 
@@ -298,10 +289,9 @@ def test_a_mixed_ensemble_does_not_label_new_points(tmp_path, capsys):
     np.save(tmp_path / "x.npy", X[:30])
     more = ["--generator", "mixed", "--max-clusters", "3", "-q", "--out", tmp_path / "r"]
     assert run("cluster", tmp_path / "x.npy", *more) == 0
-    assert not (tmp_path / "r/generator.npz").exists()
     assert run("predict", tmp_path / "r", tmp_path / "x.npy", "--out", tmp_path / "p") == 1
     assert (
-        "if every member can label them: by default, and with --generator kmeans, spectral"
+        "others can: those made by default, and with --generator kmeans, spectral, graph"
         in capsys.readouterr().err
     )
 
@@ -309,12 +299,10 @@ def test_a_mixed_ensemble_does_not_label_new_points(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("filling", lambda a: np.zeros(2)),
-        ("filling", lambda a: np.full(3, np.nan)),
-        ("centers", lambda a: np.zeros((4, 2))),
+        ("centers", lambda a: np.zeros((4, 3))),
         ("centers", lambda a: np.zeros((3, 3))),
-        ("whitening", lambda a: np.eye(2)),
-        ("whitenings", lambda a: np.ones((7, 2, 2))),
+        ("whitening", lambda a: np.eye(3)),
+        ("whitening", lambda a: np.ones((7, 2, 2))),
         ("offsets", lambda a: np.zeros(7)),
         ("votes", lambda a: a[:, :1]),
         ("votes", lambda a: a[:-1]),
@@ -322,22 +310,39 @@ def test_a_mixed_ensemble_does_not_label_new_points(tmp_path, capsys):
         ("votes", lambda a: a * np.nan),
     ],
 )
-def test_forged_placement_files_are_refused(tmp_path, name, change, capsys):
-    old, out = points(tmp_path / "old.csv", OLD), tmp_path / "r"
-    more = ["--generator", "kmeans", "--partitions", "10", "--label-column", "kind", "-q"]
-    assert run("cluster", old, *more, "--out", out) == 0
-    arrays, meta = read_npz(out / "placing.npz")
-    arrays[name] = change(arrays.get(name))
-    write_npz(out / "placing.npz", arrays, meta)
-    assert run("predict", out, old, "--out", tmp_path / "p") == 1
-    assert "placing.npz is damaged, or does not fit" in capsys.readouterr().err
+def test_forged_centres_are_refused(default, tmp_path, name, change, capsys):
+    out = tmp_path / "r"
+    shutil.copytree(default, out)
+    arrays, meta = read_npz(out / "model.npz")
+    (refinement,) = (parts for kind, parts in meta["records"] if kind == "Refinement")
+    arrays["forged"] = change(arrays[refinement[name]["array"]])
+    refinement[name] = {"array": "forged"}
+    write_npz(out / "model.npz", arrays, meta)
+    assert run("predict", out, default.parent / "old.csv", "--out", tmp_path / "p") == 1
+    assert "model.npz is damaged" in capsys.readouterr().err
 
 
-def test_another_generator_is_refused(clustered, tmp_path, capsys):
-    other = EnsembleGenerator("kmeans", 19, n_jobs=1, random_state=0).fit(X)
-    other.save(clustered[0] / "generator.npz")
-    assert run("predict", *clustered, "--out", tmp_path / "p") == 1
-    assert "generator.npz does not fit ensemble.npz" in capsys.readouterr().err
+@pytest.fixture(scope="module")
+def default(tmp_path_factory):
+    """A result of the default consensus, with centres."""
+    home = tmp_path_factory.mktemp("default")
+    more = ["--generator", "kmeans", "--partitions", "10", "-k", "3", "-q", "--out", home / "r"]
+    overlapping, _ = make_blobs(150, 2, centers=3, cluster_std=2, random_state=1)
+    assert run("cluster", write(home / "old.csv", overlapping, ["a", "b"]), *more) == 0
+    return home / "r"
+
+
+def test_a_forged_filling_is_refused(tmp_path, capsys):
+    rows = [[*row] for row in X[OLD]]
+    rows[3][0] = ""
+    old, out = write(tmp_path / "o.csv", rows, ["a", "b", "c"]), tmp_path / "r"
+    assert run("cluster", old, "-k", "4", "--impute", "median", "-q", "--out", out) == 0
+    content = json.loads((out / "result.json").read_text())
+    for filling in ([0.0, 1.0], ["x"] * 3, 7):
+        content["settings"]["filling"] = filling
+        (out / "result.json").write_text(json.dumps(content))
+        assert run("predict", out, old, "--out", tmp_path / "p") == 1
+        assert "Make the result again" in capsys.readouterr().err
 
 
 def test_empty_cells_are_refused_with_advice_that_predict_can_follow(clustered, tmp_path, capsys):

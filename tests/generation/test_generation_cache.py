@@ -152,8 +152,8 @@ def _files(generator, pattern):
 def assert_same_model(ours, theirs):
     assert type(ours) is type(theirs)
     if ours is not None:
-        for name, array in ours.arrays().items():
-            np.testing.assert_array_equal(array, theirs.arrays()[name])
+        for name, array in ours.packed().items():
+            np.testing.assert_array_equal(array, theirs.packed()[name])
 
 
 @pytest.mark.parametrize(

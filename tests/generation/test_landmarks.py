@@ -368,7 +368,7 @@ def test_new_points_join_components():
 
 def _arrays():
     return dict(
-        EnsembleGenerator("spectral", 1, random_state=0).fit(IRIS).members_[0].model.arrays()
+        EnsembleGenerator("spectral", 1, random_state=0).fit(IRIS).members_[0].model.packed()
     )
 
 
@@ -396,9 +396,9 @@ def _arrays():
 )
 def test_arrays_of_invalid_models_are_rejected(name, change):
     arrays = _arrays()
-    assert models.LandmarkCut.of_arrays(arrays) is not None
+    assert models.LandmarkCut.unpacked(arrays) is not None
     arrays[name] = change(arrays[name])
-    assert models.LandmarkCut.of_arrays(arrays) is None
+    assert models.LandmarkCut.unpacked(arrays) is None
 
 
 def test_new_points_with_infinite_squares_are_refused():

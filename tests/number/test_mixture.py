@@ -9,6 +9,7 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.mixture import GaussianMixture
 
 from conclust import ConsensusClustering
+from conclust._files.saving import of_bytes, to_bytes
 from conclust.metrics import adjusted_rand_index
 from conclust.number.components import clusters_of_one_shape, fit_mixtures
 from conclust.number.mixture import (
@@ -22,7 +23,6 @@ from conclust.number.mixture import (
     saddles,
 )
 from conclust.points import Refinement, refine_by_centers
-from conclust.results.placing import Placing
 
 
 def stretched(seed=0, n=600):
@@ -168,12 +168,12 @@ def test_refinement_by_a_mixture_separates_stretched_clusters():
 
 
 @pytest.mark.parametrize("shape", ["spherical", "tied", "full"])
-def test_a_refinement_is_read_back_unchanged(tmp_path, shape):
+def test_a_refinement_is_read_back_unchanged(shape):
     X, y = stretched()
     centers, whitening, offsets = fit_mixture(X, y, 3, shape).discriminants()
     refinement = Refinement(centers, np.ones((5, 3)), whitening, offsets)
-    Placing(None, refinement, refinement.votes).save(tmp_path / "placing.npz")
-    restored = Placing.load(tmp_path / "placing.npz", 2, 5, 3).refinement
+    restored = of_bytes(to_bytes(refinement), "it")
+    assert restored.fits(2, 5, 3)
     assert np.array_equal(restored.labels(X), refinement.labels(X))
     assert np.array_equal(restored.offsets, offsets)
     assert np.array_equal(restored.whitening, whitening)

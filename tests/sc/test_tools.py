@@ -12,6 +12,7 @@ import conclust.sc as ccs
 from conclust.confidence import cluster_confidence, confidences, partition_confidence
 from conclust.exceptions import (
     EvidenceWarning,
+    FileFormatError,
     InputError,
     ParameterError,
     UnseenLabelWarning,
@@ -325,11 +326,14 @@ def test_categories_can_be_reordered_before_placing_new_cells(adata):
     ccs.tl.predict(other, reference)
     assert other.obs["consensus"].tolist() == expected.obs["consensus"].tolist()
     assert other.obs["consensus"].cat.categories.tolist() == order
-    # Two clusters merged by hand are another partition.
+    # New cells of clusters that were merged by hand are in the cluster that they are now.
     merged = adata.obs["consensus"].astype(str).replace("1", "0")
     reference.obs["consensus"] = pd.Categorical(merged)
-    with pytest.raises(InputError, match="cells or columns were changed"):
-        ccs.tl.predict(other, reference)
+    ccs.tl.predict(other, reference)
+    assert (
+        other.obs["consensus"].tolist()
+        == expected.obs["consensus"].astype(str).replace("1", "0").tolist()
+    )
 
 
 def test_a_changed_reference_is_refused(adata):
@@ -344,9 +348,22 @@ def test_a_changed_reference_is_refused(adata):
     del new.obs["leiden_10"]
     with pytest.raises(InputError, match=r"lacks the columns \['leiden_10'\]"):
         ccs.tl.predict(new, adata)
-    adata.uns["consensus"]["params"]["method_params"] = '{"colour": 3}'
-    with pytest.raises(InputError, match="had other parameters"):
+    content = adata.uns["consensus"].pop("model")
+    with pytest.raises(InputError, match="has no model in uns"):
         ccs.tl.predict(adata[:10].copy(), adata)
+    adata.uns["consensus"]["model"] = content[:-9]
+    with pytest.raises(FileFormatError, match=r"uns.*'model'.* is cut off"):
+        ccs.tl.predict(adata[:10].copy(), adata)
+
+
+def test_new_cells_are_placed_by_some_of_the_reference(adata):
+    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
+    expected, new = adata[:40].copy(), adata[:40].copy()
+    ccs.tl.predict(expected, adata)
+    some = adata[::2].copy()
+    del some.obs["leiden_10"]
+    ccs.tl.predict(new, some)
+    assert new.obs["consensus"].tolist() == expected.obs["consensus"].tolist()
 
 
 # ---------------------------------------------------------------------------------- stability

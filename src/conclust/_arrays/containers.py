@@ -227,3 +227,13 @@ def refuse_communities(labels: Any) -> None:
             f"Labels must form a matrix of shape (n_samples, n_partitions). Got {what}: if these are communities "
             f"of nodes, {way} makes an ensemble of them."
         )
+
+
+def holds(array: NDArray[Any], *shape: int) -> bool:
+    """Return whether an array has this shape, and numbers that are finite only."""
+    return array.shape == shape and bool(np.isfinite(array).all())
+
+
+def starts_of(counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the first column of each partition and the end, from the numbers of their clusters."""
+    return np.concatenate([[0], np.cumsum(counts)])

@@ -169,23 +169,41 @@ def write_npz(path: PathLike, arrays: Mapping[str, npt.ArrayLike], meta: Mapping
     meta : mapping
         Anything JSON can hold (NumPy scalars and arrays included).
     """
+    ready = _ready(arrays, meta)
+    atomic_write(path, lambda file: _send_npz(file, ready))
+
+
+def npz_bytes(arrays: Mapping[str, npt.ArrayLike], meta: Mapping[str, Any]) -> bytes:
+    """Return the content of the file that `write_npz` writes."""
+    buffer = io.BytesIO()
+    _send_npz(buffer, _ready(arrays, meta))
+    return buffer.getvalue()
+
+
+def _ready(arrays: Mapping[str, npt.ArrayLike], meta: Mapping[str, Any]) -> dict[str, AnyArray]:
     ready = {name: _plain(array, name) for name, array in arrays.items()}
     for name in ready:
         if name == _META or not name.isidentifier():
             raise InputError(f"An array of an NPZ file cannot be named {name!r}.")
-    ready[_META] = np.frombuffer(_to_json(meta).encode(), dtype=np.uint8)
+    description = np.frombuffer(_to_json(meta).encode(), dtype=np.uint8)
+    directory = sum(50 + len(name) for name in ready)
+    if len(description) > _MAX_JSON or directory > _MAX_DIRECTORY:
+        raise InputError(
+            f"A file holds at most {_size(_MAX_JSON)} of words and some 15,000 arrays. Got {_size(len(description))} and "
+            f"{len(ready):,} arrays: number clusters instead of naming them, and save fewer members."
+        )
+    return ready | {_META: description}
 
-    def write(file: BinaryIO) -> None:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            for name, array in ready.items():
-                entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
-                entry.external_attr = 0o644 << 16
-                entry.create_system = 3
-                large = array.nbytes + _MAX_HEADER > zipfile.ZIP64_LIMIT
-                with archive.open(entry, "w", force_zip64=large) as stream:
-                    np.lib.format.write_array(stream, array, allow_pickle=False)
 
-    atomic_write(path, write)
+def _send_npz(file: BinaryIO, ready: Mapping[str, AnyArray]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in ready.items():
+            entry = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            entry.external_attr = 0o644 << 16
+            entry.create_system = 3
+            large = array.nbytes + _MAX_HEADER > zipfile.ZIP64_LIMIT
+            with archive.open(entry, "w", force_zip64=large) as stream:
+                np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
 def write_json(path: PathLike, content: Any) -> None:
@@ -328,7 +346,11 @@ def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False
 
 
 def read_npz(
-    path: PathLike, *, expected: Mapping[str, Expected] | None = None, max_bytes: int | None = None
+    path: PathLike,
+    *,
+    expected: Mapping[str, Expected] | None = None,
+    max_bytes: int | None = None,
+    content: bytes | None = None,
 ) -> tuple[dict[str, AnyArray], dict[str, Any]]:
     """Read an NPZ file of plain arrays, and the description that `write_npz` put in it.
 
@@ -341,6 +363,8 @@ def read_npz(
         arrays.
     max_bytes : int, default=None
         The largest sum of the arrays' sizes, unpacked; None means half of the machine's memory.
+    content : bytes, default=None
+        The content, which is then not read from `path`: that is its name in messages.
 
     Returns
     -------
@@ -357,11 +381,11 @@ def read_npz(
         It is not an NPZ file, is cut off or damaged, holds objects, unpacks to more than allowed, or
         lacks expected arrays.
     """
-    with open_regular(path) as file:
+    with open_regular(path) if content is None else io.BytesIO(content) as file:
         _check_directory(file, path)
+        size = file.seek(0, io.SEEK_END)
         try:
             with zipfile.ZipFile(file) as archive:
-                size = os.fstat(file.fileno()).st_size
                 return _read_archive(archive, path, size, expected, max_bytes)
         except FileFormatError:
             raise

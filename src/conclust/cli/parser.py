@@ -111,9 +111,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-_FILES = (
-    "labels.csv, memberships.csv (for methods with probabilities), ensemble.npz and result.json"
-)
+_FILES = "labels.csv, memberships.csv (for methods with probabilities), ensemble.npz, model.npz and result.json"
 
 
 def _add_demo(commands: Any) -> None:
@@ -214,8 +212,7 @@ def _add_cluster(commands: Any) -> None:
     add_writing(
         parser,
         "result",
-        _FILES
-        + ", features.csv, generator.npz and placing.npz (of members that label new points), borders.csv (--borders)",
+        _FILES + ", features.csv, borders.csv (--borders)",
         names=True,
     )
     add_running(parser)
@@ -400,9 +397,7 @@ def _add_predict(commands: Any) -> None:
         "assign new objects to the clusters of an earlier result",
         "Assign new objects to the clusters found by 'conclust cluster' (points in FILE) or 'conclust "
         "combine' (labels in FILE). Columns are matched by name if the file names them. "
-        "The result folder contains no pickle. The default consensus of points is read from placing.npz; any other "
-        "consensus is computed again from ensemble.npz, with the same seed and the same result, in the same "
-        "time as before.",
+        "The model is read from model.npz in the result folder, which contains no pickle; nothing is computed again.",
     )
     parser.add_argument("result", type=path_of, metavar="DIR", help="result folder of conclust")
     parser.add_argument("points", type=path_of, metavar="FILE", help=f"new objects: {INPUTS}")

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
-from conclust._sklearn import EstimatorCard, check_order, forget_results, record_features
+from conclust._sklearn import EstimatorCard, Saved, check_order, forget_results, record_features
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import (
     check_column_names,
@@ -28,7 +28,7 @@ from conclust._validation import (
 )
 from conclust.blocks.numbering import NOTHING, by_first_object, most_probable, of_columns
 from conclust.blocks.store import is_blocked
-from conclust.consensus.blockwise import fit_blocks, placed_blocks
+from conclust.consensus.blockwise import fit_blocks, in_blocks, placed_blocks
 from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.consensus.method import Method, NumberNeeded, Task
 from conclust.consensus.registry import names_in_blocks, names_of_those
@@ -38,6 +38,7 @@ from conclust.ensemble.labels import (
     canonical_labels,
     encode_labels,
     missing_code,
+    noise_code,
     read_new_labels,
 )
 from conclust.exceptions import (
@@ -70,7 +71,7 @@ _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
 
 
-class ConsensusClusterer(EstimatorCard, ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the consensus estimators.
 
     A subclass declares in ``parameters`` the ranges that its signature does not have, and finds the
@@ -87,6 +88,8 @@ class ConsensusClusterer(EstimatorCard, ClusterMixin, BaseEstimator, ABC):  # ty
     labels_: Ints
     n_clusters_: int
     _constraints: Constraints | None = None
+    _names: tuple[tuple[Any, ...], ...]
+    _code_type: np.dtype[Any]
 
     if not TYPE_CHECKING:
 
@@ -389,6 +392,28 @@ class ConsensusClusterer(EstimatorCard, ClusterMixin, BaseEstimator, ABC):  # ty
             )
         return codes
 
+    def _stored_state(self) -> dict[str, Any]:
+        """Return the attributes that a file has: of rows that are read in blocks none."""
+        rows = {
+            name: np.empty((0, *rows.shape[1:]), rows.dtype)
+            for name, rows in in_blocks(self).items()
+        }
+        return vars(self) | rows
+
+    def _restored(self) -> bool:
+        """Return whether attributes that were read from a file fit each other, as kernels assume."""
+        counts = np.array([len(names) for names in self._names], dtype=np.int64)
+        return (
+            len(counts) == self.n_features_in_
+            and self._code_type.kind == "u"
+            and counts.max() <= noise_code(self._code_type)
+            and self._fits(counts)
+        )
+
+    def _fits(self, counts: Ints) -> bool:
+        """Return whether what places new objects fits partitions with these numbers of clusters."""
+        return True
+
     def _of_new(self, X: Any, method: str, width: int | None, dtype: Any) -> Any:
         """Return what a method finds from the codes of new objects, block by block if X is in blocks."""
         check_is_fitted(self)
@@ -495,6 +520,14 @@ class PlacingClusterer(SoftConsensusClusterer):
         check_is_fitted(self)
         rows: Floats = self._of_new(X, "_placed", int(self.membership_.shape[1]), np.float64)
         return rows
+
+    def _restored(self) -> bool:
+        held, counted = self.membership_.shape[1], self._counted
+        return (
+            0 < self.n_clusters_ <= held
+            and (counted is None or counted.shape == (len(self._names),))
+            and super()._restored()
+        )
 
     def _placed(self, codes: NDArray[Any]) -> Floats:
         Y = self._place(codes)

@@ -91,7 +91,7 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
     estimator.labels_ = cast(Any, numbered.labels)
     estimator.n_clusters_ = numbered.n_clusters
     if store.of_dask:
-        for name, value in _in_blocks(estimator).items():
+        for name, value in in_blocks(estimator).items():
             setattr(estimator, name, value.to_dask())
     if labels.facts.n_unobserved:
         estimator._warn_of_unobserved(labels.facts.n_unobserved)
@@ -140,7 +140,7 @@ def _written(value: Any, name: str) -> str:
     )
 
 
-def _in_blocks(estimator: Any) -> dict[str, Any]:
+def in_blocks(estimator: Any) -> dict[str, Any]:
     """Return the attributes with one row per object of a fit in blocks."""
     return {
         name: value
@@ -178,7 +178,7 @@ def placed_blocks(estimator: Any, X: Any, how: str, width: int | None, dtype: An
             f"{m} columns instead."
         )
     light = copy(estimator)  # without attributes that have one row per object of fit
-    for name in ("labels_", "membership_", *_in_blocks(estimator)):
+    for name in ("labels_", "membership_", *in_blocks(estimator)):
         vars(light).pop(name, None)
     place = partial(_placed, estimator=light, how=how, missing=store.missing)
     if isinstance(store.source, DaskLabels):

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import LabelView, cluster_sums, refine_labels, seed_labels
 from conclust._random import seed_sequence
 from conclust._types import Floats, Ints
@@ -303,6 +304,13 @@ def normalized_norm(ensemble: Ensemble) -> float:
 def _column_scale(ensemble: Ensemble) -> Floats:
     total = ensemble.partition_weights.sum()
     return np.asarray(np.sqrt(ensemble.column_weights / total))
+
+
+def costs_fit(counts: Ints, offsets: Ints, cost: Floats, block: NDArray[Any]) -> bool:
+    """Return whether the arguments of `nearest` fit partitions with these numbers of clusters."""
+    K = cost.shape[1]
+    same = np.array_equal(offsets, starts_of(counts))
+    return same and K > 0 and holds(cost, counts.sum(), K) and holds(block, len(counts), K)
 
 
 def nearest(codes: NDArray[Any], offsets: Ints, cost: Floats, block: NDArray[Any]) -> Ints:

@@ -1,6 +1,6 @@
 """The ensemble: many partitions of the same objects, read once, validated and frozen (floor 1)."""
 
-from conclust.ensemble.conversions import as_ensemble, packed, unpacked, with_weight
+from conclust.ensemble.conversions import as_ensemble, with_weight
 from conclust.ensemble.ensemble import MISSING, NOISE, DistinctRows, Ensemble, Missing, Noise
 from conclust.ensemble.labels import canonical_labels
 
@@ -13,7 +13,5 @@ __all__ = [
     "Noise",
     "as_ensemble",
     "canonical_labels",
-    "packed",
-    "unpacked",
     "with_weight",
 ]

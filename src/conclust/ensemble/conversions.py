@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, cast
 
-from numpy.typing import NDArray
-
-from conclust.ensemble import file
 from conclust.ensemble.columns import collected
 from conclust.ensemble.derived import Derived
-from conclust.ensemble.ensemble import Ensemble, made_of
+from conclust.ensemble.ensemble import Ensemble
 from conclust.ensemble.labels import Missing
 from conclust.ensemble.orientation import clusterings_as_rows, draws_in_rows, runs_in_a_list
 from conclust.exceptions import OrientationWarning, warn
-
-
-def packed(ensemble: Ensemble) -> tuple[dict[str, NDArray[Any]], Any]:
-    """Return an ensemble as arrays and names, to be part of a file."""
-    return file.pack(ensemble._coded(), ensemble.weights, ensemble._soft)
-
-
-def unpacked(path: str | os.PathLike[str], arrays: dict[str, NDArray[Any]], names: Any) -> Ensemble:
-    """Return the ensemble from its `packed` parts, validating each; `path` is for messages."""
-    return made_of(path, file.unpack(path, arrays, names))
 
 
 def with_weight(ensemble: Ensemble) -> Ensemble:

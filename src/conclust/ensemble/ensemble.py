@@ -512,6 +512,18 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
     def __reduce__(self) -> tuple[Any, ...]:
         return Ensemble._make, (self._coded(), self.weights, self._soft)
 
+    def packed(self) -> dict[str, Any]:
+        """Return arrays and names of clusters, from which `unpacked` makes the ensemble again."""
+        arrays, names = _ensemble_file.pack(self._coded(), self.weights, self._soft)
+        return {"names": names, **arrays}
+
+    @staticmethod
+    def unpacked(parts: dict[str, Any]) -> Ensemble:
+        """Undo `packed`, validating each part."""
+        arrays = {name: part for name, part in parts.items() if name != "names"}
+        part = "its ensemble"
+        return made_of(part, _ensemble_file.unpack_checked(part, arrays, parts["names"]))
+
     def _coded(self) -> CodedLabels:
         return CodedLabels(
             self.codes, self.cluster_counts, self.missing_counts, self.noise_counts, self.names

@@ -102,6 +102,19 @@ def read(path: PathLike) -> tuple[CodedLabels, Floats | None, sp.csr_array | Non
     return unpack(path, arrays, meta.get("names"))
 
 
+def unpack_checked(
+    path: PathLike, arrays: dict[str, NDArray[Any]], names: Any
+) -> tuple[CodedLabels, Floats | None, sp.csr_array | None]:
+    """Return the parts of an ensemble from arrays of any type and form."""
+    for name, what in EXPECTED.items():
+        array = arrays.get(name)
+        if array is None and what.optional:
+            continue
+        if array is None or array.dtype.kind not in what.kinds or array.ndim != what.ndim:
+            refuse_file(path, f"is damaged: {name!r} is not as expected")
+    return unpack(path, arrays, names)
+
+
 def unpack(
     path: PathLike, arrays: dict[str, NDArray[Any]], names: Any
 ) -> tuple[CodedLabels, Floats | None, sp.csr_array | None]:

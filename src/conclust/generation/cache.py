@@ -238,7 +238,7 @@ class MemberCache:
             array = arrays[name] = self._payload(path, digest)
             if array.dtype.kind != type_ or array.ndim != ndim:
                 raise FileFormatError(f"{path} does not hold {name}.")
-        model = MODELS[kind].of_arrays(arrays)
+        model = MODELS[kind].unpacked(arrays)
         if model is None or model.n_clusters != n_clusters:
             raise FileFormatError(f"{self._path(key, '.json')} does not fit the files next to it.")
         return model
@@ -257,7 +257,7 @@ class MemberCache:
         highest = np.min_scalar_type(-max(1, member.n_clusters) - 1)  # a signed type
         payloads = {".npy": member.labels.astype(highest)}
         if member.model is not None:
-            payloads |= member.model.arrays()
+            payloads |= member.model.packed()
         hashes = {}
         for name, array in payloads.items():
             buffer = io.BytesIO()

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -17,7 +18,7 @@ from conclust._arrays.points import along_line
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, watched
 from conclust._random import RandomStateLike
-from conclust._sklearn import record_features
+from conclust._sklearn import Saved, record_features
 from conclust._types import Floats
 from conclust._validation import check_column_names
 from conclust.exceptions import InputError
@@ -46,9 +47,8 @@ from conclust.generation.members import Init, Labelled, Member, Task
 from conclust.generation.plan import Plan, check_method, check_numbers, fitted_on, make_plan
 from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.running import Progress, run_tasks, warn_of_fewer
-from conclust.generation.scaling import Scale, scaling_of
+from conclust.generation.scaling import Scale, fits_scale, scaling_of
 from conclust.generation.sizes import type_for
-from conclust.generation.storing import StoredGenerator
 from conclust.neighbours.graph import Weights
 from conclust.neighbours.leiden import Quality
 from conclust.neighbours.search import Metric
@@ -57,7 +57,12 @@ _OWNER = "EnsembleGenerator"
 
 
 @dataclass(eq=False, repr=False)
-class EnsembleGenerator(StoredGenerator):
+class EnsembleGenerator(
+    Saved,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
+):
     """Make an ensemble: many partitions of the same points.
 
     Parameters
@@ -624,6 +629,34 @@ class EnsembleGenerator(StoredGenerator):
             )
         self.n_cached_ = report.n_read
         report.warn_of_damage()
+
+    def _stored_state(self) -> dict[str, Any]:
+        """Return the attributes that a file has; members are the same, read from a cache or not."""
+        return {name: 0 if name == "n_cached_" else part for name, part in vars(self).items()}
+
+    def _restored(self) -> bool:
+        """Return whether members and scaling, read from a file, fit each other; members share what they search."""
+        d, rotation = self.n_features_in_, self._rotation
+        width = d if rotation is None else rotation.n_coordinates
+        largest = np.iinfo(self._dtype).max
+        sound = (
+            d > 0
+            and (rotation is None or len(rotation.origin) == d)
+            and fits_scale(self.scaler_, self.scale_, d)
+            and all(
+                member.fits(d, width)
+                and member.rotation is rotation
+                and member.n_clusters - 1 <= largest
+                and (member.model is not None or u in self._seen)
+                for u, member in enumerate(self.members_)
+            )
+            and all(
+                0 <= u < len(self.members_) and seen.ndim == 1 for u, seen in self._seen.items()
+            )
+        )
+        shared = Searches().shared
+        self.members_ = [replace(member, model=shared(member.model)) for member in self.members_]
+        return sound
 
     def _labelling(self, members: Sequence[int] | None = None) -> Labelling:
         """Return a function that labels points by the members with these indices; None: all."""

@@ -67,6 +67,22 @@ class Member:
     model: Model | None = field(repr=False, compare=False)
     rotation: Rotation | None = field(default=None, repr=False, compare=False)
 
+    def fits(self, n_features: int, width: int) -> bool:
+        """Return whether the numbers of a member, read from a file, are possible for points with `n_features` features.
+
+        `width` is the number of coordinates of the points that members with all features are made of.
+        """
+        columns, model = self.features, self.model
+        drawn = columns is None or (
+            len(columns) > 0 and min(columns) >= 0 and max(columns) < n_features
+        )
+        return (
+            0 < self.n_clusters <= self.n_fitted <= self.n_objects
+            and drawn
+            and (model is None or model.n_clusters == self.n_clusters)
+            and (model is None or model.n_features == (width if columns is None else len(columns)))
+        )
+
     @classmethod
     def of(cls, task: Task, result: Labelled, d: int, rotation: Rotation | None = None) -> Member:
         """Return the record of how a member of points with d features was made."""

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from conclust._arrays.containers import holds
 from conclust._random import spawn_generators
 from conclust._types import Bools, Floats, Ints
 from conclust.exceptions import ScaleWarning, warn
@@ -101,6 +102,15 @@ class _Spread(NamedTuple):
             f"column {name_of_column(widest)} has standard deviation {self.deviations[widest]:.3g}, column "
             f"{name_of_column(least)} {self.deviations[least]:.3g}"
         )
+
+
+def fits_scale(scaler: Any, scale: Scale, n_features: int) -> bool:
+    """Return whether a scaler, read from a file, is one of this scale, for points with `n_features` features."""
+    if scale is None or scaler is None:
+        return scale is scaler
+    origin = scaler.min_ if scale == "minmax" else scaler.mean_
+    sound = holds(origin, n_features) and holds(scaler.scale_, n_features)
+    return sound and bool(scaler.scale_.all()) and type(scaler) is type(scaler_of(scale))
 
 
 def scaler_of(scale: Scale) -> Scaler | None:

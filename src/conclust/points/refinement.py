@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.containers import holds
 from conclust._arrays.ratios import shares_of_rows
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
@@ -63,6 +64,18 @@ class Refinement:
     votes: Floats
     whitening: Floats | None = None
     offsets: Floats | None = None
+
+    def fits(self, d: int, n_columns: int, K: int) -> bool:
+        """Return whether these are K centres of points with d features, with the votes of `n_columns` clusters."""
+        whitening, offsets = self.whitening, self.offsets
+        each = whitening is not None and whitening.ndim == 3
+        return (
+            holds(self.centers, K, d)
+            and holds(self.votes, n_columns, K)
+            and bool((self.votes >= 0).all())
+            and (whitening is None or holds(whitening, *[K] * each, d, d))
+            and (holds(offsets, K) if offsets is not None else not each)
+        )
 
     def labels(self, X: Floats) -> Ints:
         """Return the nearest centre of each point, of shape (n_samples,)."""

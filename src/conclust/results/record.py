@@ -65,6 +65,8 @@ class Source:
         Columns of categories: the last partitions of the ensemble.
     filled : tuple of int
         Empty cells of each column of numbers.
+    id_name : str
+        Name of the column of the names of objects; "object" if there is none.
     """
 
     file: str = ""
@@ -72,6 +74,7 @@ class Source:
     columns: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     filled: tuple[int, ...] = ()
+    id_name: str = "object"
 
     def entries(self) -> dict[str, Any]:
         """Return the entry of result.json, with the names of columns if there are any."""
@@ -86,6 +89,7 @@ class Source:
             tuple(map(str, entries.get("columns", ()))),
             tuple(map(str, entries.get("categories", ()))),
             tuple(int(number) for number in entries.get("filled", ())),
+            str(entries.get("id_name", "object")),
         )
 
 
@@ -147,6 +151,8 @@ class Settings:
         Notation of the columns of numbers that have an unusual one: decimal commas, units, dates.
     impute : str or None
         Rule that filled empty cells: a key of `IMPUTED`, or "drop".
+    filling : tuple of float or None
+        Values that fill empty cells of new points.
     category_weight : float or None
         Weight of each column of categories, in numbers of clusterings.
     refined : bool or None
@@ -167,6 +173,7 @@ class Settings:
     na: tuple[str, ...] | None = None
     notations: dict[str, str] | None = None
     impute: str | None = None
+    filling: tuple[float, ...] | None = None
     category_weight: float | None = None
     refined: bool | None = None
 

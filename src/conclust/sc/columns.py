@@ -56,6 +56,13 @@ class Columns:
         """Return the columns as an ensemble, with clusters named by their numbers in `names`."""
         return Ensemble(self.labels, weights=weights_by_name(weights, lambda: self.keys))
 
+    def named(self) -> NDArray[Any]:
+        """Return the labels by the names of clusters; None is missing, -2 noise."""
+        result = np.empty(self.labels.shape, dtype=object)
+        for u, names in enumerate(self.names):
+            result[:, u] = np.array([*names, NOISE, None], dtype=object)[self.labels[:, u]]
+        return result
+
     def named_ensemble(self, weights: ArrayLike | None) -> Ensemble:
         """Return the columns as an ensemble, with clusters named as in ``adata.obs``."""
         numbered = self.ensemble(weights)

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files.saving import to_bytes
 from conclust._types import Floats, Ints
 from conclust.confidence.items import company_of_new
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.placing import labels_by_shares
+from conclust.sc.columns import categorical
+from conclust.sc.held import category_of_columns, held_membership
 
-__all__ = ["Placed", "place"]
+__all__ = ["Placed", "category_of_clusters", "kept", "place", "place_by_shares"]
+
+# Attributes with rows of cells, which adata has in obs and obsm, or which place no new cell.
+_OF_CELLS = ("labels_", "membership_", "linkage_matrix_", "tree_objects_")
+# Memberships are kept as float32.
+_ALIKE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -28,43 +37,53 @@ class Placed:
     way: str
 
 
-def place(model: Any, ensemble: Ensemble, labels: Ints, new: NDArray[Any], key: str) -> Placed:
-    """Place new cells in the clusters that an estimator found in an ensemble.
+def kept(model: Any) -> NDArray[np.uint8] | None:
+    """Return a fitted method without its cells, in the form of a file; None if it does not place new cells."""
+    if not hasattr(model, "predict_proba"):
+        return None
+    light = copy(model)
+    for name in _OF_CELLS:
+        if hasattr(model, name):
+            setattr(light, name, getattr(model, name)[:0])
+    return to_bytes(light)
+
+
+def place(model: Any, new: NDArray[Any], category_of: Ints) -> Placed:
+    """Place new cells by a fitted method; `category_of` has the category of each of its clusters."""
+    labels = model.predict(new)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the same as that of predict
+        membership = model.predict_proba(new)
+    sure = np.where(labels < 0, np.nan, membership.max(axis=1))
+    categories = np.where(labels < 0, -1, category_of[labels])
+    return Placed(categories, sure, membership, type(model).__name__)
+
+
+def place_by_shares(ensemble: Ensemble, labels: Ints, new: NDArray[Any]) -> Placed:
+    """Place new cells in the clusters with which they share most labels."""
+    placed = labels_by_shares(ensemble, labels, new)
+    sure = company_of_new(labels, ensemble, new, placed)
+    return Placed(placed, sure, None, "shared clusterings")
+
+
+def category_of_clusters(reference: Any, key: str, n_clusters: int) -> Ints:
+    """Return the category of each cluster of a consensus, of those that its column has now.
 
     Raises
     ------
     InputError
-        If the estimator finds other clusters than it did.
+        If the column does not follow the memberships: it was changed by hand.
     """
-    name = type(model).__name__
-    if not hasattr(model, "predict_proba"):
-        placed_labels = labels_by_shares(ensemble, labels, new)
-        confidence = company_of_new(labels, ensemble, new, placed_labels)
-        return Placed(placed_labels, confidence, None, "shared clusterings")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # already warned when the consensus was computed
-        model.fit(ensemble)
-    category_of = _category_of_clusters(model.labels_, labels)
-    if category_of is None:
-        raise InputError(
-            f"Fitting {name} to the reference again gives other clusters than obs[{key!r}] has: cells or columns "
-            "were changed since, or it was made by another version. Find the consensus again."
-        )
-    placed_labels = model.predict(new)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the same as that of predict
-        membership = model.predict_proba(new)
-    sure = np.where(placed_labels < 0, np.nan, membership.max(axis=1))
-    return Placed(category_of[placed_labels], sure, membership, name)
-
-
-def _category_of_clusters(clusters: Ints, categories: Ints) -> Ints | None:
-    """Return the category of each cluster, and at the end -1 for none; None if they are not the same partition.
-
-    Categories may be in another order than the clusters.
-    """
-    found, first = np.unique(clusters, return_index=True)
-    category_of = np.full(int(clusters.max()) + 2, -1)
-    category_of[found] = categories[first]
-    same = category_of[-1] == -1 and np.array_equal(category_of[clusters], categories)
-    return category_of if same and len(np.unique(category_of)) == len(category_of) else None
+    column, rows = categorical(reference.obs[key]), held_membership(reference, key)
+    if rows is not None and rows.shape[1] >= n_clusters:
+        category_of = category_of_columns(rows, column)
+        placed = np.flatnonzero(column.codes >= 0)
+        own = np.where(category_of == column.codes[placed, None], rows[placed], 0.0).max(axis=1)
+        if (category_of[:n_clusters] >= 0).all() and (
+            own >= rows[placed].max(axis=1) - _ALIKE
+        ).all():
+            return category_of
+    raise InputError(
+        f"obs[{key!r}] of the reference are not the clusters whose memberships are in obsm['{key}_membership']: cells or "
+        "columns were changed since. Find the consensus again."
+    )

@@ -9,10 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust import __version__, confidence
+from conclust._files.saving import of_bytes
 from conclust._random import RandomStateLike, repeating, seed_sequence, spawn_seeds
 from conclust._threads import side_by_side, thread_count
 from conclust._validation import check_int, check_option, refuse
 from conclust.confidence import cluster_confidence, confidences, partition_confidence
+from conclust.consensus.registry import class_of
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import EvidenceWarning, InputError, warn
 from conclust.neighbours.leiden import CommunityGraph, Quality
@@ -24,8 +26,8 @@ from conclust.sc.columns import (
     read_columns,
 )
 from conclust.sc.graphs import graph_of, resolutions_of
-from conclust.sc.methods import estimator_of, recorded, remade
-from conclust.sc.placed import place
+from conclust.sc.methods import estimator_of, recorded
+from conclust.sc.placed import category_of_clusters, kept, place, place_by_shares
 from conclust.sc.writing import (
     account_of,
     check_copy,
@@ -109,7 +111,7 @@ def consensus(
         ``uns[key_added]`` : dict
             "params" (keys, method, its parameters as JSON, conclust_version), "n_clusters", where the method has them
             "objective", "reason" (of the number of clusters), "number_by", "evidence" and "supports", and two
-            DataFrames. "columns", one row per column: "agreement" (normalized mutual
+            DataFrames, and "model", the bytes of a file of ``conclust.load`` by which :func:`predict` places new cells. "columns", one row per column: "agreement" (normalized mutual
             information with the consensus) and "weight" (share of the weights). "clusters", one row per cluster:
             "cells", "confidence" (mean of its cells), "parts" and "split_by" (in how many parts how many columns
             split it: :func:`conclust.confidence.cluster_splits`).
@@ -162,7 +164,7 @@ def consensus(
         chosen_keys(adata, colors_from, None, owner, parameter="colors_from")
     read = read_columns(adata, columns, missing=missing, owner=owner)
     estimator = estimator_of(method, n_clusters, random_state, n_jobs)
-    ensemble = read.ensemble(weights)
+    ensemble = read.named_ensemble(weights)
     params = {
         "keys": np.array(columns),
         "missing": missing,
@@ -196,6 +198,9 @@ def consensus(
             EvidenceWarning,
         )
     adata.uns[key_added].update(account_of(model))
+    by_model = kept(model)
+    if by_model is not None:
+        adata.uns[key_added]["model"] = by_model
     if colors_from is not None:
         inherit_colours(adata, key_added, colors_from)
     return adata if copy else None
@@ -240,9 +245,9 @@ def predict(
 
     Notes
     -----
-    No fitted model is kept in an AnnData: a method with ``predict`` is fitted again, with the same seed and thus to
-    the same bits, which is checked. By any other method each cell goes to the cluster with which it shares the
-    most labels (:func:`conclust.placing.shared_clusterings`).
+    The model is read from ``uns[key]["model"]`` of the reference. By a method without memberships of new objects each cell
+    goes to the cluster with which it shares the most labels (:func:`conclust.placing.shared_clusterings`), read from
+    ``reference.obs``.
 
     Examples
     --------
@@ -268,22 +273,29 @@ def predict(
     params = stored["params"]
     columns = [str(name) for name in np.atleast_1d(params["keys"])]
     missing: Any = str(params["missing"])
-    read = read_columns(reference, columns, missing=missing, owner=owner)
-    new = read_columns(adata, columns, missing=missing, owner=owner, known=read.names)
-    ensemble = read.ensemble(params.get("weights"))
     reference_labels = categorical(reference.obs[key])
-    placed = place(
-        remade(params, n_jobs, owner),
-        ensemble,
-        reference_labels.codes.astype(np.int64),
-        new.labels,
-        key,
-    )
+    if "model" in stored:
+        model = of_bytes(stored["model"], f"uns[{key!r}]['model']")
+        if n_jobs is not None and "n_jobs" in model.get_params(deep=False):
+            model.set_params(n_jobs=n_jobs)
+        category_of = category_of_clusters(reference, key, model.n_clusters_)
+        new = read_columns(adata, columns, missing=missing, owner=owner)
+        placed = place(model, new.named(), category_of)
+    elif hasattr(class_of(str(params["method"])), "predict_proba"):
+        raise InputError(
+            f"The 'reference' of {owner} has no model in uns[{key!r}]: it was made by conclust "
+            f"{params.get('conclust_version')}. Find the consensus again."
+        )
+    else:
+        read = read_columns(reference, columns, missing=missing, owner=owner)
+        new = read_columns(adata, columns, missing=missing, owner=owner, known=read.names)
+        codes = reference_labels.codes.astype(np.int64)
+        placed = place_by_shares(read.ensemble(params.get("weights")), codes, new.labels)
     adata = adata.copy() if copy else adata
     names = [str(name) for name in reference_labels.categories]
     write_clusters(adata, key, placed.labels, placed.confidence, placed.membership, names)
     adata.uns[key] = {
-        "params": {**params, "placed_by": placed.way, "reference_cells": int(ensemble.n_samples)},
+        "params": {**params, "placed_by": placed.way, "reference_cells": len(reference.obs)},
         "n_clusters": len(names),
         "clusters": cluster_table(names, placed.labels, placed.confidence, None),
     }

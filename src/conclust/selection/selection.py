@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from conclust._arrays.containers import holds
+from conclust._sklearn import Saved
 from conclust._types import Floats, Ints
 from conclust._validation import check_bool, count, pandas_for, refuse
 from conclust.confidence import BorderTests
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
 from conclust.exceptions import DenseLimitError
-from conclust.selection import storing
 from conclust.selection.decision import numbers_tried
 from conclust.selection.judged.pairs import PairCounts, check_window
 from conclust.selection.record import SelectionRecord
@@ -22,7 +22,7 @@ from conclust.words.reason import Other, Reason, as_well_supported
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Selection(SelectionRecord):
+class Selection(Saved, SelectionRecord):
     """The estimated number of clusters, with the criteria for each number.
 
     Attributes
@@ -218,45 +218,24 @@ class Selection(SelectionRecord):
         pd = pandas_for("Selection.to_frame")
         return pd.DataFrame(self.table, index=pd.Index(self.k, name="k"))
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the whole selection, including resamples, to one NPZ file (never a pickle), atomically.
-
-        Parameters
-        ----------
-        path : str or path-like
-            Path of the file. An existing file is replaced.
-
-        Raises
-        ------
-        InputError
-            If clusters of the ensembles have names that are neither whole numbers nor strings.
-        OSError
-            If the file cannot be written.
-        """
-        storing.save(path, self)
-
-    @staticmethod
-    def load(path: str | os.PathLike[str]) -> Selection:
-        """Read a selection written by `save`.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file.
-
-        Returns
-        -------
-        Selection
-            With the same entries as the one that was saved.
-
-        Raises
-        ------
-        FileFormatError
-            If the file is not a selection, damaged, or of another format.
-        OSError
-            If the file cannot be read.
-        """
-        return Selection(**storing.load(path))
+    def _restored(self) -> bool:
+        """Return whether the numbers tried, read from a file, have all their entries."""
+        ks, n = self.k.tolist(), len(self.labels_)
+        entries = (self.labels, self.ensembles, self.trees, self.leaves, self.pairs)
+        return (
+            len(ks) > 0
+            and all(not p < 0 and not p > 1 for p in (self.p_value, self.p_value_clouds))
+            and min(ks) > 1
+            and bool((np.diff(self.k) > 0).all())
+            and all(list(entry) == ks for entry in entries)
+            and all(column.shape == (len(ks),) for column in self.table.values())
+            and self.null.shape[1:] == (len(ks),)
+            and all(labels.shape == (n,) for labels in self.labels.values())
+            and all(labels.min() >= -1 and labels.max() < k for k, labels in self.labels.items())
+            and all(ensemble.n_samples == n for ensemble in self.ensembles.values())
+            and all(_is_tree(self.trees[k], self.leaves[k], n) for k in ks)
+            and all(self.pairs[k].fits(self.ensembles[k].n_partitions) for k in ks)
+        )
 
     def _tried(self, n_clusters: Any) -> int:
         if n_clusters not in self.ensembles:
@@ -267,3 +246,12 @@ class Selection(SelectionRecord):
                 n_clusters,
             )
         return int(n_clusters)
+
+
+def _is_tree(tree: Floats, leaves: Ints, n: int) -> bool:
+    """Return whether the leaves are distinct objects, and the tree has that number of leaves."""
+    from scipy.cluster.hierarchy import is_valid_linkage
+
+    once = (np.diff(leaves) > 0).all() and leaves[0] >= 0 and leaves[-1] < n
+    valid = not len(tree) or is_valid_linkage(tree)
+    return bool(once and valid and holds(tree, len(leaves) - 1, 4))

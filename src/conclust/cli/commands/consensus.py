@@ -37,16 +37,13 @@ from conclust.cli.requested import jobs, reading, scale, scaling
 from conclust.cli.summary import confidence_line, last_lines, names_for, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
 from conclust.confidence.chance import usual_chance
-from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.base import spread
 from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import InputError, SelectionWarning
 from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
-from conclust.generation.storing import refusal_to_save
 from conclust.pipeline import ConsensusClustering
 from conclust.points.doubts import doubts
-from conclust.results.placing import Placing
 from conclust.results.record import (
     EnsembleFacts,
     Record,
@@ -188,6 +185,7 @@ def _clustered(
         na=arguments.na,
         notations=points.notations or None,
         impute=arguments.impute,
+        filling=None if filled.values is None else tuple(filled.values.tolist()),
         category_weight=None if weights is None else float(weights[-1]),
         refined=pipeline.refinement_ is not None,
     )
@@ -207,7 +205,7 @@ def source_of(path: Path, points: Points, filled: Filled) -> Source:
     """Describe the points that were read, for the record."""
     cells = tuple(filled.cells.sum(axis=0).tolist())
     names = tuple(points.names), tuple(points.category_names)
-    return Source(plain(path), len(points.X), *names, cells)
+    return Source(plain(path), len(points.X), *names, cells, points.id_name)
 
 
 def _partitions(
@@ -287,7 +285,9 @@ def run_combine(arguments: argparse.Namespace) -> None:
         with recorded_warnings() as warned, _combining(talk, choice, ensemble, 0):
             model.fit(ensemble)
         clock.lap("combine")
-        source = Source(plain(first), ensemble.n_samples, tuple(labels.names))
+        source = Source(
+            plain(first), ensemble.n_samples, tuple(labels.names), id_name=labels.id_name
+        )
         drawn = arguments.rows == "draws"
         settings = Settings(
             method=choice.method.estimator.lower(),
@@ -385,6 +385,8 @@ def _finish(
             membership = spread(membership, complete, 1.0 / membership.shape[1])
             write_memberships(folder.file("memberships.csv"), membership, table)
         ensemble.save(folder.file("ensemble.npz"))
+        saved = model if clustered is None else clustered.pipeline
+        saved.save(folder.file("model.npz"))
         if selection is not None:
             tried = {k: spread(column, complete, MISSING) for k, column in selection.labels.items()}
             write_partitions(folder.file("partitions.csv"), tried, table)
@@ -428,17 +430,8 @@ def _finish(
 def _write_points(
     folder: OutputFolder, clustered: _Clustered, model: Any, arguments: argparse.Namespace
 ) -> ClusterGaps | None:
-    """Write the model that labels new points and the features that distinguish the clusters; return the gaps between clusters."""
+    """Write the features that distinguish the clusters; return the gaps between clusters."""
     points, filled, generator = clustered.points, clustered.filled, clustered.pipeline.generator_
-    consensus = clustered.pipeline.consensus_
-    if refusal_to_save(generator) is None:
-        generator.save(folder.file("generator.npz"))
-        refinement, votes = clustered.pipeline.refinement_, None
-        if refinement is not None:
-            votes = refinement.votes
-        elif isinstance(consensus, AutoConsensus):
-            votes = consensus.votes
-        Placing(filled.values, refinement, votes).save(folder.file("placing.npz"))
     if model.n_clusters_ < 2:
         return None
     path = folder.file("features.csv")

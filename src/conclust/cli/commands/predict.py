@@ -1,9 +1,4 @@
-"""``conclust predict``: assigns new objects to the clusters of an earlier result.
-
-A result folder holds no pickle, so that reading it runs nothing: the members are kept in ``generator.npz``, the default
-consensus of points in ``placing.npz``; another one is found again from ``ensemble.npz`` with the same seed, which gives
-the same result to the bit. Both are checked by the labels of the objects clustered.
-"""
+"""``conclust predict``: assigns new objects to the clusters of an earlier result, by the model in its folder."""
 
 from __future__ import annotations
 
@@ -17,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._types import Floats, Ints
+from conclust._files.saving import load
+from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
 from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.columns import OBJECT, Objects, roles_of
-from conclust.cli.reading.inputs import points_of, read_labelling
+from conclust.cli.reading.inputs import points_of
 from conclust.cli.reading.notation import Reading
 from conclust.cli.reading.sources import Source as Input
 from conclust.cli.reading.sources import opened
@@ -32,17 +28,12 @@ from conclust.cli.requested import jobs, reading
 from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence
 from conclust.confidence.items import company_of_new
-from conclust.consensus.auto import AutoConsensus
-from conclust.consensus.registry import class_of, make
+from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import indicator_of
 from conclust.exceptions import FileFormatError, InputError, OutputExistsError, UnseenLabelWarning
-from conclust.generation import EnsembleGenerator
-from conclust.generation.labelling.labelling import scaled
+from conclust.pipeline import ConsensusClustering, members_and_refined
 from conclust.placing import labels_by_shares
-from conclust.points import Refinement
 from conclust.results.folder import Folder
-from conclust.results.placing import Placing
 from conclust.results.record import Record, Settings, Source, write_record
 from conclust.results.writing import LabelTable, write_labels, write_memberships
 
@@ -55,23 +46,32 @@ class _Result:
 
     folder: Path
     record: Record
-    ensemble: Ensemble
-    labels: Ints
-    id_name: str
+    model: Any
 
     @property
     def of_labels(self) -> bool:
         """Whether it was made from labels instead of points."""
         return self.record.command == "combine"
 
+    @property
+    def consensus(self) -> Any:
+        """The fitted method."""
+        return self.model if self.of_labels else self.model.consensus_
+
+    @property
+    def names(self) -> tuple[tuple[Any, ...], ...]:
+        """Names of the clusters of each partition."""
+        names: tuple[tuple[Any, ...], ...] = self.consensus._names
+        return names
+
 
 @dataclass(frozen=True, kw_only=True)
 class _New(Objects):
-    """New objects, labelled by each partition of the ensemble."""
+    """New objects: their labels in each partition, or their points and labels by category; `complete` is a mask of those with a label."""
 
-    labels: NDArray[Any]
-    by_centers: tuple[Ints, Floats] | None = None
-    votes: Floats | None = None
+    labels: NDArray[Any] | None
+    X: Floats
+    complete: Bools
 
 
 @dataclass(frozen=True)
@@ -95,22 +95,23 @@ def run(arguments: argparse.Namespace) -> None:
             how = _reading_like(result, reading(arguments), source)
             table = table_of(source, how, "labels" if result.of_labels else "points")
             new = _read_new(arguments, how, result, table)
-        n_new = len(new.labels)
+        n_new = len(new.complete)
         talk.step(f"Read {table.name}: {count(n_new, 'new object')}.")
         for stranger in _strangers(result, new.labels):
             talk.step(stranger)
         clock.lap("read")
-        if new.by_centers is not None:
-            near, shares = new.by_centers
-            placed = _Placed(near, shares, shares.max(axis=1), "by the centres of the clusters")
-        else:
-            placed = _place(arguments, talk, result, new)
+        for part in (result.consensus, getattr(result.model, "generator_", result.consensus)):
+            if "n_jobs" in part.get_params(deep=False):
+                part.set_params(n_jobs=jobs(arguments))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnseenLabelWarning)  # named with their columns before
+            placed = _place(result, new)
         clock.lap("place")
         labels, membership = placed.labels, placed.membership
         has_cluster = labels >= 0
         n_unplaced = int(np.count_nonzero(~has_cluster))
         confidence = np.where(has_cluster, placed.confidence, np.nan)
-        n_clusters = int(result.labels.max()) + 1
+        n_clusters = int(result.consensus.n_clusters_)
         sizes = sizes_of(labels, n_clusters)
         by_chance, names = result.record.by_chance, result.record.cluster_names
         mean = float(confidence[has_cluster].mean()) if has_cluster.any() else None
@@ -168,13 +169,19 @@ def _read_result(folder: Path) -> _Result:
     if result.command not in ("cluster", "combine"):
         raise InputError(f"{folder} is a result of 'conclust {result.command}': see --help.")
     result.check_format()
-    record, ensemble = result.record(), Ensemble.load(folder / "ensemble.npz")
-    labelling = read_labelling(folder / "labels.csv", Reading())
-    labels = labelling.labels
-    sound = labels.shape == (ensemble.n_samples,) and labels.dtype.kind == "i"
-    if not sound or labels.max() < 0:
-        raise FileFormatError(f"{folder / 'labels.csv'} does not fit ensemble.npz: it was changed.")
-    return _Result(folder, record, ensemble, labels, labelling.id_name)
+    record, path = result.record(), folder / "model.npz"
+    if not path.exists():
+        raise InputError(
+            f"{folder} has no model.npz, by which new objects are placed: it is incomplete, or of an earlier version of conclust. "
+            f"Make the result again: {record.call}"
+        )
+    model = load(path)
+    kind = ConsensusClusterer if record.command == "combine" else ConsensusClustering
+    if not isinstance(model, kind):
+        raise FileFormatError(
+            f"{path} does not fit result.json: it was changed. Make the result again."
+        )
+    return _Result(folder, record, model)
 
 
 # ------------------------------------------------------------------------------------ new objects
@@ -193,86 +200,45 @@ def _reading_like(result: _Result, how: Reading, source: Input) -> Reading:
 def _read_new(arguments: argparse.Namespace, how: Reading, result: _Result, table: Table) -> _New:
     if result.of_labels:
         return _read_labels(how, result, table)
-    generator, placing = _placing(result)
-    source = result.record.source
-    how = _by_name(
-        replace(
-            how,
-            gaps=result.record.settings.get("impute") is not None,
-            categories=source.categories,
-        ),
-        table,
-        source.columns,
-        result.id_name,
-    )
+    members, record = result.model.generator_.members_, result.record
+    without = sorted({member.method for member in members if member.model is None})
+    if without:
+        raise InputError(
+            f"{result.folder} cannot label new points: members by {', '.join(without)} label those of the fit only. All others "
+            "can: those made by default, and with --generator kmeans, spectral, graph, density or several of them."
+        )
+    source = record.source
+    gaps = record.settings.get("impute") is not None
+    how = replace(how, gaps=gaps, categories=source.categories)
+    how = _by_name(how, table, source.columns, source.id_name)
     points = points_of(table, how)
     _check_width(table, len(points.names), len(source.columns))
-    X = placing.filled(points.X)
-    complete = ~np.isnan(X).any(axis=1)
-    labels: NDArray[Any] = np.full((len(X), len(generator.members_)), -1, dtype=np.int64)
-    if complete.any():
-        labels[complete] = generator.set_params(n_jobs=jobs(arguments)).transform(X[complete])
-    if points.categories is not None:
-        numbers, labels = labels, np.empty((len(X), result.ensemble.n_partitions), dtype=object)
-        labels[:, : numbers.shape[1]] = numbers
-        labels[:, numbers.shape[1] :] = points.categories
-        labels[~complete] = None
-    by_centers, refinement = None, placing.refinement
-    if refinement is not None:
-        nearest = np.full(len(X), -1, dtype=np.int64)
-        nearest[complete] = refinement.labels(scaled(X[complete], generator.scaler_))
-        by_centers = nearest, _memberships(result, refinement, nearest, labels)
+    X, filling = points.X, record.settings.get("filling")
+    if filling is not None:
+        if len(filling) != X.shape[1]:
+            raise FileFormatError(
+                f"{result.folder / 'result.json'} was changed. Make the result again."
+            )
+        X = np.where(np.isnan(X), np.array(filling, dtype=np.float64), X)
     return _New(
-        labels=labels,
-        by_centers=by_centers,
-        votes=placing.votes,
+        labels=points.categories,
+        X=X,
+        complete=np.asarray(~np.isnan(X).any(axis=1)),
         ids=points.ids,
         id_name=points.id_name,
         classes=points.classes,
     )
 
 
-def _placing(result: _Result) -> tuple[EnsembleGenerator, Placing]:
-    """Return the model that labels new points, and the one that places them by their labels."""
-    path, ensemble, source = result.folder / "generator.npz", result.ensemble, result.record.source
-    if not path.exists():
-        raise InputError(
-            f"{result.folder} cannot label new points: it has no {path.name}, which 'conclust cluster' "
-            "writes if every member can label them: by default, and with --generator kmeans, spectral, graph, density or several of them."
-        )
-    generator = EnsembleGenerator.load(path)
-    n_partitions = len(generator.members_) + len(source.categories)
-    if (n_partitions, generator.n_features_in_) != (ensemble.n_partitions, len(source.columns)):
-        raise FileFormatError(f"{path} does not fit ensemble.npz: it was changed.")
-    placing = Placing.load(
-        result.folder / "placing.npz",
-        len(source.columns),
-        int(ensemble.offsets[-1]),
-        int(result.labels.max()) + 1,
-    )
-    return generator, placing
-
-
-def _memberships(
-    result: _Result, refinement: Refinement, nearest: Ints, labels: NDArray[Any]
-) -> Floats:
-    """Return the memberships in the refined clusters; uniform for points without a label."""
-    n_clusters = len(refinement.centers)
-    membership = np.full((len(labels), n_clusters), 1.0 / n_clusters)
-    labelled = nearest >= 0
-    codes, _ = result.ensemble.encode(labels[labelled])
-    indicator = indicator_of(codes, result.ensemble.offsets)
-    membership[labelled] = refinement.membership(nearest[labelled], indicator)
-    return membership
-
-
 def _read_labels(how: Reading, result: _Result, table: Table) -> _New:
     columns = result.record.source.columns
-    how = _by_name(how, table, columns, result.id_name)
+    how = _by_name(how, table, columns, result.record.source.id_name)
     roles = roles_of(table, how)
     _check_width(table, len(roles.data), len(columns))
     labels = label_matrix(roles.data, noise=result.record.settings.get("missing") == "noise")
-    return _New(labels=_spelled_alike(labels, result.ensemble), **roles.objects())
+    labels = _spelled_alike(labels, result.names)
+    every = np.ones(len(labels), dtype=np.bool_)
+    return _New(labels=labels, X=np.empty((len(labels), 0)), complete=every, **roles.objects())
 
 
 def _by_name(how: Reading, table: Table, columns: tuple[str, ...], id_name: str) -> Reading:
@@ -300,9 +266,9 @@ def _check_width(table: Table, width: int, wanted: int) -> None:
         )
 
 
-def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
-    """Convert labels to the types of the ensemble: a column of names may now hold digits only."""
-    worded = [any(isinstance(name, str) for name in names) for names in ensemble.names]
+def _spelled_alike(labels: NDArray[Any], known: tuple[tuple[Any, ...], ...]) -> NDArray[Any]:
+    """Convert labels to the types of the known ones: a column of names may now hold digits only."""
+    worded = [any(isinstance(name, str) for name in names) for names in known]
     if labels.dtype.kind != "O" and not any(worded):
         return labels
     spelled = labels.astype(object)
@@ -318,12 +284,12 @@ def _spelled_alike(labels: NDArray[Any], ensemble: Ensemble) -> NDArray[Any]:
     return spelled
 
 
-def _strangers(result: _Result, labels: NDArray[Any]) -> list[str]:
+def _strangers(result: _Result, labels: NDArray[Any] | None) -> list[str]:
     """Return a sentence for each column of the file with values that the result did not have."""
-    source, names = result.record.source, result.ensemble.names
+    source, names = result.record.source, result.names
     columns = source.columns if result.of_labels else source.categories
     said: list[str] = []
-    if not columns:
+    if labels is None:
         return said
     for name, known, new in zip(
         columns, names[-len(columns) :], labels.T[-len(columns) :], strict=True
@@ -342,63 +308,54 @@ def _strangers(result: _Result, labels: NDArray[Any]) -> list[str]:
 # ---------------------------------------------------------------------------------------- placing
 
 
-def _place(arguments: argparse.Namespace, talk: Talk, result: _Result, objects: _New) -> _Placed:
-    new = objects.labels
-    method = result.record.method
-    assert method is not None  # of cluster and combine
-    kind = class_of(method.estimator)
-    if not hasattr(kind, "predict"):
-        labels = labels_by_shares(result.ensemble, result.labels, new)
-        way = f"by the clusterings they share with each cluster, because {method.estimator} cannot place new objects"
-        sure = company_of_new(result.labels, result.ensemble, new, labels)
-        return _Placed(labels, None, sure, way)
-    if new.shape[1] != result.ensemble.n_partitions:
-        raise InputError(
-            f"{result.folder} lists {new.shape[1]} columns, and its ensemble has {result.ensemble.n_partitions} "
-            "partitions: it was changed. Create the result again."
-        )
-    parameters = result.record.settings.get("consensus")
-    if not isinstance(parameters, dict) or not set(parameters) <= set(kind().get_params()):
-        raise InputError(
-            f"{result.folder} was made by another version of conclust, in which {method.estimator} had other "
-            "parameters. Create the result again."
-        )
-    running = {"n_jobs": jobs(arguments), "verbose": int(talk.verbosity > 1)}
-    model = make(
-        method.estimator, running, **{k: v for k, v in parameters.items() if k not in running}
-    )
-    if isinstance(model, AutoConsensus) and objects.votes is not None:
-        model.fit_votes(result.ensemble, objects.votes)
-    else:
-        took = result.record.seconds.get("combine")
-        before = f", which took {took:.1f} s" if isinstance(took, float) else ""
-        talk.step(f"Computing the consensus again ({method.estimator}{before}).")
-        with (
-            talk.during(f"computing the consensus again ({method.estimator})"),
-            warnings.catch_warnings(),
-        ):
-            warnings.simplefilter("ignore")  # printed when the result was made
-            model.fit(result.ensemble)
-    if not np.array_equal(model.labels_, result.labels):
-        raise InputError(
-            f"{result.folder}: fitting {method.estimator} again gives labels that differ from labels.csv. "
-            f"It was made by other versions ({_versions(result)}) or changed. Create the result again."
-        )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenLabelWarning)  # named with their columns before
-        labels = model.predict(new)
-    membership = None
-    if hasattr(model, "predict_proba"):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the same as that of predict
-            membership = model.predict_proba(new)
-    if membership is None:
-        sure = company_of_new(result.labels, result.ensemble, new, labels)
-    else:
-        sure = membership.max(axis=1)
-    return _Placed(labels, membership, sure, f"by {method.estimator}")
+def _place(result: _Result, new: _New) -> _Placed:
+    """Place new objects; points with empty cells have no cluster, and a uniform membership."""
+    if result.of_labels:
+        return _by_labels(result, new.labels)
+    model, complete = result.model, new.complete
+    n, held = len(complete), getattr(model, "membership_", np.empty((0, 0))).shape[1]
+    labels, membership = np.full(n, -1), np.full((n, held), 1.0 / max(held, 1))
+    sure, way = np.full(n, np.nan), "by their columns"
+    if complete.any():
+        categories = None if new.labels is None else new.labels[complete]
+        by_members, refined = members_and_refined(model, new.X[complete], categories)
+        if refined is None:
+            placed = _by_labels(result, by_members)
+        else:
+            confidence = refined[1].max(axis=1)
+            placed = _Placed(*refined, confidence, "by the centres of the clusters")
+        labels[complete], sure[complete], way = placed.labels, placed.confidence, placed.way
+        if placed.membership is not None:
+            membership[complete] = placed.membership
+    return _Placed(labels, membership if held else None, sure, way)
 
 
-def _versions(result: _Result) -> str:
-    versions = result.record.versions
-    return ", ".join(f"{name} {versions.get(name)}" for name in ("conclust", "numpy", "scipy"))
+def _by_labels(result: _Result, new: Any) -> _Placed:
+    """Place objects by their labels in each partition."""
+    consensus = result.consensus
+    name = type(consensus).__name__
+    if new.shape[1] != len(result.names):
+        raise InputError(
+            f"{result.folder} lists {new.shape[1]} columns, and its model has {len(result.names)} partitions: it was "
+            "changed. Make the result again."
+        )
+    if hasattr(consensus, "predict_proba"):
+        membership = consensus.predict_proba(new)
+        labels = consensus.predict(new)
+        return _Placed(labels, membership, membership.max(axis=1), f"by {name}")
+    # Without memberships the confidence is the company, which needs the partitions of the fit.
+    if result.of_labels:
+        ensemble = Ensemble.load(result.folder / "ensemble.npz")
+        if ensemble.n_samples != len(consensus.labels_):
+            raise FileFormatError(
+                f"{result.folder / 'ensemble.npz'} does not fit model.npz: it was changed. Make the result again."
+            )
+    else:
+        ensemble = result.model.ensemble_
+    old = result.model.labels_
+    if hasattr(consensus, "predict"):
+        labels, way = consensus.predict(new), f"by {name}"
+    else:
+        labels = labels_by_shares(ensemble, old, new)
+        way = f"by the clusterings they share with each cluster, because {name} cannot place new objects"
+    return _Placed(labels, None, company_of_new(old, ensemble, new, labels), way)

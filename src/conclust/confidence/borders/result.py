@@ -58,6 +58,19 @@ class BorderTests:
     merges: tuple[Merge, ...]
     alpha: float
 
+    def _restored(self) -> bool:
+        """Return whether arrays that were read from a file fit each other."""
+        K = self.n_clusters
+        squares = (self.p_value, self.adjusted, self.valley_p_value, self.neighbours)
+        return (
+            all(square.shape == (K, K) for square in squares)
+            and self.counts.shape == (K, K, 3)
+            and self.agreement.ndim == 1
+            and self.labels.max() < K == len(self.names)
+            and all(0 <= m.first < K and 0 <= m.second < K for m in self.merges)
+            and 0 < self.alpha <= 1
+        )
+
     @property
     def n_clusters(self) -> int:
         """Number of clusters."""

@@ -14,7 +14,7 @@ from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.auto.decision import Decision, decide, reason_of
-from conclust.consensus.auto.model import Model, Placed, place
+from conclust.consensus.auto.model import Placed, VotingModel, place
 from conclust.consensus.auto.number import Support
 from conclust.consensus.auto.trees import Trees, grow
 from conclust.consensus.auto.votes import with_relative_weights
@@ -157,7 +157,7 @@ class AutoConsensus(PlacingClusterer):
     number_by_: str = field(init=False)
     alternatives_: tuple[int, ...] = field(init=False)
     _decision: Decision = field(init=False)
-    _model: Model = field(init=False)
+    _model: VotingModel = field(init=False)
 
     method = Method(
         title="Trees of evidence, number and evidence chosen",
@@ -225,23 +225,6 @@ class AutoConsensus(PlacingClusterer):
             self.place(growth, decide(growth.trees, self.n_clusters, like=like))
         return self
 
-    def fit_votes(self, X: Any, votes: Floats) -> Self:
-        """Place the objects by the `votes` of an earlier fit to the same partitions; no tree is grown.
-
-        Parameters
-        ----------
-        X : Ensemble
-            The partitions.
-        votes : ndarray of shape (n_columns, n_clusters)
-            The `votes` of that fit.
-        """
-        with self.session():
-            task = self._begin(X)
-            self._model = Model(task.part.offsets, votes)
-            membership = self._model.of_ensemble(task.part)
-            self._end(task, self._settle(task.part, membership))
-        return self
-
     def _check_parameters(self, ensemble: Ensemble) -> None:
         needed = 0 if self.n_clusters is None else self.n_clusters
         if self.max_samples < needed:
@@ -282,16 +265,6 @@ class AutoConsensus(PlacingClusterer):
         return self._model.parts.rows(indicator_of(codes, self._model.offsets), before)
 
     @property
-    def votes(self) -> Floats:
-        """Contribution of each cluster of a partition to the similarity with each cluster of the consensus.
-
-        The shape is (n_columns, n_clusters). With it `fit_votes` places the same objects in the same clusters, and
-        no tree is grown, if the partitions are no witnesses.
-        """
-        check_is_fitted(self)
-        return self._model.votes
-
-    @property
     def reason_(self) -> str:
         """Reason for the number of clusters: the number, why, and what to do next."""
         return self.reason_parts.text()
@@ -308,6 +281,9 @@ class AutoConsensus(PlacingClusterer):
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self._model = self._model.keep(clusters)
+
+    def _fits(self, counts: Ints) -> bool:
+        return self._model.fits(counts, self.membership_.shape[1])
 
     def _place(self, codes: NDArray[Any]) -> Floats:
         return self._model.rows(codes)

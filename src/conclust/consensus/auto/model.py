@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import holds, starts_of
 from conclust._arrays.ratios import shares_of_rows
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.decision import WITNESSES, Decision, kept_by_constraints
@@ -26,7 +27,7 @@ _ROWS_AT_ONCE = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class VotingModel:
     """The clusters of a decision, in which objects are placed by their labels.
 
     Attributes
@@ -48,6 +49,17 @@ class Model:
     classes: Components | None = None
     parts: Parts | None = None
     before: tuple[Floats, Ints] | None = None
+
+    def fits(self, counts: Ints, n_clusters: int) -> bool:
+        """Return whether the model is one of partitions with these numbers of clusters."""
+        parts, classes = self.parts, self.classes
+        before = n_clusters if parts is None else parts.votes_before.shape[1]
+        return (
+            np.array_equal(self.offsets, starts_of(counts))
+            and holds(self.votes, counts.sum(), n_clusters)
+            and (classes is None or classes.fits(counts, before))
+            and (parts is None or parts.fits(int(counts.sum()), n_clusters))
+        )
 
     def rows(self, codes: NDArray[Any]) -> Floats:
         """Return the memberships of objects (n, n_clusters), by the numbers of their clusters (n, n_partitions)."""
@@ -75,7 +87,7 @@ class Model:
             exchange(shares, self.classes.nearest(most_probable(ensemble)))
         return shares
 
-    def keep(self, clusters: Ints) -> Model:
+    def keep(self, clusters: Ints) -> VotingModel:
         """Return the model of these clusters, numbered in this order."""
         parts, classes = self.parts, self.classes
         if parts is not None:
@@ -94,7 +106,7 @@ class Placed:
     ----------
     membership : ndarray of shape (n_samples, n_clusters)
         Memberships of the objects.
-    model : Model
+    model : VotingModel
         Places new objects in the same clusters.
     tree : ndarray of shape (n_objects - 1, 4)
         The tree that was cut.
@@ -107,7 +119,7 @@ class Placed:
     """
 
     membership: Floats
-    model: Model
+    model: VotingModel
     tree: Floats
     evidence: str
     straddling: float
@@ -129,14 +141,14 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     ensemble = trees.whole
     offsets = ensemble.offsets
     if not trees.n_objects:
-        model = Model(offsets, np.ones((int(offsets[-1]), 1)))
+        model = VotingModel(offsets, np.ones((int(offsets[-1]), 1)))
         membership = np.ones((ensemble.n_samples, 1))
         return Placed(membership, model, np.empty((0, 4)), ALIKE, 0.0, decision)
     chosen = _cut_of(trees, decision)
     tree, classes = trees.matrices[chosen.evidence], decision.components
     evidence = chosen.evidence if classes is None else WITNESSES
     if trees.constraints is None:
-        model = Model(offsets, chosen.votes, classes)
+        model = VotingModel(offsets, chosen.votes, classes)
         membership = model.of_ensemble(ensemble)
         return Placed(membership, model, tree, evidence, chosen.straddling, decision)
     if before is None:
@@ -174,7 +186,7 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         chosen.labels,
         touched[trees.objects],
     )
-    model = Model(offsets, chosen.votes, classes, parts, unrepaired)
+    model = VotingModel(offsets, chosen.votes, classes, parts, unrepaired)
     membership = _constrained_rows(parts, trees, before, chosen.labels, trees.constraints)
     return Placed(membership, model, tree, evidence, chosen.straddling, decision)
 

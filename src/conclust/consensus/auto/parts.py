@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.containers import holds
 from conclust._arrays.ratios import shares_of_rows
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.auto.votes import votes_for
@@ -49,6 +50,18 @@ class Parts:
         part = ensemble if counted.all() else ensemble.part(objects)
         votes = votes_for(part, parts.ravel().astype(np.int64), counting)
         return cls(votes, pairs[1], pairs[0], votes_for(ensemble, before, counting))
+
+    def fits(self, n_columns: int, n_clusters: int) -> bool:
+        """Return whether the parts are parts of `n_columns` clusters of an ensemble and of `n_clusters` of the consensus."""
+        n_before, n_parts = self.votes_before.shape[1], len(self.after)
+        return (
+            holds(self.votes, n_columns, n_parts)
+            and holds(self.votes_before, n_columns, n_before)
+            and holds(self.before, n_parts)
+            and bool((self.before >= 0).all() and (self.before < n_before).all())
+            and bool((np.diff(self.after) >= 0).all())
+            and np.array_equal(np.unique(self.after), np.arange(n_clusters))
+        )
 
     def rows(self, indicator: sp.csr_array, before: Ints | None = None) -> Floats:
         """Return memberships (n, n_clusters_after) by the clusters that objects have in an ensemble.

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import holds, starts_of
 from conclust._arrays.ratios import ratio, shares_of_rows
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
@@ -194,6 +195,10 @@ class MCLA(PlacingClusterer):
         self._meta = self._meta[:, clusters]
         assigned = self.meta_clusters_ >= 0
         self.meta_clusters_[assigned] = place[self.meta_clusters_[assigned]]
+
+    def _fits(self, counts: Ints) -> bool:
+        same = np.array_equal(self._offsets, starts_of(counts))
+        return same and holds(self._meta, counts.sum(), self.membership_.shape[1])
 
     def _place(self, codes: NDArray[Any]) -> Floats:
         masses = np.asarray(indicator_of(codes, self._offsets) @ self._meta)

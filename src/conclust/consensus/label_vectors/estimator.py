@@ -21,6 +21,7 @@ from conclust.consensus.label_rows import (
     RowLoss,
     RowMoves,
     cluster_rows,
+    costs_fit,
     nearest,
 )
 from conclust.consensus.label_vectors.blocks import Lloyd, iterate, nearest_in_block
@@ -165,6 +166,9 @@ class LabelVectorKMeans(ConsensusClusterer):
         """
         labels: Ints = self._of_new(X, "_nearest", None, np.int64)
         return labels
+
+    def _fits(self, counts: Ints) -> bool:
+        return costs_fit(counts, self._offsets, self._label_cost, self._block_cost)
 
     def _nearest(self, codes: NDArray[Any]) -> Ints:
         return nearest(codes, self._offsets, self._label_cost, self._block_cost)

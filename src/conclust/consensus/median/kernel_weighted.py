@@ -13,7 +13,7 @@ from conclust._progress import rounds, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.label_rows import nearest
+from conclust.consensus.label_rows import costs_fit, nearest
 from conclust.consensus.median.resemblance import (
     Kernel,
     Tables,
@@ -265,6 +265,9 @@ class KernelWeightedPartition(ConsensusClusterer):
             best = _settled(whole, labels, draw, self.max_iter)
         _, labels, self.n_iter_, self.converged_ = best
         return labels
+
+    def _fits(self, counts: Ints) -> bool:
+        return costs_fit(counts, self._offsets, self._label_cost, self._block_cost)
 
     def predict(self, X: Any) -> Ints:
         """Assign new objects to the clusters in which they raise the objective most.

@@ -277,6 +277,9 @@ class BayesianEnsemble(Iterated, PlacingClusterer):
         if self.solver == "gibbs":
             self.draws_ = spread(self.draws_, observed, -1)
 
+    def _fits(self, counts: Ints) -> bool:
+        return self._model.fits(counts, self.membership_.shape[1])
+
     def _place(self, codes: NDArray[Any]) -> Floats:
         membership = self._model.placed(np.ascontiguousarray(codes))
         membership[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / membership.shape[1]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import lower_rows, share_rows
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
@@ -275,6 +276,9 @@ class MixtureModel(Iterated, PlacingClusterer):
             block.T.copy() for block in np.split(self._components.theta, cuts)
         ]
 
+    def _fits(self, counts: Ints) -> bool:
+        return self._components.fits(counts, self.membership_.shape[1])
+
     def _place(self, codes: NDArray[Any]) -> Floats:
         return self._components.place(codes)
 
@@ -287,6 +291,15 @@ class Components:
     column_weights: Floats
     mixing: Floats
     theta: Floats
+
+    def fits(self, counts: Ints, n_clusters: int) -> bool:
+        """Return whether these are components of the labels of partitions with these numbers of clusters."""
+        return (
+            np.array_equal(self.offsets, starts_of(counts))
+            and holds(self.column_weights, counts.sum())
+            and holds(self.mixing, n_clusters)
+            and holds(self.theta, counts.sum(), n_clusters)
+        )
 
     def posterior(self, times: Times, counts: Floats) -> tuple[Floats, float]:
         """Return the probabilities of the components of each row, and the log-likelihood; `times` multiplies by B."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import mixed_membership_round
 from conclust._progress import rounds
 from conclust._types import Floats, Ints
@@ -42,13 +43,22 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Model:
+class MixedMemberships:
     """Weights (N,), alpha (K,) and the probability of each label in each cluster, (T, K)."""
 
     offsets: Ints
     weights: Floats
     alpha: Floats
     beta: Floats
+
+    def fits(self, counts: Ints, n_clusters: int) -> bool:
+        """Return whether this is a model of the labels of partitions with these numbers of clusters."""
+        return (
+            np.array_equal(self.offsets, starts_of(counts))
+            and holds(self.weights, len(counts))
+            and holds(self.alpha, n_clusters)
+            and holds(self.beta, counts.sum(), n_clusters)
+        )
 
     def round(
         self, codes: NDArray[Any], counts: Floats, mass: Floats, room: Floats, threads: int
@@ -121,7 +131,7 @@ class Model:
 class Fitted:
     """Final state of the iteration; the trace holds the objective at the start and after each iteration."""
 
-    model: Model
+    model: MixedMemberships
     mass: Floats
     trace: list[float]
     converged: bool
@@ -131,10 +141,10 @@ class Fitted:
 class _Point:
     """A model and mass, the objective there, and what the next iteration makes of them."""
 
-    model: Model
+    model: MixedMemberships
     mass: Floats
     value: float
-    next_model: Model
+    next_model: MixedMemberships
     next_mass: Floats
 
 
@@ -156,7 +166,7 @@ class Search:
         z = trusted(moves.begin(rows, start, seed).labels, k)
         B = rows.ensemble.indicator
         beta = _normalised(B.T @ (rows.masses[:, None] * z) + self.smoothing, rows)
-        model = Model(
+        model = MixedMemberships(
             rows.ensemble.offsets, np.array(rows.ensemble.partition_weights), self.alpha, beta
         )
         mass = (B @ rows.ensemble.column_weights)[:, None] * z
@@ -182,7 +192,9 @@ class Search:
         """Return the negative bound at the end of a start."""
         return -result.trace[-1]
 
-    def _climb(self, rows: DistinctRows, model: Model, mass: Floats, settling: int) -> Fitted:
+    def _climb(
+        self, rows: DistinctRows, model: MixedMemberships, mass: Floats, settling: int
+    ) -> Fitted:
         """Maximise the bound; alpha is fixed for the first `settling` iterations.
 
         An iteration optimises q(z), alpha, beta and q(theta) in turn, given the others. After two of them
@@ -192,7 +204,7 @@ class Search:
         total = counts.sum()
         learns = self.learn_alpha and len(model.alpha) > 1
 
-        def at(model: Model, mass: Floats, iteration: int) -> _Point:
+        def at(model: MixedMemberships, mass: Floats, iteration: int) -> _Point:
             sums = model.round(codes, counts, mass, np.empty_like(mass), self.threads)
             value = sums.bound + model.prior(self.smoothing)
             learning = learns and iteration >= settling
@@ -225,7 +237,7 @@ class Search:
 
 def _leap(
     first: _Point, second: _Point, rows: DistinctRows, longest: float
-) -> tuple[Model, Floats, float]:
+) -> tuple[MixedMemberships, Floats, float]:
     """Extrapolate two iterations, at most `longest` steps: mass, and the logarithms of alpha and beta.
 
     The length is the larger one of those by mass and by alpha: either may be the last to settle.

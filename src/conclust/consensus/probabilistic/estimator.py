@@ -140,6 +140,19 @@ class PairObjectiveClusterer(PlacingClusterer):
     def _keep_clusters(self, clusters: Ints) -> None:
         self._placement = self._placement.reordered(clusters)
 
+    def _fits(self, counts: Ints) -> bool:
+        if self._recoded is not None:
+            tables = self._recoded.code_of
+            if [
+                len(table) for table in tables
+            ] != counts.tolist() or self._recoded.dtype.kind != "u":
+                return False
+            counts = np.array([table.max(initial=-1) + 1 for table in tables], dtype=np.int64)
+            if min(int(table.min(initial=0)) for table in tables) < 0:
+                return False
+        placement: Any = self._placement
+        return bool(placement.fits(counts, self.membership_.shape[1]))
+
     def _place(self, codes: NDArray[Any]) -> Floats:
         return self._placed_by(self._placement, codes)
 

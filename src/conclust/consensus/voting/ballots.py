@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import holds, starts_of
 from conclust._arrays.ratios import ratio
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import PlacingClusterer
@@ -69,6 +70,15 @@ class VotingClusterer(PlacingClusterer):
     def _all_clusters(self, clusters: Ints) -> Ints:
         """Return the clusters kept, then the others."""
         return np.concatenate([clusters, np.setdiff1d(np.arange(self.votes_.shape[1]), clusters)])
+
+    def _fits(self, counts: Ints) -> bool:
+        return (
+            np.array_equal(self._offsets, starts_of(counts))
+            and 0 < self._n_held == self.membership_.shape[1] <= self.votes_.shape[1]
+            and holds(self.votes_, counts.sum(), self.votes_.shape[1])
+            and holds(self._column_weights, counts.sum())
+            and holds(self._partition_weights, len(counts))
+        )
 
     def _place(self, codes: NDArray[Any]) -> Floats:
         observed = np.asarray(codes != missing_code(codes.dtype))

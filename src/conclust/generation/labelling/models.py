@@ -47,12 +47,17 @@ class Model(Protocol):
     def reordered(self, clusters: Ints) -> Model:
         """Return the model of only these clusters, in this order."""
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def packed(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the model, as described by `layout`."""
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:
-        """Return the model from its `arrays`; None if they are invalid. Types are as in `layout`."""
+    def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:
+        """Return the model from its `packed` arrays; None if they are invalid."""
+
+
+def of_layout(arrays: Mapping[str, NDArray[Any]], layout: Layout) -> bool:
+    """Return whether the arrays of a model have the names, types and dimensions of its layout."""
+    return {name: (array.dtype.kind, array.ndim) for name, array in arrays.items()} == layout
 
 
 @dataclass(frozen=True)
@@ -84,11 +89,13 @@ class Centers:
     def reordered(self, clusters: Ints) -> Self:  # noqa: D102
         return replace(self, centers=np.ascontiguousarray(self.centers[clusters]))
 
-    def arrays(self) -> dict[str, NDArray[Any]]:  # noqa: D102
+    def packed(self) -> dict[str, NDArray[Any]]:  # noqa: D102
         return {"centers": self.centers}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:  # noqa: D102
+    def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:  # noqa: D102
+        if not of_layout(arrays, cls.layout):
+            return None
         model = cls(arrays["centers"])
         return model if model.centers.size and np.isfinite(model.centers).all() else None
 
@@ -318,7 +325,7 @@ class LandmarkCut:
     def reordered(self, clusters: Ints) -> LandmarkCut:  # noqa: D102
         return replace(self, centers=np.ascontiguousarray(self.centers[clusters]))
 
-    def arrays(self) -> dict[str, NDArray[Any]]:  # noqa: D102
+    def packed(self) -> dict[str, NDArray[Any]]:  # noqa: D102
         search = self.search
         return {
             "points": search.points,
@@ -333,7 +340,9 @@ class LandmarkCut:
         }
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:  # noqa: D102
+    def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:  # noqa: D102
+        if not of_layout(arrays, cls.layout):
+            return None
         search = Search(
             np.ascontiguousarray(arrays["points"], dtype=np.float64),
             np.ascontiguousarray(arrays["heads"], dtype=np.float64),

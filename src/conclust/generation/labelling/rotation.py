@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
 
+from conclust._arrays.containers import holds
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.ensemble.equal_rows import EqualRows
@@ -63,6 +64,17 @@ class Rotation:
         digests = np.array([_digest(row) for row in points[rows.first]], dtype=np.uint8)
         rotation = cls(origin, np.ascontiguousarray(axes), coordinates, digests)
         return rotation, rotation._of_known(rows.inverse)
+
+    def _restored(self) -> bool:
+        """Return whether arrays that were read from a file fit each other."""
+        d, r = self.axes.shape
+        return (
+            0 < r < d
+            and holds(self.origin, d)
+            and holds(self.axes, d, r)
+            and holds(self.coordinates, r, r)
+            and holds(self.digests, r, DIGEST)
+        )
 
     @property
     def n_coordinates(self) -> int:

@@ -96,14 +96,16 @@ class NeighbourVote:
         number[clusters] = np.arange(len(clusters), dtype=np.int32)
         return replace(self, labels=number[self.labels])
 
-    def arrays(self) -> dict[str, NDArray[Any]]:
+    def packed(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the model, as described by `layout`."""
         cosine = np.array([int(self.cosine)], dtype=np.int64)
         return {"points": self.points, "labels": self.labels, "cosine": cosine}
 
     @classmethod
-    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:
-        """Return the model from its `arrays`; None if they are invalid. Types are as in `layout`."""
+    def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:
+        """Return the model from its `packed` arrays; None if they are invalid."""
+        if {name: (array.dtype.kind, array.ndim) for name, array in arrays.items()} != cls.layout:
+            return None
         points = np.ascontiguousarray(arrays["points"], dtype=np.float64)
         labels, cosine = arrays["labels"], arrays["cosine"]
         fits = (

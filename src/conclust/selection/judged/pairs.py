@@ -52,6 +52,12 @@ class PairCounts:
     table: Ints
     sampled: bool
 
+    def fits(self, n_partitions: int) -> bool:
+        """Return whether these are numbers of pairs of `n_partitions` partitions, with c at most N, and some known."""
+        side = n_partitions + 1
+        sound = self.table.shape == (side, side) and self.table.min() >= 0
+        return bool(sound and not np.triu(self.table, 1).any() and self.table[1:].any())
+
     @cached_property
     def n_pairs(self) -> int:
         """Number of pairs with evidence."""

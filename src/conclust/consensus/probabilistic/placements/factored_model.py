@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import FactoredSolver, LabelView, factored_stride
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
@@ -51,6 +52,19 @@ class FactoredModel:
         """Group the partitions by which objects they observed."""
         groups = ensemble.presence_groups
         return cls(ensemble.offsets, ensemble.weights, groups.of_partition, len(groups.first))
+
+    def fits(self, counts: Ints, n_clusters: int) -> bool:
+        """Return whether the model is one of partitions with these numbers of clusters."""
+        m, n_groups = len(counts), self.n_groups
+        return (
+            np.array_equal(self.offsets, starts_of(counts))
+            and (self.weights is None or holds(self.weights, m))
+            and holds(self.group_of, m)
+            and bool((self.group_of >= 0).all() and (self.group_of < n_groups).all())
+            and holds(self.sums, counts.sum(), n_clusters)
+            and holds(self.grams, n_groups, n_clusters, n_clusters)
+            and holds(self.group_sizes, n_groups)
+        )
 
     def solver(self, labels: LabelView, n_clusters: int) -> FactoredSolver:
         """Return the kernel's solver for some objects' labels, with the weights of the model."""

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import LandmarkTable
 from conclust._progress import tracked
 from conclust._types import Floats, Ints
@@ -93,6 +94,19 @@ class LandmarkModel:
             sums=np.ascontiguousarray((landmarks.indicator.T @ member).toarray()),
             present=np.ascontiguousarray(observed @ member.toarray()),
             divergence=divergence,
+        )
+
+    def fits(self, counts: Ints, n_clusters: int) -> bool:
+        """Return whether the model is one of partitions with these numbers of clusters."""
+        m, (n_groups, n_prototypes) = len(counts), self.present.shape
+        return (
+            np.array_equal(self.offsets, starts_of(counts))
+            and (self.weights is None or holds(self.weights, m))
+            and holds(self.group_of, m)
+            and bool((self.group_of >= 0).all() and (self.group_of < n_groups).all())
+            and holds(self.prototypes, n_prototypes, n_clusters)
+            and holds(self.sums, counts.sum(), n_prototypes)
+            and holds(self.present, n_groups, n_prototypes)
         )
 
     def reordered(self, clusters: Ints) -> LandmarkModel:
