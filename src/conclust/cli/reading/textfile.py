@@ -25,7 +25,7 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_SAY = "Say which with --header yes or --header no"
+_WAY = "Give --header yes or --header no"
 _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 50
 _HEAD = 1000  # rows by which the first line is recognised as a header
@@ -173,7 +173,7 @@ class TextFile:
         if len(names) > 2 and names == [str(k) for k in range(len(names))]:
             if len(names) > 10:
                 return True
-            self._refuse(f"has a first line that counts 0, 1, 2, ... as column names do. {_SAY}")
+            self._refuse(f"has a first line that counts 0, 1, 2, ... as column names do. {_WAY}")
         text = [j for j, name in enumerate(names) if name and not numbers[j]]
         if not text:
             # A row of numbers is data, unless a nameless index column precedes it.
@@ -196,7 +196,7 @@ class TextFile:
             return False  # the first object, by its name and its labels
         words = {again[j] for j in text}
         if len(words) > 1:
-            self._refuse(f"has a first line of names of columns, or of labels. {_SAY}")
+            self._refuse(f"has a first line of names of columns, or of labels. {_WAY}")
         return words == {False}
 
     def _checked_names(self, first: list[str]) -> tuple[str, ...]:
