@@ -271,13 +271,6 @@ def test_names_that_are_dropped_are_not_written(tmp_path):
         np.testing.assert_array_equal(dropped.X, FRAME.to_numpy())
 
 
-def test_a_field_that_is_too_long_is_refused_by_its_line_with_decimal_commas(tmp_path):
-    path = tmp_path / "points.csv"
-    path.write_text(f'name;a\n"{"x" * 200_000}";1,5\np;2,5\n')
-    with pytest.raises(FileFormatError, match=r"line 2 \(field larger than field limit"):
-        read_points(path, Reading(decimal="comma"))
-
-
 @pytest.mark.parametrize(
     "first", ["01.02.2020;02.02.2020", "1.0.1;1.0.2", "10.0.0.1;10.0.0.2", "2 3;3 4", "1'2;3'4"]
 )

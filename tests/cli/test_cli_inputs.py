@@ -424,16 +424,6 @@ def test_label_arrays_and_saved_ensembles_are_read(tmp_path):
         assert noise.ensemble == Ensemble(matrix, missing="noise")
 
 
-def test_unknown_suffixes_are_refused(tmp_path):
-    for name in ("a.xlsx", "a", "a.pkl", "a.joblib"):
-        (tmp_path / name).touch()
-        refused(
-            InputError,
-            lambda name=name: read_points(tmp_path / name, AUTO),
-            "are not read. ",
-        )
-
-
 def test_weights_are_read(tmp_path):
     for name, content in (("r.csv", "1,2,0.5\n"), ("c.csv", "weight\n1\n2\n0.5\n")):
         path = write(tmp_path, content, name)
@@ -579,17 +569,6 @@ def test_codes_of_empty_cells_are_given_by_na(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((4, 2), dtype=int))
     with pytest.raises(InputError, match="--na is for CSV files"):
         read_ensemble(tmp_path / "a.npy", Reading(na=("99",)))
-
-
-def test_plain_numbers_with_codes_of_empty_cells_are_read_with_gaps(tmp_path):
-    path = tmp_path / "numbers.csv"
-    path.write_text("a,b\n1,2\n99,3\n4,-9\n")
-    points = read_points(path, Reading(na=("99", "-9"), gaps=True))
-    np.testing.assert_array_equal(points.X, [[1, 2], [np.nan, 3], [4, np.nan]])
-    labels = tmp_path / "labels.csv"
-    labels.write_text("a,b\n1,2\n99,2\n1,99\n")
-    found = read_ensemble(labels, Reading(na=("99",)))
-    assert found.ensemble.labels.tolist() == [[0, 0], [-1, 0], [0, -1]]
 
 
 def test_a_fraction_among_labels_is_refused(tmp_path):

@@ -212,7 +212,7 @@ class Table:
     column_names : sequence of str
         Their names; "1", "2", ... where they have none.
     how : Reading
-        How it is read.
+        The user's settings.
     of_labels : bool, default=True
         Whether it holds labels, which may be text, or points.
     named : bool, default=True

@@ -1,7 +1,6 @@
 """Text files as columns: their encoding, separator and header are found, and what is damaged, ragged or ambiguous is refused.
 
-PyArrow splits lines without quotation marks. Others, and lines that it refuses, are split by Python's strict reader, which
-names the line at fault.
+PyArrow splits the lines; Python's strict reader goes over those with quotation marks before, and names lines at fault.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from functools import partial, reduce
 from itertools import islice
@@ -26,7 +25,7 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-_SAY = "Say which with --header yes or --header no"
+_WAY = "Give --header yes or --header no"
 _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 50
 _HEAD = 1000  # rows by which the first line is recognised as a header
@@ -122,23 +121,24 @@ class TextFile:
         width = len(next(self._rows())[1])
         if width > _MAX_FIELDS:
             self._refuse(f"has {width} columns; at most {_MAX_FIELDS} are read")
-        if width > 1 and '"' not in self._text:
-            content, names = self._text.encode(), [str(j) for j in range(width)]
-            size = min(len(content) + 1, 1 << 30)
-            try:
-                table = arrow_csv.read_csv(
-                    pyarrow.BufferReader(content),
-                    arrow_csv.ReadOptions(use_threads=False, block_size=size, column_names=names),
-                    arrow_csv.ParseOptions(delimiter=self._separator),
-                    arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
-                )
-                return list(table.columns)
-            except pyarrow.ArrowInvalid as error:
-                rows = [row for _, row in self._rows()]  # names the line at fault
-                self._refuse(f"is not a table of {len(rows)} rows ({error})")
-        rows = [row for _, row in self._rows()]
-        columns = zip(*rows, strict=True)
-        return [pyarrow.chunked_array([cells], pyarrow.string()) for cells in columns]
+        quoted = '"' in self._text
+        if (
+            width == 1 or quoted
+        ):  # PyArrow reads misplaced quotation marks, and leaves out empty lines
+            deque(self._rows(), maxlen=0)
+        content, names = self._text.encode(), [str(j) for j in range(width)]
+        size = min(len(content) + 1, 1 << 30)
+        try:
+            table = arrow_csv.read_csv(
+                pyarrow.BufferReader(content),
+                arrow_csv.ReadOptions(use_threads=False, block_size=size, column_names=names),
+                arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted),
+                arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
+            )
+        except pyarrow.ArrowInvalid as error:
+            deque(self._rows(), maxlen=0)  # names the line at fault
+            self._refuse(f"is not a table ({error})")
+        return list(table.columns)
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows with the lines at which they end; refuse the first at fault."""
@@ -173,7 +173,7 @@ class TextFile:
         if len(names) > 2 and names == [str(k) for k in range(len(names))]:
             if len(names) > 10:
                 return True
-            self._refuse(f"has a first line that counts 0, 1, 2, ... as column names do. {_SAY}")
+            self._refuse(f"has a first line that counts 0, 1, 2, ... as column names do. {_WAY}")
         text = [j for j, name in enumerate(names) if name and not numbers[j]]
         if not text:
             # A row of numbers is data, unless a nameless index column precedes it.
@@ -196,7 +196,7 @@ class TextFile:
             return False  # the first object, by its name and its labels
         words = {again[j] for j in text}
         if len(words) > 1:
-            self._refuse(f"has a first line of names of columns, or of labels. {_SAY}")
+            self._refuse(f"has a first line of names of columns, or of labels. {_WAY}")
         return words == {False}
 
     def _checked_names(self, first: list[str]) -> tuple[str, ...]:
