@@ -13,6 +13,7 @@ NAMES = (
     "pcc2013.convergence",
     "pcc2013.tables",
     "pcc2013.explained",
+    "pcc2013.standins",
     "pcc2013.matrices",
     "pcc2013.kdd",
     "pcc2013.digits",

@@ -10,7 +10,7 @@ from experiments import kept as keeping
 from experiments import paper_sets, results
 from experiments.fca2016 import figures as fca
 from experiments.kept import Kept, fill
-from experiments.pcc2013 import convergence, digits, explained, kdd, matrices, tables
+from experiments.pcc2013 import convergence, digits, explained, kdd, matrices, standins, tables
 from experiments.pcc2013 import printed as of_pcc
 from experiments.peace2013 import figures as peace
 from experiments.peace2013 import printed as of_peace
@@ -389,6 +389,16 @@ def test_strokes_of_a_digit_are_drawn(tmp_path, capsys, monkeypatch):
     assert "largest m_kl" in capsys.readouterr().out
     Y = np.array([[0.2, 0.8], [0.9, 0.1], [0.6, 0.4], [0.0, 1.0]])
     assert digits.in_blocks(Y).tolist() == [1, 2, 3, 0]
+
+
+def test_stand_ins_are_judged_by_methods_other_than_pcc(tmp_path, monkeypatch):
+    monkeypatch.setattr(standins, "CANDIDATES", {"rings": ("rings",)})
+    standins.main(["--quick", "--out", str(tmp_path)])
+    with (tmp_path / "standins.csv").open(encoding="utf-8") as file:
+        printed, found = csv.DictReader(file)
+    away = np.mean([abs(float(found[one]) - float(printed[one])) for one in standins.JUDGES])
+    assert float(found["judges away"]) == pytest.approx(away, abs=1e-3)
+    assert printed["PCC-KL"] == "0.53"
 
 
 def test_matrices_are_drawn(tmp_path):
