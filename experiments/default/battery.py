@@ -134,9 +134,10 @@ def beside(points: Points) -> Row:
     dense = HDBSCAN(copy=True).fit_predict(X)
     row["HDBSCAN"] = points.score(dense + 1)
     seen = dense >= 0
+    placed = np.zeros_like(dense)  # one cluster, if all are noise
     if seen.any():
-        dense = KNeighborsClassifier(1).fit(X[seen], dense[seen]).predict(X)
-    row["HDBSCAN, placed"] = points.score(dense)
+        placed = KNeighborsClassifier(1).fit(X[seen], dense[seen]).predict(X)
+    row["HDBSCAN, placed"] = points.score(placed)
     graph = neighbour_graph(X, _NEIGHBOURS)
     ties = CommunityGraph.of(
         graph.starts, graph.ends, graph.weights, graph.rows.masses, "modularity"
@@ -144,6 +145,7 @@ def beside(points: Points) -> Row:
     row["Leiden"] = points.score(ties.communities(1.0, 0)[0][graph.rows.inverse])
     if X.shape[1] > _MOST_COLUMNS:
         X = PCA(min(_MOST_COLUMNS, len(X) - 1), random_state=0).fit_transform(X)
+    X = X / X.std()  # the ridge of scikit-learn is absolute
     mixtures = [
         GaussianMixture(k, covariance_type=shape, random_state=0).fit(X)
         for k in range(1, _COMPONENTS + 1)
