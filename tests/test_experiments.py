@@ -111,7 +111,7 @@ def test_shapes_of_many_points_are_clustered(tmp_path, capsys):
     assert "members, CPU s" in capsys.readouterr().out
 
 
-def test_the_default_is_scored_by_seed_and_beside_others(tmp_path, capsys):
+def test_the_default_has_scores_by_seed_next_to_others(tmp_path, capsys):
     only = ["--groups", "shapes", "clouds", "--quick", "--jobs", "1", "--out", str(tmp_path)]
     battery.main(only)
     rows = {row["sets"]: row for row in rows_of(tmp_path / "battery.csv")}

@@ -49,7 +49,10 @@ def test_no_module_executes_data():
     assert len(MODULES) > 400
     for path in MODULES:
         tree, where = ast.parse(path.read_text("utf-8")), path.relative_to(PACKAGE)
-        assert not {name.split(".")[0] for name in imported(tree)} & DANGEROUS, where
+        assert (
+            not {name.split(".")[0] for name in imported(tree) if name != "urllib.parse"}
+            & DANGEROUS
+        ), where
         for node in ast.walk(tree):
             if not isinstance(node, ast.Call):
                 continue

@@ -49,6 +49,8 @@ _TYPES = {
     "VotingModel": "conclust.consensus.auto.model",
     "Parts": "conclust.consensus.auto.parts",
     "Support": "conclust.consensus.auto.number",
+    "Decision": "conclust.consensus.auto.decision",
+    "Testimony": "conclust.consensus.auto.decision",
     "Components": "conclust.consensus.mixture.multinomial",
     "MixedMemberships": "conclust.consensus.mixture.variational",
     "Constraints": "conclust.consensus.constraints",
@@ -57,8 +59,8 @@ _TYPES = {
     "BorderTests": "conclust.confidence.borders.result",
     "Merge": "conclust.confidence.borders.merging",
 }
-# Parameters that affect how an estimator runs, but not its result.
-_RUNNING = ("n_jobs", "cache_dir", "verbose")
+# What affects how an estimator runs, but not its result, and where its last report lies.
+_RUNNING = ("n_jobs", "cache_dir", "verbose", "_report_")
 
 
 def load(path: PathLike) -> Any:
@@ -310,9 +312,8 @@ def _estimator(kind: Any, parts: dict[str, Any]) -> Any:
     check_parameters(made)
     for name, part in parts.items():
         if name not in names:
-            if not (name.startswith("_") ^ name.endswith("_")) or (
-                hasattr(kind, name) and callable(getattr(kind, name))
-            ):
+            inner = not name.startswith("__") and (name.startswith("_") or name.endswith("_"))
+            if not inner or (hasattr(kind, name) and callable(getattr(kind, name))):
                 raise ValueError(f"{name} is not an attribute of a fit")
             setattr(made, name, part.copy() if isinstance(part, np.ndarray) else part)
     return made

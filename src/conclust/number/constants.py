@@ -33,7 +33,6 @@ NEIGHBOURS, ALONG_PATHS = 10, 0.6
 CLEAR_SHAPE, FITS, DENSITY_FITS, JUDGED_AS = 20.0, 1.0, 1.36, 1_000
 # Components are one cluster if the density between their centres does not fall below this share of the lower one.
 ONE_MODE = 0.9
-# Clusters that overlap are found in halves of at most so many objects, up to so many of them, from the best of
-# two runs of k-means and by rounds of
-# placing points by the covariance within clusters, in which a sphere has this share.
+# Clusters that overlap are found in halves of at most 1,000 objects, at most 8 of them, from the best of two runs of k-means, in
+# four rounds of placing points by the covariance within clusters, in which a sphere has this share.
 HALVED_OBJECTS, LARGEST_HALVED, STARTS, ROUNDS, SPHERE_OF_HALVES = 1_000, 8, 2, 4, 0.02

@@ -202,7 +202,8 @@ class AutoConsensus(PlacingClusterer):
         self.straddling_, self._model = placed.straddling, placed.model
         self.n_clusters_cut_, self.number_by_ = decision.n_clusters, decision.by
         self.n_clusters_shown_, self.supports_ = decision.shown, decision.supports
-        self._decision, self.alternatives_ = replace(decision, labels=None), decision.alternatives
+        self.alternatives_ = decision.alternatives
+        self._decision = replace(decision, labels=None, divisions={})
         return placed.membership
 
     def grow(self, X: Any, links: tuple[Any, Any] | None = None) -> Growth:
