@@ -1,6 +1,5 @@
 """The number of clusters by the points: planted clusters from several seeds, clouds, and the sum over a tree by brute force."""
 
-import os
 from itertools import product
 
 import numpy as np
@@ -161,10 +160,8 @@ def test_few_points_are_counted_near_a_gap_and_many_within_a_cloud():
         assert least <= near / middle <= most
 
 
-@pytest.mark.parametrize(("name", "number"), [("iris", 2), ("wine", 3), ("seeds", 3)])
+@pytest.mark.parametrize(("name", "number"), [("iris", 2), ("wine", 3)])
 def test_seeds_agree(name, number):
-    if name == "seeds" and "CONCLUST_DATA" not in os.environ:
-        pytest.skip("the seeds are in the folder of published sets only")
     data = load(name)
     models = [fitted(data.X, seed) for seed in range(200, 203)]
     assert [model.n_clusters_ for model in models] == [number] * 3
