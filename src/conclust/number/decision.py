@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from conclust._arrays.points import spread_rounded_columns
-from conclust._types import Floats, Ints
+from conclust._types import Bools, Floats, Ints
 from conclust.borders import leading_components
 from conclust.consensus.auto import Decision, Division, Trees, decide
 from conclust.ensemble.equal_rows import EqualRows
@@ -135,6 +135,8 @@ class Found:
         Their divisions.
     counts : list of ndarray of shape (n_joins, 2)
         Points near the border of each join, and near the middle of the emptier branch.
+    of_pieces : list of ndarray of bool of shape (n_joins,)
+        Whether the evidence is that between the pieces of the branches, which is more than that of these counts.
     """
 
     points: Floats
@@ -142,6 +144,7 @@ class Found:
     branches: list[Branches]
     divisions: list[Divisions]
     counts: list[Floats]
+    of_pieces: list[Bools]
 
     def score(self, n_clusters: int) -> float:
         """Return the evidence for a number of clusters, less the cost of each; -inf if no tree has that many."""
@@ -191,6 +194,11 @@ class Found:
         near, middle = self.counts[at][self.divisions[at].branches_of(n_clusters)[1]].T
         return [float(depth) for depth in np.clip(1.0 - (near + 1.0) / (middle + 1.0), 0.0, 1.0)]
 
+    def is_of_pieces(self, n_clusters: int) -> bool:
+        """Return whether the evidence for a division is partly that between small pieces."""
+        at = self._tree(n_clusters)
+        return bool(self.of_pieces[at][self.divisions[at].branches_of(n_clusters)[1]].any())
+
     def _tree(self, n_clusters: int) -> int:
         return max(range(len(self.divisions)), key=lambda at: self._score(at, n_clusters))
 
@@ -218,14 +226,16 @@ def divide(points: Floats, trees: Trees, *, n_jobs: int | None = None) -> Found:
         spread = spread_rounded_columns(points, np.random.default_rng(_SEED))
     compared = leading_components(spread, COMPONENTS)
     if len(points) < 2 * SMALLEST:
-        return Found(compared, None, [], [], [])
+        return Found(compared, None, [], [], [], [])
     graph = neighbour_graph(compared, NEIGHBOURS, n_jobs=n_jobs)
-    found = Found(compared, graph, [], [], [])
+    found = Found(compared, graph, [], [], [], [])
     for tree in trees.matrices.values():
         branches = Branches.of(tree)
         counts = counts_at_borders(compared, tree, branches)
         across = without_paths(evidence_of(counts), compared, graph, branches)
-        evidence = np.maximum(across, evidence_of_pieces(compared, tree, branches, graph, n_jobs))
+        pieces = evidence_of_pieces(compared, tree, branches, graph, n_jobs)
+        evidence = np.maximum(across, pieces)
+        found.of_pieces.append(pieces > across)
         found.branches.append(branches)
         found.counts.append(counts)
         found.divisions.append(Divisions(branches, evidence, trees.n_objects))
@@ -250,6 +260,8 @@ def _of_trees(found: Found, number: int, others: list[int]) -> Answer:
     depths = found.depths(number)
     if number == 1:
         why = "in no division are there clearly fewer points near the borders than within the clusters"
+    elif found.is_of_pieces(number):
+        why = "small pieces of different clusters that touch have few points between them"
     else:
         why = f"few points are near {'the border' if number == 2 else 'each border'} ({_fullest(depths)})"
     return Answer(number, labels, depths, why, tuple(found.near(number, others)))
