@@ -178,8 +178,9 @@ class TextFile:
         if not text:
             # A row of numbers is data, unless a nameless index column precedes it.
             return not self._labels and len(names) > 1 and not names[0] and all(numbers[1:])
-        # A header of several columns that comes again, as in files joined by cat, is refused later.
-        below = ([row for row in rows if row != first] if len(first) > 1 else []) or rows
+        # A header of several names that comes again, as in files joined by cat, is refused later.
+        different = 1 < len(names) == len(set(names))
+        below = ([row for row in rows if row != first] if different else []) or rows
         if any(all(number(row[j]) or row[j].strip() in EMPTY for row in below) for j in text):
             return True  # a name above numbers
         named = NAMING.fullmatch(last_word(names[0])) and not re.search(r"[0-9]", names[0])
