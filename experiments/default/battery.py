@@ -6,7 +6,7 @@ python -m experiments.default.battery [--seeds 300 301 302 303 304] [--groups cl
 `ConsensusClustering(random_state=seed)` is fitted to each set of `sets.py` by each seed, told nothing and told the number of
 classes; generated groups are drawn by the first seed. A score is the adjusted Rand index with the classes, of several divisions with the one that
 suits best, noise left out; of sets with one class, 1 if one cluster is found, and else 0. "agree" is the mean adjusted Rand index between
-the answers of two seeds, "least" that of the set where it is lowest. Beside it, once a set, in the scale that the default chooses: k-means told the number (ten
+the answers of two seeds, "least" its value on the set where seeds agree least. For comparison, once per set and in the scale that the default chooses: k-means told the number (ten
 starts), HDBSCAN with scikit-learn's defaults, its noise a cluster or placed in the cluster of the nearest clustered point, Leiden at
 resolution 1 on the graph of 15 neighbours, and the Gaussian mixture of the lowest BIC (1 to 10 components, full and tied covariances, of more
 than 50 columns in their leading components).

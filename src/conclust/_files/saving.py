@@ -112,7 +112,7 @@ def to_bytes(root: Any) -> NDArray[np.uint8]:
 
 
 def of_bytes(content: NDArray[np.uint8], name: str) -> Any:
-    """Undo `to_bytes`; `name` is that of the content, for messages."""
+    """Return the object that `to_bytes` packed; `name` identifies the content in error messages."""
     return _read(name, *read_npz(name, content=np.asarray(content, dtype=np.uint8).tobytes()))
 
 
