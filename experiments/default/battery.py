@@ -34,12 +34,12 @@ from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KNeighborsClassifier
 
-from conclust import ConsensusClustering, EnsembleGenerator, pipeline
+from conclust import ConsensusClustering, EnsembleGenerator
 from conclust.generation.scaling import fitted_scaling
 from conclust.metrics import adjusted_rand_index
 from conclust.neighbours import neighbour_graph
 from conclust.neighbours.leiden import CommunityGraph
-from conclust.number import borders, decision
+from conclust.number import borders, decision, given, halves
 from experiments.default.sets import FOLDERS, GROUPS, Points, missing, published
 from experiments.kept import fill, opened
 from experiments.output import Row, options, show, stopwatch, write
@@ -67,12 +67,17 @@ PARTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "the sum over pieces": (
         (decision, "evidence_of_pieces", lambda *given: np.full(len(given[2].joined), -np.inf)),
     ),
-    "mixtures": ((decision, "clusters_of_one_shape", lambda *_: None),),
+    "dividing clusters further": ((decision, "_divided_further", lambda _, answer, *__: answer),),
+    "centres": ((decision.Around, "of", lambda *_: None),),
     "whitening": ((borders, "_whitened", lambda points, pieces: points),),
     "places of three (single points)": ((borders, "OBJECTS_A_PLACE", 1),),
     "the cost of 3 (0)": ((decision, "COST", 0.0),),
     "the cost of 3 (6)": ((decision, "COST", 6.0),),
-    "refinement": ((pipeline, "refined_by_points", lambda *_: None),),
+    "clearly fewer ties (fewer)": ((given, "CLEARLY_FEWER", 1.0),),
+    "rounds in halves": ((halves, "ROUNDS", 1),),
+    "two starts in halves (one)": ((halves, "STARTS", 1),),
+    "the sphere in halves": ((halves, "SPHERE_OF_HALVES", 1e-6),),
+    "at most 8 in halves (4)": ((halves, "LARGEST_HALVED", 4),),
     "the second tree": ((decision, "divide", _first_tree),),
 }
 

@@ -24,7 +24,7 @@ from conclust._sklearn import (
 )
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
-from conclust.consensus.auto import AutoConsensus, clusters_of
+from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.auto.votes import clusters_with_most_votes
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
@@ -38,7 +38,7 @@ from conclust.generation.labelling.labelling import scaled_points
 from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi
 from conclust.number import decide_by_points
-from conclust.points import Refinement, decide_given, doubts_of_fit, refined_by_points
+from conclust.points import ClusterCenters, doubts_of_fit
 from conclust.points.further import cells_of, names_of, with_further
 
 if TYPE_CHECKING:
@@ -75,10 +75,6 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         (see the notes).
     min_clusters : int, default=1
         Smallest number of clusters considered if the points determine it; pass 2 to exclude a single cluster.
-    refine : bool or "auto", default="auto"
-        Whether the fit ends with Lloyd's iterations from the means of the clusters, which improve clusters that
-        overlap. Their partition is kept only if the neighbour graphs of the points agree with it (see the notes).
-        "auto": refine with :class:`conclust.AutoConsensus` (the default), but not with another consensus.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         If given, it seeds the generator and the consensus. None: their own ``random_state`` is used.
     verbose : int, default=0
@@ -106,10 +102,10 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     evidence_ : dict of int to float
         If the points chose the number: the next best numbers, best first, with the evidence for their borders above that of one
         cluster (the logarithm of a likelihood ratio, less 3 for each further cluster). ``labels_at`` returns their clusters.
-    refinement_ : Refinement or None
-        The centres that ``labels_``, ``membership_`` and ``predict`` follow; None where the consensus was kept.
-        ``consensus_.labels_`` has the partition before. With constraints, these are the centres of the clusters before
-        they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
+    centers_ : ClusterCenters or None
+        Where clusters overlap: the centres that ``labels_``, ``membership_`` and ``predict`` follow.
+        ``consensus_.labels_`` has the clusters by the votes of the members. With constraints, these are the centres of the
+        clusters before they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
     specks_ : tuple of int
         With the default consensus and a given number: the objects of groups with fewer than a tenth of the objects that a
         cluster has on average. Such groups are not counted as clusters, and their objects are in others.
@@ -137,15 +133,13 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     within the branches: half of the points is the reference, the other half is counted, and few points may be near it along
     the paths of the neighbour graph, too. The division of the tree with the largest sum of evidence, less a cost per
     cluster, is the answer. Clusters that overlap, found in one half of the points from k-means, take its place if the other half
-    shows more evidence for their borders. Without any border, a mixture of more normal distributions of one shape determines
-    the number, if it fits the points. With further partitions or fewer than 16 objects, the ensemble decides.
+    shows more evidence for their borders. With further partitions or fewer than 16 objects, the ensemble decides.
 
-    A number that is given is the cut of a tree, or the k-means partition, that cuts the smallest share of ties between near
-    neighbours. With ``refine``, a mixture of that many normal distributions is
-    fitted to points of few features; if it does not fit, Lloyd's iterations start from the means of the clusters. The
-    new partition is kept if the neighbour graphs agree: this improves overlapping clusters and leaves other shapes as
-    they are. The memberships are the evidence of the members for these clusters; if the members favour another
-    cluster than the nearest centre, both have the same share.
+    The clusters are those around centres, in the metric of the covariance within clusters, unless the tree cuts clearly fewer
+    ties between near neighbours. So clusters that overlap have straight borders, and the others keep their shapes. If a number
+    is given that the points show by themselves, the answer is the same as without it; for any other number, the cuts of
+    the trees take the place of the division. The memberships are the evidence of the members for these clusters; if the
+    members favour another cluster than the nearest centre, both have the same share.
 
     None or "auto"? None finds clusters of any shape, and takes little more time than making the members. "auto" looks
     for clusters that k-means finds again in resamples. It takes five to nine times as long (with 1,500 objects), and
@@ -187,7 +181,6 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     _: KW_ONLY
     n_clusters: int | Literal["auto"] | None = None
     min_clusters: int = 1
-    refine: bool | Literal["auto"] = "auto"
     random_state: RandomStateLike = None
     verbose: int = 0
 
@@ -232,10 +225,6 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         """
         refuse_arguments(unknown, f"{_OWNER}.fit", _NO_WEIGHTS)
         links = given_links(must_link, cannot_link)
-        if links and self.refine is True:
-            raise ParameterError(
-                "refine=True does not keep must_link and cannot_link: leave it out."
-            )
         with fitting(self):
             check_parameters(self)
             generator, consensus = self._generator(), self._consensus()
@@ -276,41 +265,33 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
                     )
                 consensus.set_params(n_clusters=self.selection_.n_clusters)
             of_points = isinstance(consensus, AutoConsensus) and self._in_points
-            refined = None
+            self.centers_: ClusterCenters | None = None
             with step("combine", self.ensemble_):
                 if of_points:
-                    refined = self._combine_by_points(X, consensus, seeds[4], links)
+                    self._combine_by_points(X, consensus, links)
                 else:
                     self.consensus_ = self._fitted(consensus, links)
-            with step("refine"):
-                wanted = of_points if self.refine == _AUTO else self.refine
-                if not links and wanted and self._in_points:
-                    labels = np.asarray(self.consensus_.labels_)
-                    refined = refined_by_points(generator, X, self.ensemble_, labels, seeds[4])
-                self._take_refined(refined, constrained=bool(links))
         return self
 
-    def _combine_by_points(
-        self, X: Any, consensus: AutoConsensus, seed: int, links: dict[str, Any]
-    ) -> tuple[Refinement, Ints] | None:
-        """Fit the default consensus, whose number of clusters the points decide; with constraints return the refined clusters."""
+    def _combine_by_points(self, X: Any, consensus: AutoConsensus, links: dict[str, Any]) -> None:
+        """Fit the default consensus, whose clusters the points decide."""
         pairs = (links.get("must_link"), links.get("cannot_link")) if links else None
         with consensus.session():
             growth = consensus.grow(self.ensemble_, pairs)
-            trees, K, n_jobs = growth.trees, consensus.n_clusters, consensus.n_jobs
-            points = scaled_points(self.generator_, X, growth.objects)
-            if K is None:
-                decision = decide_by_points(
-                    points, trees, min_clusters=self.min_clusters, n_jobs=n_jobs
-                )
-            else:
-                decision = decide_given(points, trees, K, seed, n_jobs=n_jobs)
-            refined = None
-            constrained = trees.constraints is not None and self.ensemble_.observed.all()
-            if constrained and self.refine == _AUTO:
-                labels = clusters_of(trees, decision)
-                refined = refined_by_points(self.generator_, X, self.ensemble_, labels, seed)
-            consensus.place(growth, decision, None if refined is None else refined[1])
+            trees, objects = growth.trees, growth.objects
+            points = scaled_points(self.generator_, X, objects)
+            decision, found = decide_by_points(
+                points,
+                trees,
+                consensus.n_clusters,
+                min_clusters=self.min_clusters,
+                n_jobs=consensus.n_jobs,
+            )
+            labels = None
+            if found is not None:
+                self.centers_ = ClusterCenters.of(found, points, objects, self.ensemble_)
+                labels = self.centers_.nearest(self.generator_, X)
+            consensus.place(growth, decision, labels if links else None)
         self.consensus_ = consensus
         if decision.depths is not None:
             self.border_depths_ = np.array(decision.depths)
@@ -318,8 +299,9 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         self._votes_at_ = {
             K: trees.cut_along(one.labels).votes for K, one in decision.divisions.items()
         }
-        self.specks_ = tuple(growth.objects[list(decision.specks)].tolist())
-        return refined
+        self.specks_ = tuple(objects[list(decision.specks)].tolist())
+        if labels is not None and self.centers_ is not None:
+            self._place_by_centers(labels, constrained=bool(links))
 
     @property
     def _in_points(self) -> bool:
@@ -327,19 +309,16 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         alone = self.ensemble_.n_partitions == self._n_made
         return alone and isinstance(self.generator_, EnsembleGenerator)
 
-    def _take_refined(self, refined: tuple[Refinement, Ints] | None, *, constrained: bool) -> None:
-        """Set the attributes of the refined clusters; with constraints the consensus has changed them already."""
-        self.refinement_ = None
-        if refined is None:
-            return
-        self.refinement_, labels = refined
+    def _place_by_centers(self, labels: Ints, *, constrained: bool) -> None:
+        """Set the clusters around the centres; with constraints the consensus has changed them already."""
+        assert self.centers_ is not None
         if constrained:
             self._labels, self._membership = self.consensus_.labels_, self.consensus_.membership_
             return
         _, first = np.unique(labels, return_index=True)
-        self.refinement_ = self.refinement_.renumbered(np.argsort(first))
+        self.centers_ = self.centers_.renumbered(np.argsort(first))
         self._labels = canonical_labels(labels)
-        self._membership = self.refinement_.membership(self._labels, self.ensemble_.indicator)
+        self._membership = self.centers_.membership(self._labels, self.ensemble_.indicator)
 
     def _fitted(self, consensus: Any, links: dict[str, Any]) -> Any:
         """Return the consensus, fitted to the ensemble with the constraints."""
@@ -447,12 +426,12 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         """The consensus partition of the points of ``fit``."""
         check_is_fitted(self, "consensus_")
         labels: Ints = self.consensus_.labels_
-        return labels if self.refinement_ is None else self._labels
+        return labels if self.centers_ is None else self._labels
 
     def labels_at(self, n_clusters: int) -> Ints:
         """Return the clusters at another number that the points support next best, without another fit.
 
-        With ``n_clusters`` given, a fit looks for the best division into that number, and refines it: it may differ.
+        With ``n_clusters`` given, a fit looks for the best clusters of that number, which may be others than these.
 
         Parameters
         ----------
@@ -497,7 +476,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         """Probabilities over clusters, where the consensus is soft."""
         check_is_fitted(self, "consensus_")
         membership: Floats = self.consensus_.membership_
-        return membership if self.refinement_ is None else self._membership
+        return membership if self.centers_ is None else self._membership
 
     @property
     def reason_(self) -> str:
@@ -521,13 +500,13 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
 
     def _restored(self) -> bool:
         """Return whether generator, ensemble and consensus, read from a file, fit each other."""
-        ensemble, made, refined = self.ensemble_, self._n_made, self.refinement_
+        ensemble, made, centers = self.ensemble_, self._n_made, self.centers_
         columns = int(ensemble.offsets[-1])
         return (
             getattr(self.consensus_, "n_features_in_", 0) == ensemble.n_partitions
             and 0 < made <= ensemble.n_partitions
             and made == len(getattr(self.generator_, "members_", range(made)))
-            and (refined is None or refined.fits(self.n_features_in_, columns, self.n_clusters_))
+            and (centers is None or centers.fits(self.n_features_in_, columns, self.n_clusters_))
         )
 
     def _label(self, X: Any, partitions: Any) -> Any:
@@ -556,17 +535,17 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
 
     @property
     def _moves_parts(self) -> bool:
-        """Whether constraints may have moved parts of the refined clusters."""
+        """Whether constraints may have moved parts of the clusters around centres."""
         return isinstance(self.consensus_, AutoConsensus) and self.consensus_.is_constrained
 
-    def _refined_shares(self, X: Any, labels: Any) -> Floats:
+    def _shares_around_centers(self, X: Any, labels: Any) -> Floats:
         """Return the memberships of points, with their labels by the members, around the centres."""
-        assert self.refinement_ is not None
+        assert self.centers_ is not None
         codes, _ = self.ensemble_.encode(labels)
-        nearest = self.refinement_.nearest(self.generator_, X)
+        nearest = self.centers_.nearest(self.generator_, X)
         if self._moves_parts:
             return cast(Floats, self.consensus_.shares_within(codes, nearest))
-        return self.refinement_.membership(nearest, indicator_of(codes, self.ensemble_.offsets))
+        return self.centers_.membership(nearest, indicator_of(codes, self.ensemble_.offsets))
 
     @where_consensus_has("predict")
     def predict(self, X: Any, *, partitions: Any = None) -> Ints:
@@ -586,10 +565,12 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         """
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)
-        if self.refinement_ is not None:
+        if self.centers_ is not None:
             if self._moves_parts:
-                return np.asarray(self._refined_shares(X, labels).argmax(axis=1), dtype=np.int64)
-            return self.refinement_.nearest(self.generator_, X)
+                return np.asarray(
+                    self._shares_around_centers(X, labels).argmax(axis=1), dtype=np.int64
+                )
+            return self.centers_.nearest(self.generator_, X)
         return cast(Ints, self.consensus_.predict(labels))
 
     @where_consensus_has("predict_proba")
@@ -610,8 +591,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         """
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)
-        if self.refinement_ is not None:
-            return self._refined_shares(X, labels)
+        if self.centers_ is not None:
+            return self._shares_around_centers(X, labels)
         return cast(Floats, self.consensus_.predict_proba(labels))
 
     def transform(self, X: Any, *, partitions: Any = None) -> Floats:
@@ -730,10 +711,10 @@ for _name in ("transform", "fit_transform"):
     setattr(ConsensusClustering, _name, _needed(getattr(ConsensusClustering, _name)))
 
 
-def members_and_refined(
+def members_and_centers(
     model: ConsensusClustering, X: Floats, partitions: Any
 ) -> tuple[NDArray[Any], tuple[Ints, Floats] | None]:
-    """Return the labels of points by the members and in further partitions; of refined clusters also the points' place.
+    """Return the labels of points by the members and in further partitions; of clusters around centres also the points' place.
 
     Parameters
     ----------
@@ -745,7 +726,7 @@ def members_and_refined(
         Their labels in the further partitions.
     """
     labels = model._label(X, partitions)
-    if model.refinement_ is None:
+    if model.centers_ is None:
         return labels, None
-    nearest = model.refinement_.nearest(model.generator_, X)
-    return labels, (nearest, model._refined_shares(X, labels))
+    nearest = model.centers_.nearest(model.generator_, X)
+    return labels, (nearest, model._shares_around_centers(X, labels))

@@ -303,7 +303,6 @@ def test_a_mixed_ensemble_does_not_label_new_points(tmp_path, capsys):
         ("centers", lambda a: np.zeros((3, 3))),
         ("whitening", lambda a: np.eye(3)),
         ("whitening", lambda a: np.ones((7, 2, 2))),
-        ("offsets", lambda a: np.zeros(7)),
         ("votes", lambda a: a[:, :1]),
         ("votes", lambda a: a[:-1]),
         ("votes", lambda a: a - 100),
@@ -314,9 +313,9 @@ def test_forged_centres_are_refused(default, tmp_path, name, change, capsys):
     out = tmp_path / "r"
     shutil.copytree(default, out)
     arrays, meta = read_npz(out / "model.npz")
-    (refinement,) = (parts for kind, parts in meta["records"] if kind == "Refinement")
-    arrays["forged"] = change(arrays[refinement[name]["array"]])
-    refinement[name] = {"array": "forged"}
+    (centers,) = (parts for kind, parts in meta["records"] if kind == "ClusterCenters")
+    arrays["forged"] = change(arrays[centers[name]["array"]])
+    centers[name] = {"array": "forged"}
     write_npz(out / "model.npz", arrays, meta)
     assert run("predict", out, default.parent / "old.csv", "--out", tmp_path / "p") == 1
     assert "model.npz is damaged" in capsys.readouterr().err
@@ -327,7 +326,7 @@ def default(tmp_path_factory):
     """A result of the default consensus, with centres."""
     home = tmp_path_factory.mktemp("default")
     more = ["--generator", "kmeans", "--partitions", "10", "-k", "3", "-q", "--out", home / "r"]
-    overlapping, _ = make_blobs(150, 2, centers=3, cluster_std=2, random_state=1)
+    overlapping, _ = make_blobs(150, 2, centers=[[0, 0], [4, 0], [0, 4]], random_state=1)
     assert run("cluster", write(home / "old.csv", overlapping, ["a", "b"]), *more) == 0
     return home / "r"
 

@@ -279,8 +279,6 @@ def test_the_pipeline_keeps_constraints_when_choosing_the_number():
     assert kept(found.labels_, [], apart)
     joined = model.fit(X, must_link=[(0, 60)])
     assert kept(joined.labels_, [(0, 60)], [])
-    with pytest.raises(ParameterError, match="refine=True does not keep must_link"):
-        cc.ConsensusClustering(refine=True).fit(X, must_link=[(0, 1)])
 
 
 def test_impossible_numbers_of_clusters_are_refused():

@@ -175,12 +175,12 @@ def test_objects_outside_the_trees_follow_the_most_similar_part():
     np.testing.assert_array_equal(model.predict(labels[outside]), model.labels_[outside])
 
 
-def test_constraints_that_hold_keep_the_points_refined():
-    """Overlapping Gaussians, which the model refines by their centres."""
+def test_constraints_that_hold_keep_the_clusters_around_centres():
+    """Overlapping Gaussians, which the model places by their centres."""
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(c, 1.0, (150, 2)) for c in ((0, 0), (4, 0), (0, 4))])
     plain = cc.ConsensusClustering(n_clusters=3, random_state=0).fit(X)
-    assert plain.refinement_ is not None
+    assert plain.centers_ is not None
     pairs = rng.integers(0, 450, (40, 2))
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     same = plain.labels_[pairs[:, 0]] == plain.labels_[pairs[:, 1]]

@@ -41,7 +41,7 @@ _TYPES = {
     "Directions": "conclust.generation.labelling.models",
     "LandmarkCut": "conclust.generation.labelling.models",
     "NeighbourVote": "conclust.generation.labelling.voting",
-    "Refinement": "conclust.points.refinement",
+    "ClusterCenters": "conclust.points.centers",
     "Divergence": "conclust.divergences",
     "Recoding": "conclust.weighting.granularity",
     "FactoredModel": "conclust.consensus.probabilistic.placements.factored_model",

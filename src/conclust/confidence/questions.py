@@ -96,7 +96,7 @@ def questions(
     if m < 2:
         return np.empty((0, 2), dtype=np.int64)
     tree, labels = consensus.before_constraints
-    if not consensus.is_constrained:  # a model of points may have refined them
+    if not consensus.is_constrained:  # a model of points may have placed them by centres
         labels = canonical_labels(np.asarray(model.labels_)[objects])
     weighted, certainty = certain_clusters(members, objects)
     counting = weighted.column_weights * certainty

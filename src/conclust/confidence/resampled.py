@@ -111,7 +111,7 @@ def other_members(
     Parameters
     ----------
     model : estimator
-        A fitted consensus; for a `conclust.ConsensusClustering`, the consensus before the refinement by the points.
+        A fitted consensus; for a `conclust.ConsensusClustering`, the consensus of its members, without centres.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The ensemble it was fitted to. None: the partitions that a `conclust.ConsensusClustering` keeps.
     n_draws : int, default=100
@@ -151,8 +151,8 @@ def other_members(
     owner = "other_members"
     check_model(model, owner)
     check_int(n_draws, "n_draws", owner)
-    if getattr(model, "refinement_", None) is not None:
-        # Different members give different consensuses; the final step with the points is the same for all.
+    if getattr(model, "centers_", None) is not None:
+        # Different members give different consensuses; centres are those of the points.
         ensemble, model = model.ensemble_ if ensemble is None else ensemble, model.consensus_
     inner = getattr(model, "consensus_", model)
     if not hasattr(inner, "method"):  # it is fitted to something else than partitions

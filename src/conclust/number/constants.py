@@ -28,11 +28,8 @@ IN_VALLEY, ON_PEAK = float(np.log(2 * 0.4 / 1.4)), float(np.log(2 / 1.4))
 COST, CLEAR = 3.0, 1.0
 # Neighbours in the graph of the paths, and the largest density along them at a border.
 NEIGHBOURS, ALONG_PATHS = 10, 0.6
-# A mixture of one shape counts if its BIC is lower than that of any of several shapes by this, if projections and
-# densities fit (95 % of the Kolmogorov distribution), as tested with 1,000 points at most.
-CLEAR_SHAPE, FITS, DENSITY_FITS, JUDGED_AS = 20.0, 1.0, 1.36, 1_000
-# Components are one cluster if the density between their centres does not fall below this share of the lower one.
-ONE_MODE = 0.9
+# Clusters around centres give way to a division that cuts fewer than this share of their ties to so many neighbours.
+CLEARLY_FEWER, TIES = 0.8, 5
 # Clusters that overlap are found in halves of at most 1,000 objects, at most 8 of them, from the best of two runs of k-means, in
 # four rounds of placing points by the covariance within clusters, in which a sphere has this share.
 HALVED_OBJECTS, LARGEST_HALVED, STARTS, ROUNDS, SPHERE_OF_HALVES = 1_000, 8, 2, 4, 0.02

@@ -1,4 +1,4 @@
-"""The number of clusters by the points: the division of a tree with the most evidence at its borders, or a mixture."""
+"""The clusters by the points: the division of a tree with the most evidence at its borders, or clusters that overlap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from conclust._arrays.points import spread_rounded_columns
 from conclust._types import Bools, Floats, Ints
 from conclust.borders import leading_components
-from conclust.consensus.auto import Decision, Division, Trees, decide
+from conclust.consensus.auto import Decision, Division, Trees, decide, decision_on
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.number.borders import (
@@ -20,16 +20,17 @@ from conclust.number.borders import (
     without_paths,
 )
 from conclust.number.branches import Branches, Divisions
-from conclust.number.components import clusters_of_one_shape
 from conclust.number.constants import (
     CLEAR,
     COMPONENTS,
     COST,
     NEIGHBOURS,
-    OBJECTS_A_PIECE,
     SMALLEST,
+    TIES,
 )
-from conclust.number.halves import divide_by_halves
+from conclust.number.given import cuts_without_specks, fewest_cut
+from conclust.number.halves import Discriminants, Ellipsoids, divide_by_halves
+from conclust.trees.counted import has_specks
 
 _SEED = 0
 # Other numbers whose score is within this of the best are as well supported.
@@ -38,21 +39,32 @@ _NEAR = 2.0
 _KEPT = 5
 
 
+class Shown(NamedTuple):
+    """A decision, and what places points in its clusters if these are the points around centres."""
+
+    decision: Decision
+    centers: Discriminants | None = None
+
+
 def decide_by_points(
     points: Floats,
     trees: Trees,
+    n_clusters: int | None = None,
     *,
     min_clusters: int = 1,
     n_jobs: int | None = None,
-) -> Decision:
-    """Decide the number of clusters of a consensus by the points.
+) -> Shown:
+    """Decide the clusters of a consensus by the points.
 
     The clusters are branches of a tree. At each join of two branches, the evidence for a border is the logarithm of a
     likelihood ratio: few points near the border, as counted in `counts_at_borders`, and few along the paths of the neighbour
     graph (`without_paths`). Of all divisions into branches of either tree, the one is chosen whose joins have the
     largest sum of evidence, less 3 for each further cluster; one cluster if that is not above 1. Clusters that overlap are
-    found in one half of the points and judged by the other, and chosen if their evidence is larger (`divide_by_halves`). A
-    mixture of more normal distributions of one shape is chosen if it explains the points (`clusters_of_one_shape`). The halvings of the points are the same in every run.
+    found in one half of the points and judged by the other, and chosen if their evidence is larger (`divide_by_halves`).
+
+    The clusters are those around centres, unless the division of the tree cuts clearly fewer ties between near neighbours
+    (`fewest_cut`). If a number is given that the points do not show by themselves, or only with a speck, the cuts of the trees
+    into that number take the place of the division. The halvings of the points are the same in every run.
 
     Parameters
     ----------
@@ -60,6 +72,8 @@ def decide_by_points(
         The points that the trees join, in the scale of the members.
     trees : Trees
         The trees of the members.
+    n_clusters : int, default=None
+        The number, if it is given.
     min_clusters : int, default=1
         Smallest number considered.
     n_jobs : int, default=None
@@ -67,11 +81,12 @@ def decide_by_points(
 
     Returns
     -------
-    Decision
+    Shown
         The number, why, and the clusters.
     """
     if not trees.n_objects:
-        return decide(trees)
+        return Shown(decide(trees))
+    given = None if n_clusters is None else decision_on(trees, n_clusters, None)
     most = (
         trees.n_numbers if trees.max_clusters is None else min(trees.max_clusters, trees.n_numbers)
     )
@@ -80,33 +95,50 @@ def decide_by_points(
     if number == 1 < trees.bounds.smallest:  # constraints need more than one cluster
         number = found.best(trees.bounds.smallest, most)
     if number is None:
-        return _by_partitions(trees, min_clusters, most)
+        return Shown(given or _by_partitions(trees, min_clusters, most))
     others = found.others(number, min_clusters, most)
     answer = _of_trees(found, number, others)
     if found.graph is not None:
         least, above = max(min_clusters, trees.bounds.smallest), max(CLEAR, found.score(number))
         answer = _of_halves(found, found.graph, least, most, above) or answer
-    answer = _of_mixture(points, answer, min(most, len(points) // OBJECTS_A_PIECE)) or answer
+        answer = _divided_further(found, answer, most, n_jobs)
     if answer.n_clusters != number:
         others = [number, *(K for K in others if answer.n_clusters != K)]
-    return Decision(
-        answer.n_clusters,
-        "points",
-        trees.n_clusters_shown,
-        supports=trees.supports,
-        alternatives=tuple(others),
-        labels=answer.labels,
-        of_points=answer.why,
-        near=answer.near,
-        at_least=min_clusters,
-        at_most=trees.max_clusters,
-        depths=tuple(answer.depths),
-        divisions={
-            K: Division(found.labels(K), found.score(K))
-            for K in others[:_KEPT]
-            if K > 1 and np.isfinite(found.score(K))
-        },
-    )
+    divisions = {
+        K: Division(found.labels(K), found.score(K))
+        for K in others[:_KEPT]
+        if K > 1 and np.isfinite(found.score(K))
+    }
+    if given is not None:
+        if n_clusters != answer.n_clusters or (
+            answer.labels is not None and has_specks(answer.labels)
+        ):
+            given = replace(given, divisions=divisions)
+            return _cut_into(points, found.points, trees, given, n_jobs)
+        decision = replace(given, labels=answer.labels, depths=tuple(answer.depths))
+    else:
+        decision = Decision(
+            answer.n_clusters,
+            "points",
+            trees.n_clusters_shown,
+            supports=trees.supports,
+            alternatives=tuple(others),
+            labels=answer.labels,
+            of_points=answer.why,
+            near=answer.near,
+            at_least=min_clusters,
+            at_most=trees.max_clusters,
+            depths=tuple(answer.depths),
+        )
+    decision = replace(decision, divisions=divisions)
+    if answer.labels is None:
+        return Shown(decision)
+    around = Around.of(points, found.points, answer.n_clusters)
+    if around is None or fewest_cut(
+        points, answer.n_clusters, (around.labels, answer.labels), n_jobs
+    ):
+        return Shown(decision)
+    return Shown(replace(decision, labels=around.labels), around.centers)
 
 
 class Answer(NamedTuple):
@@ -282,20 +314,63 @@ def _of_halves(
     return Answer(number, halved.labels, halved.depths, why)
 
 
-def _of_mixture(points: Floats, answer: Answer, most: int) -> Answer | None:
-    """Return more clusters as the modes of a mixture, if one explains the points."""
-    start = answer.labels
-    if start is None:
-        start = np.zeros(len(points), dtype=np.int64)
-    labels = clusters_of_one_shape(points, start, most, _SEED)
-    if labels is None:
-        return None
-    number, fewer = int(labels.max()) + 1, answer.n_clusters
+def _divided_further(found: Found, answer: Answer, most: int, n_jobs: int | None) -> Answer:
+    """Return the clusters, those divided again that hold clusters that overlap."""
+    if answer.labels is None:
+        return answer
+    labels, number, depths = answer.labels.copy(), answer.n_clusters, list(answer.depths)
+    for cluster in range(answer.n_clusters):
+        rows = np.flatnonzero(answer.labels == cluster)
+        if len(rows) < 4 * SMALLEST:
+            continue
+        part = found.points[rows]
+        graph = neighbour_graph(part, NEIGHBOURS, n_jobs=n_jobs)
+        halved = divide_by_halves(part, graph, 2, most - number + 1)
+        if halved is not None:
+            new = halved.labels > 0
+            labels[rows[new]] = number - 1 + halved.labels[new]
+            number += int(halved.labels.max())
+            depths += halved.depths
+    if number == answer.n_clusters:
+        return answer
     why = (
-        f"the points look like {number} normal distributions of one shape that overlap; the borders alone show "
-        f"{'one cluster' if fewer == 1 else fewer}"
+        f"{answer.why}; {answer.n_clusters} clusters are apart, and some of them hold clusters that "
+        "overlap, which half of the points shows and the other half confirms"
     )
-    return Answer(number, labels, answer.depths, why)
+    return Answer(number, labels, depths, why)
+
+
+class Around(NamedTuple):
+    """Clusters around centres, and what places other points in them."""
+
+    labels: Ints
+    centers: Discriminants
+
+    @classmethod
+    def of(cls, points: Floats, compared: Floats, n_clusters: int) -> Around | None:
+        """Return the clusters of a common covariance in the leading components of the points; None if one is lost."""
+        fitted = Ellipsoids.fit(compared, n_clusters, _SEED)
+        if fitted is None:
+            return None
+        return cls(fitted.labels(compared), fitted.of_points(points, compared))
+
+
+def _cut_into(
+    points: Floats, compared: Floats, trees: Trees, given: Decision, n_jobs: int | None
+) -> Shown:
+    """Return the clusters of a number that the points do not show by themselves."""
+    number = given.n_clusters
+    if number < 2 or len(points) <= max(number, TIES):
+        return Shown(given)
+    around, cuts = Around.of(points, compared, number), cuts_without_specks(trees, number)
+    candidates = [] if around is None else [around.labels]
+    chosen = fewest_cut(points, number, [*candidates, *(cut.placed for cut in cuts)], n_jobs)
+    if chosen is None:
+        return Shown(given)
+    if around is not None and chosen == 0:
+        return Shown(replace(given, labels=around.labels), around.centers)
+    cut = cuts[chosen - len(candidates)]
+    return Shown(replace(given, labels=cut.labels, specks=tuple(cut.specks.tolist())))
 
 
 def _fullest(depths: list[float]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.ensemble.labels import one_hot
+from conclust.generation.runs import run_kmeans
 from conclust.neighbours import NeighbourGraph
 from conclust.number.borders import borders_are_empty, counts_on_sides, evidence_of
 from conclust.number.constants import (
@@ -21,7 +23,6 @@ from conclust.number.constants import (
     SPHERE_OF_HALVES,
     STARTS,
 )
-from conclust.number.mixture import kmeans_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,13 @@ class Halved:
     depths: list[float]
 
 
+class Discriminants(NamedTuple):
+    """A point is in the cluster of the centre that ``point @ whitening`` is nearest to."""
+
+    centers: Floats
+    whitening: Floats
+
+
 @dataclass(frozen=True, eq=False)
 class Ellipsoids:
     """Means of clusters, and the inverse of the covariance that they share."""
@@ -50,7 +58,7 @@ class Ellipsoids:
     @classmethod
     def fit(cls, points: Floats, n_clusters: int, seed: int) -> Ellipsoids | None:
         """Start from k-means, then place the points by the covariance within the clusters; None if a cluster is lost."""
-        labels = kmeans_labels(points, n_clusters, seed, STARTS)
+        labels = _kmeans_labels(points, n_clusters, seed)
         d = points.shape[1]
         for _ in range(ROUNDS):
             sizes = np.bincount(labels, minlength=n_clusters)
@@ -64,13 +72,29 @@ class Ellipsoids:
                 return None
             covariance = (1 - SPHERE_OF_HALVES) * covariance + SPHERE_OF_HALVES * sphere * np.eye(d)
             found = cls(means, np.linalg.inv(covariance))
-            labels = found.scores(points).argmax(axis=1)
+            labels = found.labels(points)
         return found
 
     def scores(self, points: Floats) -> Floats:
         """Return for each point and cluster what is largest for the nearest mean."""
         axes = self.means @ self.precision
         return np.asarray(points @ axes.T - 0.5 * (axes * self.means).sum(axis=1))
+
+    def labels(self, points: Floats) -> Ints:
+        """Return the cluster of each point."""
+        return np.asarray(self.scores(points).argmax(axis=1), dtype=np.int64)
+
+    def of_points(self, points: Floats, compared: Floats) -> Discriminants:
+        """Return what places the points themselves in the same clusters, which were found in their leading components."""
+        mean = points.mean(axis=0)
+        whitening = np.asarray(np.linalg.cholesky(self.precision), dtype=np.float64)
+        means = self.means @ whitening
+        if (
+            compared.shape[1] < points.shape[1]
+        ):  # the axes of the components, which are uncorrelated
+            axes = (points - mean).T @ compared / (compared * compared).sum(axis=0)
+            whitening = axes @ whitening
+        return Discriminants(np.asarray(means + mean @ whitening), whitening)
 
 
 def divide_by_halves(
@@ -123,13 +147,20 @@ def divide_by_halves(
             found = Ellipsoids.fit(points, K, 0)
             if found is None:
                 continue
-            scores = found.scores(points)
-            labels = scores.argmax(axis=1).astype(np.int64)
-            counts, ends = _fullest_borders(scores)
+            labels = found.labels(points)
+            counts, ends = _fullest_borders(found.scores(points))
             if borders_are_empty(points, graph, labels, ends):
                 depths = np.clip(1.0 - (counts[:, 0] + 1.0) / (counts[:, 1] + 1.0), 0.0, 1.0)
                 return Halved(labels, depths.tolist())
     return None
+
+
+def _kmeans_labels(points: Floats, n_clusters: int, seed: int) -> Ints:
+    """Return the clusters of the best of some runs of k-means."""
+    seeds = np.random.default_rng(seed).integers(2**63, size=STARTS).astype(np.uint64)
+    every = np.tile(np.arange(len(points), dtype=np.int32), (STARTS, 1))
+    points = np.ascontiguousarray(points)
+    return run_kmeans(points, n_clusters, every, seeds, max_iter=300, refills=True).best_labels
 
 
 def _fullest_borders(scores: Floats) -> tuple[Floats, Ints]:

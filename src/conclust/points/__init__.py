@@ -1,22 +1,9 @@
-"""Clusters of a given number and a final refinement by the points, further partitions of them, and doubts about them."""
+"""Clusters of points around centres, further partitions of them, and doubts about them."""
 
+from conclust.points.centers import ClusterCenters
 from conclust.points.doubts import doubts_of_fit
-from conclust.points.given import decide_given
-from conclust.points.refinement import (
-    Refinement,
-    objects_to_refine,
-    refine_by_centers,
-    refined_by_points,
-)
 
-__all__ = [
-    "Refinement",
-    "decide_given",
-    "doubts_of_fit",
-    "objects_to_refine",
-    "refine_by_centers",
-    "refined_by_points",
-]
+__all__ = ["ClusterCenters", "doubts_of_fit"]
 
 
 def __dir__() -> list[str]:

@@ -155,8 +155,8 @@ class Settings:
         Values that fill empty cells of new points.
     category_weight : float or None
         Weight of each column of categories, in numbers of clusterings.
-    refined : bool or None
-        Whether the clusters were moved to their centres.
+    around_centers : bool or None
+        Whether the clusters are those around centres.
     """
 
     method: str | None = None
@@ -175,7 +175,7 @@ class Settings:
     impute: str | None = None
     filling: tuple[float, ...] | None = None
     category_weight: float | None = None
-    refined: bool | None = None
+    around_centers: bool | None = None
 
     def entries(self) -> dict[str, Any]:
         """Return the entry of result.json: the settings, and the scale of points."""

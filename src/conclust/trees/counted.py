@@ -30,7 +30,7 @@ def counted_cut(tree: Floats, n_clusters: int) -> Ints:
     ndarray of int64 of shape (n_objects,)
         Clusters by first appearance; -1 for the objects of specks.
     """
-    least = _LEAST_SHARE * (len(tree) + 1) / n_clusters
+    least = _least(len(tree) + 1, n_clusters)
     for level in range(n_clusters, min(2 * n_clusters, len(tree) + 1) + 1):
         labels = clusters_at(tree, level)
         counted = np.bincount(labels) >= least
@@ -38,3 +38,13 @@ def counted_cut(tree: Floats, n_clusters: int) -> Ints:
             number = np.where(counted, np.cumsum(counted) - 1, -1)
             return np.asarray(number[labels], dtype=np.int64)
     return clusters_at(tree, n_clusters)
+
+
+def has_specks(labels: Ints) -> bool:
+    """Return whether a cluster has fewer than a tenth of the objects that a cluster has on average."""
+    sizes = np.bincount(labels)
+    return bool(sizes.min() < _least(len(labels), len(sizes)))
+
+
+def _least(n: int, n_clusters: int) -> float:
+    return _LEAST_SHARE * n / n_clusters

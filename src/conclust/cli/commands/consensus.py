@@ -157,8 +157,6 @@ def _clustered(
             )
             with talk.during("choosing the number of clusters"):
                 yield
-        elif step == "refine":
-            yield
         else:
             weights = subjects[0].weights
             if weights is not None:
@@ -167,8 +165,7 @@ def _clustered(
                 )
             with _combining(talk, choice, subjects[0], len(points.category_names)):
                 yield
-        if step != "refine":
-            clock.lap(step)
+        clock.lap(step)
 
     with recorded_warnings() as warned, warnings.catch_warnings(), watching(watcher):
         warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
@@ -187,11 +184,11 @@ def _clustered(
         impute=arguments.impute,
         filling=None if filled.values is None else tuple(filled.values.tolist()),
         category_weight=None if weights is None else float(weights[-1]),
-        refined=pipeline.refinement_ is not None,
+        around_centers=pipeline.centers_ is not None,
     )
     table = LabelTable(points.ids, points.id_name, None, arguments.raw)
     model = pipeline.consensus_
-    if pipeline.refinement_ is not None:
+    if pipeline.centers_ is not None:
         model = copy(model)
         model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
     held = _Clustered(points, filled, pipeline)

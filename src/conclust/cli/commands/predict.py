@@ -31,7 +31,7 @@ from conclust.confidence.items import company_of_new
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble
 from conclust.exceptions import FileFormatError, InputError, OutputExistsError, UnseenLabelWarning
-from conclust.pipeline import ConsensusClustering, members_and_refined
+from conclust.pipeline import ConsensusClustering, members_and_centers
 from conclust.placing import labels_by_shares
 from conclust.results.folder import Folder
 from conclust.results.record import Record, Settings, Source, write_record
@@ -318,12 +318,12 @@ def _place(result: _Result, new: _New) -> _Placed:
     sure, way = np.full(n, np.nan), "by their columns"
     if complete.any():
         categories = None if new.labels is None else new.labels[complete]
-        by_members, refined = members_and_refined(model, new.X[complete], categories)
-        if refined is None:
+        by_members, around = members_and_centers(model, new.X[complete], categories)
+        if around is None:
             placed = _by_labels(result, by_members)
         else:
-            confidence = refined[1].max(axis=1)
-            placed = _Placed(*refined, confidence, "by the centres of the clusters")
+            confidence = around[1].max(axis=1)
+            placed = _Placed(*around, confidence, "by the centres of the clusters")
         labels[complete], sure[complete], way = placed.labels, placed.confidence, placed.way
         if placed.membership is not None:
             membership[complete] = placed.membership
