@@ -137,13 +137,6 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 "conclust",
                 ("conclust.consensus.registry",),
             ),
-            (
-                "Methods side by side",
-                "Several methods on one ensemble, with their scores.",
-                "conclust",
-                ("conclust.trials",),
-            ),
-            ("Results of a comparison", "One row per method.", "trials", ()),
         ],
     ),
     "labels": (

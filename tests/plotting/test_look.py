@@ -14,7 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from conclust import EAC, ConsensusClustering, Ensemble, compare
+from conclust import EAC, ConsensusClustering, Ensemble
 from conclust import plotting as P
 from conclust.confidence import object_confidence
 from conclust.evidence import coassociation
@@ -54,7 +54,6 @@ def pictures():
     pac = {k: 0.5 / k for k in partitions}
     M = coassociation(ensemble, normalize=True)
     tree = EAC(5).fit(ensemble)
-    trials = compare(ensemble, ["EAC", "CumulativeVoting", "HBGF"], n_clusters=5, truth=z)
     return {
         "cdf": lambda ax: P.cdf_curves({k: M**k for k in range(2, 9)}, chosen=3, ax=ax),
         "area": lambda ax: P.criterion_curve(pac, "delta", chosen=2, ax=ax),
@@ -66,7 +65,6 @@ def pictures():
         "silhouette": lambda ax: P.silhouette_bars(z, ensemble, ax=ax),
         "tree": lambda ax: P.dendrogram(tree, ax=ax),
         "map": lambda ax: P.partition_map(ensemble, ax=ax),
-        "trials": lambda ax: P.comparison(trials, ax=ax),
         "embedding": lambda ax: P.embedding(Y, z, Y.max(axis=1), ax=ax),
         "heatmap": lambda ax: P.coassociation_heatmap(ensemble, labels={"found": tree}, ax=ax),
     }

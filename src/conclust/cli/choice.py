@@ -52,10 +52,6 @@ def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
     from conclust.consensus.registry import method_named, near_names
 
     method = method_named(name)
-    if name.strip().lower() == "all":
-        refuse(
-            "A result comes from one method. To run all of them, in Python: conclust.compare(labels, 'all')."
-        )
     if method is None:
         near = near_names(name)
         hint = f" Is it {' or '.join(near)}?" if near else ""

@@ -64,9 +64,7 @@ __all__ = [
 
 
 # Packages that fit estimators with numbers of clusters that the user did not request.
-_SEARCHES = tuple(
-    f"conclust.{name}" for name in ("consensus", "selection", "confidence", "trials", "weighting")
-)
+_SEARCHES = tuple(f"conclust.{name}" for name in ("consensus", "selection", "confidence"))
 _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
 
