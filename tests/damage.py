@@ -88,7 +88,6 @@ class Workshop:
         soft = [rng.dirichlet([0.3, 0.3, 0.3], 24) for _ in range(4)]
         Ensemble.from_memberships(soft).save(folder / "soft.npz")
         self.labels += [folder / "ensemble.npz", folder / "soft.npz"]
-        self.blocks = [p for p in self.labels if p.suffix in (".npy", ".parquet")]
         self.zarrs = self._zarrs(labels)
         self._results()
 
@@ -180,13 +179,13 @@ class Workshop:
 
     def _table_case(self, rng: np.random.Generator, here: Path) -> Outcome:
         command = str(
-            rng.choice(["combine", "combine", "cluster", "compare", "blocks", "predict", "weights"])
+            rng.choice(["combine", "combine", "cluster", "compare", "predict", "weights"])
         )
         if command == "predict":
             name = str(rng.choice(["combine", "cluster", "spectral"]))
             pool = self.labels[:-2] if name == "combine" else self.points
         else:
-            pool = {"cluster": self.points, "blocks": self.blocks}.get(command, self.labels)
+            pool = self.points if command == "cluster" else self.labels
         path = pool[rng.integers(len(pool))]
         bad = here / path.name
         bad.write_bytes(damaged(path.read_bytes(), rng))
@@ -196,8 +195,6 @@ class Workshop:
             words = ["cluster", bad, "-k", 2, "--partitions", 3, *key]
         elif command == "compare":
             words = ["compare", bad, self.labels[0]]
-        elif command == "blocks":
-            words = ["combine", bad, "-k", 2, "--method", "qmi", "--blocks"]
         elif command == "predict":
             words = ["predict", self.results[name], bad, *key]
         elif command == "weights":
@@ -263,16 +260,13 @@ class Workshop:
         return self._run(f"{words[0]} {what}", words, here)
 
     def _store_case(self, rng: np.random.Generator, here: Path) -> Outcome:
-        """Damage a Zarr array, and read it in blocks in Python and in the shell."""
+        """Damage a Zarr array, and read it in blocks."""
         path = self.zarrs[rng.integers(len(self.zarrs))]
         bad = here / path.name
         shutil.copytree(path, bad)
         files = sorted(p for p in bad.rglob("*") if p.is_file())
         one = files[rng.integers(len(files))]
         one.write_bytes(damaged(one.read_bytes(), rng))
-        if rng.random() < 0.3:
-            words = ["combine", bad, "-k", 2, "--method", "qmi", "--blocks", "--out", here / "out"]
-            return self._run(f"blocks {path.name}/{one.name}", words, here)
         try:
             LabelStore(bad, block_rows=10).facts  # noqa: B018
         except ConclustError as error:

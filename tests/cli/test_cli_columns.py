@@ -349,39 +349,11 @@ def test_empty_cells_are_imputed_on_request(tmp_path, how, value, capsys):
     assert content["settings"]["filling"][0] == value
 
 
-def test_objects_with_empty_cells_are_dropped(tmp_path, capsys):
-    rows = [[0, 0], [0, 1], ["NA", 0], [9, 1], [9, 0], [9, ""]]
-    path = write(tmp_path / "a.csv", rows, ["x", "y"])
-    more = [
-        "--impute",
-        "drop",
-        "--scale",
-        "none",
-        "--partitions",
-        "4",
-        "--method",
-        "hbgf",
-        "-k",
-        "2",
-    ]
-    assert run("cluster", path, *more, "--out", tmp_path / "o") == 0
-    printed = capsys.readouterr()
-    assert "2 objects with empty cells left out (--impute drop)." in printed.err
-    assert "2 objects without a clustering: label -1." in printed.out
-    rows = read(tmp_path / "o")
-    assert [row["object"] for row in rows] == list("012345")
-    assert [row["label"] for row in rows] == ["0", "0", "-1", "1", "1", "-1"]
-
-
-def test_empty_columns_and_too_few_objects_are_refused(tmp_path, capsys):
+def test_empty_columns_are_refused(tmp_path, capsys):
     path = write(tmp_path / "a.csv", [["", 1], ["NA", 2], ["", 3]], ["x", "y"])
-    for how in ("mean", "drop"):
-        assert run("cluster", path, "--impute", how, "--out", tmp_path / "o") == 1
-        assert re.search("'x' +empty", refusal := capsys.readouterr().err)
-        assert "--drop x" in refusal
-    path = write(tmp_path / "a.csv", [["", 1], [1, ""], [2, 3]], ["x", "y"])
-    assert run("cluster", path, "--impute", "drop", "--out", tmp_path / "o") == 1
-    assert "leaves 1 object of 3" in capsys.readouterr().err
+    assert run("cluster", path, "--impute", "mean", "--out", tmp_path / "o") == 1
+    assert re.search("'x' +empty", refusal := capsys.readouterr().err)
+    assert "--drop x" in refusal
     path = write(tmp_path / "a.csv", [["inf", 1], [1, 2], [2, 3]], ["x", "y"])
     assert run("cluster", path, "--impute", "mean", "--out", tmp_path / "o") == 1
     assert "'inf' in line 2, column 1" in capsys.readouterr().err
@@ -560,7 +532,7 @@ def test_invalid_command_lines_are_refused_in_one_line(capsys):
             "no option --max-cluster. Is it --max-clusters?",
         ),
         (["cluster", "x.csv", "--impute", "medain"], "there is no 'medain'. Is it 'median'?"),
-        (["combine"], "Give a file of labels, or --memberships"),
+        (["combine"], "the following arguments are required: FILE."),
         (["cluster"], "the following arguments are required: FILE."),
         (["combine", "x.csv", "--method", "hbgf"], "HBGF needs the number of clusters: give -k."),
     ):

@@ -6,9 +6,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-import conclust as cc
 import conclust.sc as ccs
-from conclust import report
 from conclust.confidence import inconsistency
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError
 from conclust.metrics import adjusted_rand_index
@@ -189,85 +187,6 @@ def test_tables_are_restored_from_files(graphed, tmp_path):
         )
 
 
-def test_the_clustering_tree_has_the_values_of_its_circles(adata):
-    ax = ccs.pl.clustree(adata, ["leiden_0.5", "leiden_1"])
-    stable = np.asarray(ax.collections[1].get_facecolors())
-    assert len(stable) == 6  # circles of two and of four clusters
-    assert ax.title.get_fontsize() == 8  # the style's font size
-    adata.obs["gene"] = np.where(adata.obs["leiden_0.5"] == "0", 1.0, 3.0)
-    ax = ccs.pl.clustree(adata, ["leiden_0.5"], color="gene")
-    low, high = np.asarray(ax.collections[-1].get_facecolors())
-    assert sorted(text.get_text() for text in ax.texts) == ["0", "1"]  # names of the clusters
-    assert not np.allclose(low, high)
-    assert ax.get_title() == "Clustering tree, by gene"
-    with pytest.raises(InputError, match=r"column of adata\.obs"):
-        ccs.pl.clustree(adata, prefix="leiden_", color="no gene")
-    with pytest.raises(InputError, match="must be numbers"):
-        ccs.pl.clustree(adata, prefix="leiden_", color="cell_type")
-
-
-def test_the_circles_of_the_clustering_tree_have_the_names_of_the_clusters():
-    types = np.repeat(["T cells", "B cells", "a name that is too long"], [30, 20, 10])
-    obs = pd.DataFrame({"x_1": [7] * 60, "x_2": types}, index=[f"c{i}" for i in range(60)])
-    ax = ccs.pl.clustree(anndata.AnnData(obs=obs), prefix="x_")
-    texts = [text.get_text() for text in ax.texts]
-    assert sorted(texts) == ["7", "B cells", "T cells", "a name that is …"]
-    x = {
-        text.get_text(): text.xy[0]
-        for text in ccs.pl.resolutions(anndata.AnnData(obs=obs), prefix="x_").texts
-    }
-    assert {text.get_text(): text.xy[0] for text in ax.texts} == {
-        "7": x["60"],
-        "T cells": x["30"],
-        "B cells": x["20"],
-        "a name that is …": x["10"],
-    }
-
-
-@pytest.mark.parametrize("picture", [ccs.pl.clustree, ccs.pl.resolutions, ccs.pl.coassociation])
-@pytest.mark.parametrize("n", [0, 1])
-def test_pictures_of_fewer_than_two_cells_are_refused(adata, picture, n):
-    with pytest.raises(InputError, match=f"{picture.__name__} needs at least two cells. Got {n}"):
-        picture(adata[:n].copy(), prefix="leiden_")
-
-
-@pytest.mark.parametrize("name", ["clustree", "resolutions", "coassociation", "membership"])
-def test_pictures_are_saved_and_shown(adata, name, tmp_path, monkeypatch):
-    from matplotlib import pyplot
-
-    shown = []
-    monkeypatch.setattr(pyplot, "show", lambda: shown.append(pyplot.gcf()))
-    ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=4)
-    options = {} if name == "membership" else {"prefix": "leiden_"}
-    picture = getattr(ccs.pl, name)
-    ax = picture(adata, **options, save=tmp_path / "cells.pdf", show=True)
-    assert shown == [ax.figure]
-    assert (tmp_path / "cells.pdf").read_bytes().startswith(b"%PDF")
-    picture(adata, **options, save=str(tmp_path / "cells.png"), show=False)
-    assert (tmp_path / "cells.png").read_bytes().startswith(b"\x89PNG")
-    assert len(shown) == 1
-    for save in (True, ".pdf", "cells", 3):
-        with pytest.raises(ParameterError, match=f"'save' parameter of sc.pl.{name}"):
-            picture(adata, **options, save=save)
-    with pytest.raises(ParameterError, match=f"'show' parameter of sc.pl.{name}"):
-        picture(adata, **options, show=None)
-
-
-def test_an_anndata_is_reported(adata, tmp_path):
-    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
-    page = report.write(adata, tmp_path / "cells.html", key="consensus", pictures=False)
-    text = page.read_text("utf-8")
-    assert "cell" in text
-    content = report.account(adata, key="consensus", pictures=False)
-    assert "4 clusters" in content["decision"]["sentence"]
-    with pytest.raises(InputError, match=r"key='consensus'. No key was given; .*\['consensus'\]"):
-        report.write(adata, tmp_path / "x.html")
-    with pytest.raises(InputError, match="There is no 'other'"):
-        report.write(adata, tmp_path / "x.html", key="other")
-    with pytest.raises(InputError, match="which the result is not"):
-        report.write([0, 1], tmp_path / "x.html", key="consensus", ensemble=[[0], [1]])
-
-
 def facts_of(account):
     return {fact["name"]: fact["value"] for fact in account["facts"]}
 
@@ -275,91 +194,6 @@ def facts_of(account):
 def texts_of(account, section):
     (found,) = [part for part in account["sections"] if part["id"] == section]
     return str(found["blocks"])
-
-
-@pytest.mark.parametrize(
-    ("method", "estimator"),
-    [
-        ("PCC", cc.PCC(10, random_state=0)),
-        ("EAC", cc.EAC(4)),
-        (None, cc.AutoConsensus(random_state=0)),
-        ("WEAC", cc.WEAC(4)),
-    ],
-)
-def test_an_anndata_and_its_model_have_the_same_report(adata, method, estimator):
-    n_clusters = estimator.n_clusters
-    ccs.tl.consensus(
-        adata, prefix="leiden_", method=method, n_clusters=n_clusters, names_from="cell_type"
-    )
-    stored = report.account(adata, key="consensus", pictures=False)
-    ensemble = ccs.get.ensemble(adata, list(adata.uns["consensus"]["columns"].index))
-    model = report.account(estimator.fit(ensemble), ensemble=ensemble, pictures=False)
-    assert stored["clusters"] == adata.obs["consensus"].cat.categories.tolist()
-    assert set(stored["clusters"]) == {"T", "B", "NK", "DC"}
-    assert stored["decision"] == model["decision"]
-    facts = facts_of(stored)
-    assert facts == facts_of(model)
-    assert "By chance" in facts
-    assert facts["Mean confidence"] == f"{adata.obs['consensus_confidence'].mean():.3f}"
-    for section in ("run", "cite", "why"):
-        assert texts_of(stored, section) == texts_of(model, section)
-    for section in ("partitions", "clusters"):
-        assert len(texts_of(stored, section)) > 200
-    assert type(estimator).__name__ in texts_of(stored, "run")
-    # The call of the page finds the same consensus.
-    again = adata.copy()
-    del again.obs["consensus"]
-    exec(stored["files"]["call"], {"conclust": cc, "adata": again})
-    assert again.obs["consensus"].tolist() == adata.obs["consensus"].tolist()
-
-
-def test_a_report_follows_categories_that_were_changed_since(adata, tmp_path):
-    ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=10)
-    mean = report.account(adata, key="consensus", pictures=False)["facts"]
-    column = adata.obs["consensus"].cat
-    adata.obs["consensus"] = column.reorder_categories(
-        column.categories[::-1]
-    ).cat.rename_categories(lambda name: f"group {name}")
-    adata.write_h5ad(tmp_path / "cells.h5ad")
-    back = anndata.read_h5ad(tmp_path / "cells.h5ad")
-    turned = report.account(back, key="consensus", pictures=False)
-    assert turned["facts"] == mean
-    assert turned["clusters"] == back.obs["consensus"].cat.categories.tolist()
-    # Two categories that are joined have the sum of their memberships.
-    names = turned["clusters"]
-    joined = back.obs["consensus"].astype(object).replace({names[1]: names[0]})
-    back.obs["consensus"] = joined.astype("category")
-    fewer = report.account(back, key="consensus", pictures=False)
-    assert len(fewer["clusters"]) == len(names) - 1
-    assert float(facts_of(fewer)["Mean confidence"]) >= float(facts_of(turned)["Mean confidence"])
-
-
-@pytest.mark.filterwarnings("ignore:5 objects are missing")
-def test_cells_without_labels_and_a_single_cluster_are_reported(adata):
-    for name in [name for name in adata.obs if name.startswith("leiden_")]:
-        adata.obs.loc[adata.obs.index[:5], name] = np.nan
-    for method in ("PCC", "EAC", None):
-        ccs.tl.consensus(adata, prefix="leiden_", method=method, n_clusters=4)
-        found = report.account(adata, key="consensus", pictures=False)
-        assert found["decision"]["objects_in_no_cluster"] == 5
-        mean = adata.obs["consensus_confidence"].mean()
-        assert facts_of(found)["Mean confidence"] == f"{mean:.3f}"
-    rng = np.random.default_rng(0)
-    for u in range(6):
-        adata.obs[f"noise_{u}"] = pd.Categorical(rng.integers(0, 3, len(adata)).astype(str))
-    ccs.tl.consensus(adata, prefix="noise_")
-    found = report.account(adata, key="consensus", pictures=False)
-    assert found["decision"]["clusters"] == adata.uns["consensus"]["n_clusters"] == 1
-
-
-def test_cells_that_were_placed_are_reported_without_a_method(adata):
-    ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=4)
-    new = adata[:100].copy()
-    ccs.tl.predict(new, adata)
-    placed = report.account(new, key="consensus", pictures=False)
-    assert "By chance" not in facts_of(placed)
-    assert "combined" not in texts_of(placed, "run")
-    assert "PCC" in texts_of(placed, "repeat")
 
 
 def test_a_directed_graph_is_refused(adata):

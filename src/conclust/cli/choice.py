@@ -77,10 +77,6 @@ def choose(arguments: argparse.Namespace) -> Choice:
     method = find(arguments.method or DEFAULT_METHOD, refuse)
     parameters = _number_of_clusters(method, arguments, refuse)
     can = settable(method)
-    if arguments.linkage is not None:
-        if "linkage" not in can:
-            refuse(f"--linkage: {method.estimator} does not build a tree.")
-        parameters["linkage"] = arguments.linkage
     for name, text in _split(arguments.set, refuse):
         if name in _OWN_OPTIONS:
             refuse(f"--set {name}: give {_OWN_OPTIONS[name]} instead.")

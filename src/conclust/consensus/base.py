@@ -313,10 +313,6 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         fit_blocks(self, X)
         self._warn_of_fewer()
 
-    def _reads_all(self, n_samples: int) -> bool:
-        """Return whether labels in blocks are few enough to be read at once and solved in memory."""
-        return False
-
     def _check_number(self, n: int) -> None:
         """Refuse a number of clusters that is not possible with n objects."""
         kind, name = self._number_needed(), type(self).__name__

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,9 +27,8 @@ from conclust.selection.judged.pairs import check_window
 from conclust.selection.resampled.null import OFFERED, Null, Verdict
 from conclust.selection.resampled.points import components_for, read, scores_of
 from conclust.selection.resampled.prediction_strength import prediction_strength
-from conclust.selection.resampled.reference_cache import open_reference_cache
 from conclust.selection.resampled.resampling import check_clusterer, drawn_size
-from conclust.selection.resampled.testing import OneClusterTest, by_silhouette, n_statistics
+from conclust.selection.resampled.testing import OneClusterTest, by_silhouette
 from conclust.selection.second import GAUSSIAN, Clouds, Second, clear_borders, second_test
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Settings, read_numbers
@@ -62,7 +60,6 @@ def choose(
     n_pairs: int = 200_000,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
-    cache_dir: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Selection:
     """Estimate the number of clusters of points: one, by two tests, or the number with stable clusters.
@@ -138,9 +135,6 @@ def choose(
         Source of all random choices.
     n_jobs : int, default=None
         Number of threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
-    cache_dir : path-like or None, default=None
-        Folder that keeps finished references (and the resamples of a clusterer of your own), so that an interrupted
-        call can be resumed. Needs a `random_state`.
     verbose : int, default=0
         1: print progress to standard error.
 
@@ -253,7 +247,6 @@ def choose(
         n_pairs=n_pairs,
         random_state=random_state,
         n_jobs=n_jobs,
-        cache_dir=cache_dir,
     )
     clock = _Clock(reporter(verbose, _OWNER))
     data = _read(call)
@@ -287,7 +280,6 @@ class _Call:
     n_pairs: int
     random_state: Any
     n_jobs: int | None
-    cache_dir: str | PathLike[str] | None
 
 
 class _Seeds(NamedTuple):
@@ -393,13 +385,6 @@ def _settings(call: _Call) -> Settings:
             call.n_references,
             "Fewer references cannot give a p-value that small.",
         )
-    if call.cache_dir is not None and call.random_state is None:
-        refuse(
-            "random_state",
-            _OWNER,
-            "an int with cache_dir, or no later call could draw the same references",
-            None,
-        )
     return Settings(
         ks=(),
         clusterer=call.clusterer,
@@ -409,7 +394,6 @@ def _settings(call: _Call) -> Settings:
         n_references=call.n_references,
         window=ends,
         threads=threads,
-        cache_dir=call.cache_dir,
     )
 
 
@@ -569,7 +553,7 @@ def _resample(data: _Data, clock: _Clock) -> dict[int, Ensemble]:
     resamples = settings.resamples(len(scores), data.seeds.draws)
     ensembles = {}
     for number in settings.ks:
-        labels = resamples.labels(scores, number, threads=settings.threads, real=True)
+        labels = resamples.labels(scores, number, threads=settings.threads)
         ensembles[number] = Ensemble(labels)
         clock.finished(f"resampled K = {number}")
     return ensembles
@@ -608,9 +592,6 @@ def _test(
         tested,
         settings.resamples(len(tested), of_draws),
         seed=of_references,
-        cache=open_reference_cache(
-            settings, tested, n_statistics(settings, len(tested)), of_draws, of_references, widths
-        ),
         report=clock.report,
         widths=widths,
     )
