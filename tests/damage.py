@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.io import savemat
 
 from conclust import Ensemble
 from conclust.blocks import LabelStore
@@ -108,19 +107,12 @@ class Workshop:
         np.save(stem.with_suffix(".npy"), data)
         np.savez(stem.with_name(f"{name}-plain.npz"), X=data)
         np.savez_compressed(stem.with_name(f"{name}-packed.npz"), X=data)
-        savemat(stem.with_suffix(".mat"), {"X": data, "s": {"a": 1}}, do_compression=False)
-        savemat(
-            stem.with_name(f"{name}-packed.mat"), {"X": data, "s": {"a": 1}}, do_compression=True
-        )
-        savemat(stem.with_name(f"{name}-4.mat"), {"X": data.astype(float)}, format="4")
         frame.to_parquet(stem.with_suffix(".parquet"))
         frame.astype(str if name == "labels" else float).to_parquet(
             stem.with_name(f"{name}-text.parquet"), compression="gzip"
         )
         return made + sorted(
-            p
-            for kind in ("npy", "npz", "mat", "parquet")
-            for p in self.folder.glob(f"{name}*.{kind}")
+            p for kind in ("npy", "npz", "parquet") for p in self.folder.glob(f"{name}*.{kind}")
         )
 
     def _zarrs(self, labels: np.ndarray) -> list[Path]:
@@ -189,7 +181,7 @@ class Workshop:
         path = pool[rng.integers(len(pool))]
         bad = here / path.name
         bad.write_bytes(damaged(path.read_bytes(), rng))
-        key = ["--key", "X"] if path.suffix in (".mat", ".npz") and rng.random() < 0.3 else []
+        key = ["--key", "X"] if path.suffix == ".npz" and rng.random() < 0.3 else []
         words: list[Any]
         if command == "cluster":
             words = ["cluster", bad, "-k", 2, "--partitions", 3, *key]

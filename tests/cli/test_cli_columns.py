@@ -11,17 +11,15 @@ import sys
 
 import numpy as np
 import pytest
-from scipy.io import savemat
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import Ensemble
-from conclust._files import matfile
 from conclust.cli import main
 from conclust.cli.options import names as column_names
-from conclust.cli.reading.inputs import Reading, read_ensemble, read_labelling, read_points
+from conclust.cli.reading.inputs import Reading, read_ensemble, read_points
 from conclust.cli.reading.notation import last_word
-from conclust.exceptions import FileFormatError, InputError, OrientationWarning
+from conclust.exceptions import FileFormatError, InputError
 
 AUTO = Reading()
 
@@ -465,32 +463,6 @@ def test_damaged_compressed_tables_are_refused(tmp_path):
             # A bit of the header that does not affect the content may differ. Lines are read while
             # they are unpacked, so a damaged line may be refused before the checksum.
             assert isinstance(actual, str) or np.array_equal(actual, wanted)
-
-
-def test_matlab_files_are_read(tmp_path, monkeypatch):
-    labels = np.repeat([[1, 2], [2, 1]], 5, axis=0)
-    path = tmp_path / "pool.mat"
-    savemat(path, {"members": labels, "gt": labels[:, :1], "note": "text"})
-    assert read_ensemble(path, AUTO).ensemble == Ensemble(labels)
-    assert read_ensemble(path, Reading(key="gt")).ensemble.shape == (10, 1)
-    refused(lambda: read_ensemble(path, Reading(key="z")), "no array 'z'", "'members', 'gt'")
-    savemat(path, {"base": labels.astype(float), "gt": labels[:, 0]})
-    refused(lambda: read_ensemble(path, AUTO), "'base', 'gt'", "Say which with --key")
-    assert read_ensemble(path, Reading(key="base")).ensemble == Ensemble(labels)
-    # MATLAB's vectors are rows as often as columns.
-    np.testing.assert_array_equal(read_labelling(path, Reading(key="gt")).labels, labels[:, 0])
-    savemat(path, {"base": [[1, 1, 2, 2, 3, 3, 3], [1, 1, 1, 2, 2, 3, 3]]})
-    with pytest.warns(OrientationWarning, match="read as 2 objects in 7 clusterings"):
-        assert read_ensemble(path, AUTO).ensemble.shape == (2, 7)
-    savemat(path, {"fea": labels / 2, "gnd": labels[:, :1]})
-    np.testing.assert_array_equal(read_points(path, AUTO).X, labels / 2)
-    savemat(path, {"note": "text"})
-    refused(lambda: read_points(path, AUTO), "does not contain an array of numbers")
-    path.write_bytes(b"MATLAB 5.0 MAT-file" + bytes(200))
-    refused(lambda: read_points(path, AUTO), "pool.mat", error=FileFormatError)
-    savemat(path, {"X": np.ones((50, 50))})
-    monkeypatch.setattr(matfile, "reading_limit", lambda: 1000)
-    refused(lambda: read_points(path, AUTO), "too many for this machine", error=FileFormatError)
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ def add_reading(
     group.add_argument(
         "--key",
         metavar="NAME",
-        help="name of the array in an NPZ or MAT file [the only one, or the first of: labels, L, members, X; of points: X, "
+        help="name of the array in an NPZ file [the only one, or the first of: labels, L, members, X; of points: X, "
         "points, data, fea]",
     )
     return group
