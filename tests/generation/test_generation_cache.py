@@ -508,17 +508,3 @@ def test_parameters_are_rendered_for_keys():
     assert seeded == cache_module.render_clusterer(KMeans(3))
     infinite = cache_module.render_clusterer(DBSCAN(eps=np.inf, metric_params={"p": (1, None)}))
     json.dumps(infinite, allow_nan=False)
-
-
-def test_a_cache_distinguishes_numbers_of_neighbours(tmp_path):
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal([40 * k, 0], size=(60, 2)) for k in range(4)])
-
-    def made(k, folder=None):
-        generator = EnsembleGenerator(
-            ["density", "graph"], 8, n_clusters=2, n_neighbors=k, random_state=0, cache_dir=folder
-        )
-        return generator.fit_transform(X)
-
-    made(5, tmp_path)
-    np.testing.assert_array_equal(made(200, tmp_path), made(200))

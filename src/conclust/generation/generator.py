@@ -49,9 +49,6 @@ from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.running import Progress, run_tasks, warn_of_fewer
 from conclust.generation.scaling import Scale, fits_scale, scaling_of
 from conclust.generation.sizes import type_for
-from conclust.neighbours.graph import Weights
-from conclust.neighbours.leiden import Quality
-from conclust.neighbours.search import Metric
 
 _OWNER = "EnsembleGenerator"
 
@@ -125,19 +122,6 @@ class EnsembleGenerator(
         that an object is tied to. Each graph is embedded once, and a member with K clusters is k-means on the K leading
         columns (FSEC [5]_). None: 4, or a graph for each member if members see different objects or features. Needs
         ``sample_fraction=1``.
-    n_neighbors : int, default=None
-        Number of nearest neighbours of a point in the graph of the "graph" members. None: one of 8 numbers for each
-        member, from 5 to min(40, max(5, 1.5 square root of n_samples)).
-    resolution : float, default=None
-        Resolution of the communities of "graph" members, positive. A higher resolution gives more communities. None:
-        one for each member, spread evenly on a logarithmic scale from .3 to 5.
-    weights : {"jaccard", "uniform"}, default="jaccard"
-        Weights of the graph: the share of the neighbours of two points that both have, or 1.
-    quality : {"modularity", "cpm"}, default="modularity"
-        Quality that the communities maximise: modularity, or the constant Potts model, whose resolution is in units of
-        the mean weight of a pair of objects.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        The distance of the neighbours, for "graph" and "density" members.
     init : {"k-means++", "random"}, default="k-means++"
         Starts of the "kmeans" members. "k-means++": points chosen by greedy k-means++ [6]_, which are far apart, so
         that small clusters near a large one get their own centres. "random": distinct points chosen at random.
@@ -298,7 +282,6 @@ class EnsembleGenerator(
         "sample_fraction": Range(above=0, at_most=1),
         "feature_fraction": Range(above=0, at_most=1),
         "fit_on": Range(at_least=2),
-        "resolution": Range(above=0),
         "cache_dir": check_folder,
     }
 
@@ -310,11 +293,6 @@ class EnsembleGenerator(
     feature_fraction: float = 1.0
     fit_on: int | None = None
     n_graphs: int | None = None
-    n_neighbors: int | None = None
-    resolution: float | None = None
-    weights: Weights = "jaccard"
-    quality: Quality = "modularity"
-    metric: Metric = "euclidean"
     init: Init = "k-means++"
     scale: Scale = "auto"
     max_dense: int = 20_000

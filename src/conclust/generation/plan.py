@@ -18,7 +18,7 @@ from conclust.generation.cache import render_clusterer
 from conclust.generation.kinds.communities import NeighbourRecipe
 from conclust.generation.kinds.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
 from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
-from conclust.generation.kinds.neighbour_options import check_neighbour_options, neighbour_recipes
+from conclust.generation.kinds.neighbour_options import check_graph_alone, neighbour_recipes
 from conclust.generation.kinds.registry import KINDS, METHODS, kinds_of
 from conclust.generation.kinds.searched import GivenGraph
 from conclust.generation.members import (
@@ -118,7 +118,7 @@ def make_plan(
     sizes = Sizes(n, n_objects, d, max(1, round(columns * d)), rows, n_fitted)
     n_partitions: int | None = generator.n_partitions
     _check_graphs(generator)
-    check_neighbour_options(generator, kinds_of(generator.method), given)
+    check_graph_alone(generator, kinds_of(generator.method), given)
     _check_init(generator)
     root = seed_sequence(generator.random_state, OWNER)
     choices = check_numbers(generator.n_clusters, OWNER)
@@ -138,7 +138,7 @@ def make_plan(
         check_choices(choices, sizes)
         return plan_mixed(points, sizes, choices, n_partitions, root, generator.init)
     # Members by neighbours share the same objects, drawn by the seed of the first member.
-    recipes = neighbour_recipes(generator, spawn_seeds(root, 1)[0], given)
+    recipes = neighbour_recipes(spawn_seeds(root, 1)[0], given)
     if pairs is not None:
         if choices is not None:
             expected = (

@@ -78,8 +78,7 @@ def is_named(method: Any) -> bool:
 
 def sees_directions(generator: Any) -> bool:
     """Return whether some members depend on the directions of the points from 0."""
-    by_cosine = isinstance(generator.metric, str) and generator.metric == "cosine"
-    return by_cosine or SPHERICAL.recipe.name in kinds_of(generator.method)
+    return SPHERICAL.recipe.name in kinds_of(generator.method)
 
 
 def rotation_pays(generator: Any, n: int, d: int) -> bool:
