@@ -80,7 +80,7 @@ def test_a_selection_keeps_all_criteria():
         assert column.shape == (4,), name
         assert np.isfinite(column).all(), name
     with_errors = {name for name in selection.table if f"{name}_se" in selection.table}
-    criteria = ("pac", "area", "delta", "rcsi", "sharp", "mean_ari", "prediction_strength")
+    criteria = ("pac", "area", "delta", "rcsi", "sharp", "mean_ari")
     assert with_errors >= {*criteria, "silhouette_points", "min_cluster_consensus"}
     for k in (2, 3, 4, 5):
         assert isinstance(selection.ensembles[k], Ensemble)
@@ -198,7 +198,6 @@ def test_a_custom_clusterer_is_accepted():
     assert selection.n_clusters == 3
     assert selection.p_value == 0.05
     assert selection.settings["clusterer"] == "AgglomerativeClustering()"
-    assert np.isnan(selection.table["prediction_strength"]).all()
     other = quick(X, [2, 3], clusterer=KMeans(n_init=1), n_resamples=10)
     assert other.n_clusters == 3
 
