@@ -573,7 +573,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
-            New points. Members by "multimetric" and "mixed" cannot label them.
+            New points. Members by "mixed" cannot label them.
         partitions : array-like of shape (n_new, n_more), default=None
             Their labels in the further partitions, if ``fit`` got any.
 

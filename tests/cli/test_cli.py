@@ -177,18 +177,6 @@ def test_other_kinds_of_members_are_refused(kinds, capsys):
     assert "Choose from" in capsys.readouterr().err
 
 
-@pytest.mark.long
-def test_members_can_use_random_metrics(tmp_path, out):
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "x.npy", rng.normal(size=(60, 6)) + rng.integers(0, 2, (60, 1)) * 9)
-    arguments = ["--generator", "kmeans+spectral+multimetric", "--partitions", "6", "-k", "2"]
-    assert main(["cluster", str(tmp_path / "x.npy"), *arguments, "--out", str(out), "-q"]) == 0
-    settings = (out / "result.json").read_text()
-    assert json.loads(settings)["settings"]["generator"]["method"][2] == "multimetric"
-    assert main(["report", str(out), "-q"]) == 0
-    assert "under random metrics with many numbers" in (out / "report.html").read_text()
-
-
 # ---- combine
 
 

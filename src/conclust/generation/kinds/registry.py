@@ -7,12 +7,11 @@ from typing import Any
 
 from conclust.generation.kinds.communities import DENSITY, GRAPH
 from conclust.generation.kinds.landmarks import SPECTRAL
-from conclust.generation.kinds.multimetric import MULTIMETRIC
 from conclust.generation.kinds.spherical import SPHERICAL
 from conclust.generation.members import KMEANS, Kind
 
 KINDS: dict[str, Kind] = {
-    kind.recipe.name: kind for kind in (KMEANS, SPHERICAL, SPECTRAL, MULTIMETRIC, GRAPH, DENSITY)
+    kind.recipe.name: kind for kind in (KMEANS, SPHERICAL, SPECTRAL, GRAPH, DENSITY)
 }
 # "auto" and "mixed" make members of several kinds.
 METHODS = ("auto", "kmeans", "mixed", *(name for name in KINDS if name != "kmeans"))
