@@ -90,7 +90,6 @@ def test_a_copy_of_backed_data_is_refused_before_the_fit(adata, tmp_path, monkey
         lambda: ccs.tl.consensus(backed, prefix="leiden_", copy=True),
         lambda: ccs.tl.predict(backed, adata, copy=True),
         lambda: ccs.tl.stability(backed, prefix="leiden_", groupby="cell_type", copy=True),
-        lambda: ccs.tl.members(backed, copy=True),
         lambda: ccs.tl.inconsistency(backed, prefix="leiden_", copy=True),
     ):
         with pytest.raises(InputError, match=r"must be in memory .* adata\.to_memory\(\)"):
