@@ -11,8 +11,7 @@ import conclust
 
 # name of the form -> (class, parameters, closeness to the fit in memory).
 # "equal": to rounding. "batch": equal except for noise, which in memory is attracted by its own labels.
-# "anywhere": like "batch", and objects that are noise in all partitions may be in any cluster. "optimum": the
-# same optimum, reached on another path.
+# "optimum": the same optimum, reached on another path.
 FORMS = {
     "PCC l2": ("PCC", {"divergence": "l2"}, "optimum"),
     "HBGF": ("HBGF", {}, "equal"),
@@ -27,7 +26,6 @@ FORMS = {
         {"utility": "U_cos", "normalized": True, "n_init": 3},
         "batch",
     ),
-    "SEC": ("SEC", {"n_init": 3}, "anywhere"),
     "CumulativeVoting": ("CumulativeVoting", {}, "equal"),
     "CumulativeVoting urcv": ("CumulativeVoting", {"scheme": "urcv"}, "equal"),
     "CumulativeVoting rcv": ("CumulativeVoting", {"scheme": "rcv"}, "equal"),
@@ -36,7 +34,7 @@ FORMS = {
 }
 
 
-TOLERANCE = {"equal": 1e-9, "batch": 1e-9, "anywhere": 1e-9}
+TOLERANCE = {"equal": 1e-9, "batch": 1e-9}
 
 
 def made(form, k=3, seed=0):
