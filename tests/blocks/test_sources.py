@@ -34,7 +34,6 @@ def test_npy_files_are_read(tmp_path):
     store = LabelStore(tmp_path / "labels.npy", block_rows=64)
     same(store)
     assert repr(store) == "LabelStore(200 objects, 6 partitions, 4 blocks)"
-    assert store.facts.fingerprint == LabelStore(LABELS, block_rows=64).facts.fingerprint
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.float64])

@@ -97,11 +97,6 @@ class LabelBlocks(Derived):
         return self.facts.groups
 
     @property
-    def fingerprint(self) -> str:
-        """SHA-256 of labels and weights."""
-        return self.facts.fingerprint
-
-    @property
     def codes(self) -> NDArray[Any]:  # type: ignore[override]
         """Not available: blocks avoid labels of all objects at once."""
         raise UnsupportedEnsembleError(

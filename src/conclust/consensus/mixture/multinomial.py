@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -166,7 +165,6 @@ class MixtureModel(Iterated, PlacingClusterer):
     n_jobs: int | None = None
     verbose: int = 0
     _components: Components = field(init=False)
-    _starts: list[Ints] | None = field(init=False, default=None)
 
     @property
     def components(self) -> Components:
@@ -174,37 +172,14 @@ class MixtureModel(Iterated, PlacingClusterer):
         check_is_fitted(self)
         return self._components
 
-    @contextmanager
-    def starting_from(self, starts: list[Ints]) -> Iterator[None]:
-        """Let ``fit`` begin from given clusters of the objects, each 0 to K - 1, and not at random.
-
-        Parameters
-        ----------
-        starts : list of ndarray of int64 of shape (n_observed,)
-            The clusters of the observed objects.
-
-        Yields
-        ------
-        None
-        """
-        self._starts = starts
-        try:
-            yield
-        finally:
-            self._starts = None
-
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "MixtureModel")
         threads = thread_count(self.n_jobs, "MixtureModel")
         ensemble = ensemble.reweighted(ensemble.relative_weights)
         rows = ensemble.distinct_rows()
         search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
-        if self._starts is None:
-            n_init = fewer_starts(self.n_init, rows, self.n_clusters)
-            best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
-        else:
-            climbs = [search.begin_at(rows, rows.one_of_each(labels)) for labels in self._starts]
-            best = min(climbs, key=search.loss)
+        n_init = fewer_starts(self.n_init, rows, self.n_clusters)
+        best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
         self._components = best.components
         self._report(ensemble, rows, best)
         return best.membership[rows.inverse]
