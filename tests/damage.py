@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.io import savemat
 
 from conclust import Ensemble
 from conclust.blocks import LabelStore
@@ -88,7 +87,6 @@ class Workshop:
         soft = [rng.dirichlet([0.3, 0.3, 0.3], 24) for _ in range(4)]
         Ensemble.from_memberships(soft).save(folder / "soft.npz")
         self.labels += [folder / "ensemble.npz", folder / "soft.npz"]
-        self.blocks = [p for p in self.labels if p.suffix in (".npy", ".parquet")]
         self.zarrs = self._zarrs(labels)
         self._results()
 
@@ -109,19 +107,12 @@ class Workshop:
         np.save(stem.with_suffix(".npy"), data)
         np.savez(stem.with_name(f"{name}-plain.npz"), X=data)
         np.savez_compressed(stem.with_name(f"{name}-packed.npz"), X=data)
-        savemat(stem.with_suffix(".mat"), {"X": data, "s": {"a": 1}}, do_compression=False)
-        savemat(
-            stem.with_name(f"{name}-packed.mat"), {"X": data, "s": {"a": 1}}, do_compression=True
-        )
-        savemat(stem.with_name(f"{name}-4.mat"), {"X": data.astype(float)}, format="4")
         frame.to_parquet(stem.with_suffix(".parquet"))
         frame.astype(str if name == "labels" else float).to_parquet(
             stem.with_name(f"{name}-text.parquet"), compression="gzip"
         )
         return made + sorted(
-            p
-            for kind in ("npy", "npz", "mat", "parquet")
-            for p in self.folder.glob(f"{name}*.{kind}")
+            p for kind in ("npy", "npz", "parquet") for p in self.folder.glob(f"{name}*.{kind}")
         )
 
     def _zarrs(self, labels: np.ndarray) -> list[Path]:
@@ -180,24 +171,22 @@ class Workshop:
 
     def _table_case(self, rng: np.random.Generator, here: Path) -> Outcome:
         command = str(
-            rng.choice(["combine", "combine", "cluster", "compare", "blocks", "predict", "weights"])
+            rng.choice(["combine", "combine", "cluster", "compare", "predict", "weights"])
         )
         if command == "predict":
             name = str(rng.choice(["combine", "cluster", "spectral"]))
             pool = self.labels[:-2] if name == "combine" else self.points
         else:
-            pool = {"cluster": self.points, "blocks": self.blocks}.get(command, self.labels)
+            pool = self.points if command == "cluster" else self.labels
         path = pool[rng.integers(len(pool))]
         bad = here / path.name
         bad.write_bytes(damaged(path.read_bytes(), rng))
-        key = ["--key", "X"] if path.suffix in (".mat", ".npz") and rng.random() < 0.3 else []
+        key = ["--key", "X"] if path.suffix == ".npz" and rng.random() < 0.3 else []
         words: list[Any]
         if command == "cluster":
             words = ["cluster", bad, "-k", 2, "--partitions", 3, *key]
         elif command == "compare":
             words = ["compare", bad, self.labels[0]]
-        elif command == "blocks":
-            words = ["combine", bad, "-k", 2, "--method", "qmi", "--blocks"]
         elif command == "predict":
             words = ["predict", self.results[name], bad, *key]
         elif command == "weights":
@@ -263,16 +252,13 @@ class Workshop:
         return self._run(f"{words[0]} {what}", words, here)
 
     def _store_case(self, rng: np.random.Generator, here: Path) -> Outcome:
-        """Damage a Zarr array, and read it in blocks in Python and in the shell."""
+        """Damage a Zarr array, and read it in blocks."""
         path = self.zarrs[rng.integers(len(self.zarrs))]
         bad = here / path.name
         shutil.copytree(path, bad)
         files = sorted(p for p in bad.rglob("*") if p.is_file())
         one = files[rng.integers(len(files))]
         one.write_bytes(damaged(one.read_bytes(), rng))
-        if rng.random() < 0.3:
-            words = ["combine", bad, "-k", 2, "--method", "qmi", "--blocks", "--out", here / "out"]
-            return self._run(f"blocks {path.name}/{one.name}", words, here)
         try:
             LabelStore(bad, block_rows=10).facts  # noqa: B018
         except ConclustError as error:

@@ -42,7 +42,7 @@ from conclust.exceptions import ConclustError
 mpl.use("Agg")
 SECONDS = 2.0
 # Functions that are called elsewhere, write files, take minutes by design, or only hold results.
-_LEFT_OUT = {"write", "demo", "register", "load", "available", "checkpoint", "BlockedArray", "look"}
+_LEFT_OUT = {"write", "demo", "load", "available", "BlockedArray", "look"}
 _FOLDERS = ("sc", "exceptions", "consensus")
 
 

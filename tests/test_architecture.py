@@ -64,7 +64,6 @@ FLOORS = {
     "points": (4, 1),
     "pipeline": (4, 2),
     "topics": (4, 2),
-    "trials": (4, 3),
     "results": (4, 3),
     # 5 edges
     "datasets": (5, 0),

@@ -129,20 +129,14 @@ def test_cluster_with_categories_gives_the_result_of_the_pipeline(points, file, 
     out = tmp_path / "out"
     more = ["--partitions", str(FEW), "-k", "3", "--categories", "kind"]
     same(fitted(X, 3, kinds[:, None]), shell("cluster", file, out, *more), out)
-    weighted = Ensemble(kinds[:, None], weights=[2.5])
-    written = shell("cluster", file, tmp_path / "two", *more, "--category-weight", "2.5")
-    same(fitted(X, 3, weighted), written, tmp_path / "two")
 
 
-def test_resampling_with_categories_and_a_cache_gives_the_result_of_the_pipeline(
-    points, file, tmp_path
-):
+def test_resampling_with_categories_gives_the_result_of_the_pipeline(points, file, tmp_path):
     X, kinds = points
-    more = ["--partitions", str(FEW), "-k", "auto", "--categories", "kind", "--cache"]
-    shell("cluster", file, tmp_path / "first", *more, str(tmp_path / "cache"))
-    written = shell("cluster", file, tmp_path / "second", *more, str(tmp_path / "cache"))
+    more = ["--partitions", str(FEW), "-k", "auto", "--categories", "kind"]
+    written = shell("cluster", file, tmp_path / "out", *more)
     model = fitted(X, "auto", kinds[:, None])
-    same(model, written, tmp_path / "second")
+    same(model, written, tmp_path / "out")
     assert written["selection"]["p_value"] == model.selection_.p_value
 
 
@@ -225,22 +219,3 @@ def test_new_points_go_to_the_same_clusters(points, file, tmp_path):
     assert main(["predict", str(out), str(file), "-q", "--out", str(placed)]) == 0
     expected = fitted(X, 3, kinds[:, None]).predict(X, partitions=kinds[:, None])
     np.testing.assert_array_equal(column(placed / "labels.csv", "label", int), expected)
-
-
-def test_excluded_objects_change_no_other_label(points, file, tmp_path):
-    X, kinds = points
-    lines = file.read_text().splitlines()
-    lines[4] = "," + lines[4].split(",", 1)[1]
-    file.write_text("\n".join(lines) + "\n")
-    out = tmp_path / "out"
-    more = ["--partitions", str(FEW), "-k", "3", "--categories", "kind", "--impute", "drop"]
-    shell("cluster", file, out, *more)
-    kept = np.arange(len(X)) != 3
-    labels = column(out / "labels.csv", "label", int)
-    model = fitted(X[kept], 3, kinds[kept, None])
-    np.testing.assert_array_equal(labels[kept], model.labels_)
-    assert labels[3] == -1
-    assert main(["predict", str(out), str(file), "-q", "--out", str(tmp_path / "placed")]) == 0
-    assert by_chance(report.account(out, pictures=False)) == by_chance(
-        report.account(model, pictures=False)
-    )

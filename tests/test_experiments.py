@@ -435,7 +435,7 @@ def test_every_criterion_is_compared_with_the_classes(tmp_path, monkeypatch):
     assert {name: row[name] for name in columns} == dict.fromkeys(columns, "3")
     assert float(row["ARI chosen"]) == 1.0
     numbers = list(row)[list(row).index("RCSI") : list(row).index("ARI chosen")]
-    assert len(numbers) == 9
+    assert len(numbers) == 7
     assert all(1 <= int(row[name]) <= 10 for name in numbers)
 
 

@@ -231,9 +231,6 @@ def test_spectral_members_of_points_whose_squares_are_infinite_are_refused():
 @pytest.mark.parametrize(
     "make",
     [
-        cc.datasets.circles_and_gaussians,
-        cc.datasets.two_bananas,
-        cc.datasets.smiling_face,
         cc.datasets.rings,
         cc.datasets.spirals,
     ],

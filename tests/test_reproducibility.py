@@ -32,7 +32,7 @@ labels = EnsembleGenerator(
     "kmeans", n_partitions=12, sample_fraction=0.7, feature_fraction=0.7, scale="minmax", random_state=1
 ).fit_transform(X)
 mixed = EnsembleGenerator("mixed", n_clusters=[3, 5], random_state=1).fit_transform(X)
-spectral = EnsembleGenerator(["spectral", "multimetric"], 5, random_state=1).fit_transform(X)
+spectral = EnsembleGenerator(["spectral", "graph"], 5, random_state=1).fit_transform(X)
 ensemble = Ensemble(labels, weights=rng.random(12))
 add(labels, mixed, spectral, coassociation(ensemble), coassociation(labels))
 pairs = sample_pairs(ensemble, 10, random_state=2)

@@ -1,7 +1,6 @@
 """conclust.sc needs only obs, obsm and uns: tested without anndata (the rest is in tests/sc)."""
 
 import copy
-import sys
 
 import numpy as np
 import pandas as pd
@@ -10,7 +9,6 @@ from tests.cases import planted
 
 import conclust as cc
 import conclust.sc as ccs
-from conclust.exceptions import MissingExtraError
 
 
 class Annotated:
@@ -39,7 +37,7 @@ def test_columns_of_every_kind_give_the_same_labels(cells):
     assert ccs.get.ensemble(adata, prefix="run_") == ensemble
 
 
-def test_tools_and_plots_work_without_anndata(cells):
+def test_tools_work_without_anndata(cells):
     adata, ensemble = cells
     adata.uns["type_colors"] = ["red", "green", "blue"]
     ccs.tl.consensus(adata, prefix="run_", n_clusters=3, names_from="type", colors_from="type")
@@ -58,13 +56,3 @@ def test_tools_and_plots_work_without_anndata(cells):
     actual = ccs.tl.consensus(adata, prefix="run_", method="EAC", n_clusters=3, copy=True)
     assert "consensus_membership" in adata.obsm
     assert "consensus_membership" not in actual.obsm
-    drawn = {tuple(c.get_facecolor()[0][:3]) for c in ccs.pl.membership(adata).collections}
-    assert (1.0, 0.0, 0.0) in drawn
-    assert ccs.pl.resolutions(adata, ["run_0", "run_1"]).get_title()
-    assert "cells" in ccs.pl.coassociation(adata, prefix="run_", groupby="type").get_title()
-
-
-def test_the_namespace_requires_anndata(monkeypatch):
-    monkeypatch.setitem(sys.modules, "anndata", None)
-    with pytest.raises(MissingExtraError, match=r"needs anndata 0\.12 or newer"):
-        ccs.register()

@@ -137,13 +137,6 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 "conclust",
                 ("conclust.consensus.registry",),
             ),
-            (
-                "Methods side by side",
-                "Several methods on one ensemble, with their scores.",
-                "conclust",
-                ("conclust.trials",),
-            ),
-            ("Results of a comparison", "One row per method.", "trials", ()),
         ],
     ),
     "labels": (
@@ -184,7 +177,6 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
         "AnnData",
         [
             ("Columns of an AnnData", "Functions that write into it.", "sc.tl", ()),
-            ("Pictures of an AnnData", "Pictures of its columns and their consensus.", "sc.pl", ()),
             ("Content of an AnnData", "Its columns as objects of conclust.", "sc.get", ()),
             ("Accessor of an AnnData", "The same functions as a namespace.", "sc", ()),
         ],

@@ -1,6 +1,6 @@
 """
-Can k-means find half rings and a face?
-=======================================
+Can k-means find half rings and rings?
+======================================
 
 Not by itself: it finds round groups. But members that cut the shapes into many small pieces, different ones each time, show
 which points are neighbours, and a tree built from this evidence follows the shape.
@@ -12,7 +12,7 @@ from sklearn.cluster import KMeans
 import conclust as cc
 from conclust import datasets, metrics
 
-sets = [(datasets.half_rings(random_state=0), 2), (datasets.smiling_face(random_state=0), 4)]
+sets = [(datasets.half_rings(random_state=0), 2), (datasets.rings(random_state=0), 3)]
 
 
 def draw(ax, data, labels, title):

@@ -53,10 +53,8 @@ KINDS: dict[str, dict[str, int]] = {
     "both": {"kmeans": 20, "spectral": 20},
     "both, 3 : 1": {"kmeans": 30, "spectral": 10},
     "both, 1 : 3": {"kmeans": 10, "spectral": 30},
-    "multimetric": {"multimetric": 40},
-    "all three": {"kmeans": 14, "spectral": 13, "multimetric": 13},
 }
-SEED_OF = {"kmeans": 0, "spectral": 1, "multimetric": 2}
+SEED_OF = {"kmeans": 0, "spectral": 1}
 METHODS: dict[str, Callable[[int], Any]] = {
     "AutoConsensus": lambda k: AutoConsensus(k, random_state=0),
     "EAC": EAC,

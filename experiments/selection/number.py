@@ -191,7 +191,6 @@ def real(arguments: argparse.Namespace) -> Iterator[Row]:
         )
         table, k = found.table, found.k
         classes = len(np.unique(data.y))
-        strong = k[table["prediction_strength"] >= 0.8]
         grown = k[table["delta"] > 0.1]
         best = partial(_best, found)
         at = classes if classes in found.labels else int(k[-1])
@@ -207,10 +206,8 @@ def real(arguments: argparse.Namespace) -> Iterator[Row]:
             "mean ARI": best("mean_ari"),
             "least PAC": best("pac", -1.0),
             "silhouette X": best("silhouette_points"),
-            "prediction strength": int(strong[-1]) if len(strong) else 1,
             "delta > 0.1": int(grown[-1]) if len(grown) else 1,
             "cluster consensus": best("min_cluster_consensus"),
-            "lifetime": best("lifetime"),
             "ARI chosen": adjusted_rand_index(data.y, found.labels_),
             "ARI at classes": adjusted_rand_index(data.y, found.labels[at]),
         }

@@ -40,7 +40,7 @@ def ensembles(X: NDArray[np.float64], seed: int, members: int) -> dict[str, Ense
     for weigh in (True, False):
         makes = MultiViewGenerator(base, members, weigh=weigh, random_state=seed, n_jobs=1)
         name = "all views" if weigh else "all views, not weighted"
-        found[name] = makes.fit(X, columns=VIEWS).ensemble_
+        found[name] = makes.fit({name: X[:, of] for name, of in VIEWS.items()}).ensemble_
     for name, columns in {"one matrix": slice(None), **VIEWS}.items():
         one = EnsembleGenerator(scale="standard", n_partitions=members, random_state=seed, n_jobs=1)
         found[name] = Ensemble(one.fit_transform(X[:, columns]))

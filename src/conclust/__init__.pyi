@@ -18,7 +18,6 @@ from conclust import results as results
 from conclust import sc as sc
 from conclust import selection as selection
 from conclust import similarity as similarity
-from conclust import trials as trials
 from conclust import weighting as weighting
 from conclust._files.saving import load as load
 from conclust.consensus.auto import AutoConsensus as AutoConsensus
@@ -85,7 +84,6 @@ from conclust.networks import GraphConsensus as GraphConsensus
 from conclust.pipeline import ConsensusClustering as ConsensusClustering
 from conclust.results.frames import to_frame as to_frame
 from conclust.topics import TopicConsensus as TopicConsensus
-from conclust.trials import compare as compare
 
 _HOMES: dict[str, str]
 _MODULES: tuple[str, ...]
@@ -148,7 +146,6 @@ __all__ = [
     "best_by_anmi",
     "blocks",
     "coassociation",
-    "compare",
     "confidence",
     "consensus",
     "copresence",
@@ -174,6 +171,5 @@ __all__ = [
     "selection",
     "similarity",
     "to_frame",
-    "trials",
     "weighting",
 ]

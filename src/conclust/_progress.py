@@ -152,16 +152,6 @@ def listening(verbose: Any, owner: str) -> Iterator[None]:
         _WORK.reset(before)
 
 
-@contextmanager
-def without_reports() -> Iterator[None]:
-    """Keep the progress of the work within from the outer listener: of many short fits inside one."""
-    before = _WORK.set(None)
-    try:
-        yield
-    finally:
-        _WORK.reset(before)
-
-
 # Context managers that surround each step of a pipeline.
 _WATCHER: ContextVar[Callable[..., AbstractContextManager[None]] | None] = ContextVar(
     "conclust steps", default=None

@@ -70,7 +70,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         Number of clusters, or their maximum number for a consensus that treats it as a bound. It overrides the number
         of an estimator given as `consensus`. "auto": the number from 2 to 10 that resampling of the points supports,
         or one cluster if the p-value is large. This calls :func:`conclust.selection.choose` with 39 references of at
-        most 1,000 objects, and with the scale, `n_jobs` and `cache_dir` of the generator; further partitions are its
+        most 1,000 objects, and with the scale and `n_jobs` of the generator; further partitions are its
         categories. None: the number is left to the consensus; with the default consensus, the points determine it
         (see the notes).
     min_clusters : int, default=1
@@ -259,8 +259,6 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
                         self.ensemble_,
                         self._n_made,
                         seed=seeds[3],
-                        # Without a seed, later fits could not draw the same references.
-                        cached=self.random_state is not None,
                         verbose=self.verbose,
                     )
                 consensus.set_params(n_clusters=self.selection_.n_clusters)
@@ -554,7 +552,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
-            New points. Members by "multimetric" and "mixed" cannot label them.
+            New points. Members by "mixed" cannot label them.
         partitions : array-like of shape (n_new, n_more), default=None
             Their labels in the further partitions, if ``fit`` got any.
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conclust import CumulativeVoting, Ensemble
-from conclust.blocks import BlockedArray, LabelStore, checkpoint
+from conclust.blocks import BlockedArray, LabelStore
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -46,23 +46,3 @@ def test_many_merges_equal_those_in_memory(scheme, kind):
     seen = (labels != -1).any(axis=1)
     np.testing.assert_allclose(np.asarray(before)[seen], whole.reference_membership_, atol=1e-12)
     np.testing.assert_allclose(np.asarray(before)[~seen], 1.0 / before.shape[1])
-
-
-@pytest.mark.parametrize("done", ["votes", "merges"])
-def test_a_second_run_repeats_the_counts_of_the_first(done, tmp_path):
-    # The checkpoint holds votes and merges, but not the arrays of blocks.
-    labels, weights = split("noise")
-    store = LabelStore(labels, weights=weights, block_rows=33)
-    plain = CumulativeVoting(3).fit(store)
-    with checkpoint(tmp_path):
-        CumulativeVoting(3).fit(store)
-        assert {path.name for path in tmp_path.iterdir()} == {
-            "fit.json",
-            "votes.npz",
-            "merges.npz",
-        }
-        if done == "votes":
-            (tmp_path / "merges.npz").unlink()
-        refitted = CumulativeVoting(3).fit(store)
-    np.testing.assert_array_equal(np.asarray(refitted.membership_), np.asarray(plain.membership_))
-    np.testing.assert_array_equal(refitted.merged_, plain.merged_)

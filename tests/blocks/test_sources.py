@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from tests.cases import planted
 
-from conclust import HBGF, MCLA, Ensemble
-from conclust.blocks import BlockedArray, LabelStore, checkpoint
+from conclust import HBGF, LWGP, Ensemble
+from conclust.blocks import BlockedArray, LabelStore
 from conclust.blocks.sources import open_source
 from conclust.exceptions import InputError
 
@@ -34,7 +34,6 @@ def test_npy_files_are_read(tmp_path):
     store = LabelStore(tmp_path / "labels.npy", block_rows=64)
     same(store)
     assert repr(store) == "LabelStore(200 objects, 6 partitions, 4 blocks)"
-    assert store.facts.fingerprint == LabelStore(LABELS, block_rows=64).facts.fingerprint
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.float64])
@@ -127,10 +126,10 @@ def test_parquet_files_are_read_in_pieces(tmp_path):
         assert set(names[1]) == {"name 0", "name 1", "name 2"}
         assert set(names[0]) == set(names[3]) == {0, 1, 2}
     np.testing.assert_array_equal(
-        MCLA(3, random_state=0).fit(one).labels_, MCLA(3, random_state=0).fit(many).labels_
+        LWGP(3, random_state=0).fit(one).labels_, LWGP(3, random_state=0).fit(many).labels_
     )
-    in_memory = MCLA(3, random_state=0).fit(table)
-    np.testing.assert_array_equal(MCLA(3, random_state=0).fit(one).labels_, in_memory.labels_)
+    in_memory = LWGP(3, random_state=0).fit(table)
+    np.testing.assert_array_equal(LWGP(3, random_state=0).fit(one).labels_, in_memory.labels_)
 
 
 def test_columns_can_be_selected(tmp_path):
@@ -174,14 +173,6 @@ def test_errors_about_labels_in_blocks_are_those_in_memory(value):
     with pytest.raises(InputError) as in_blocks:
         _ = LabelStore(bad, block_rows=50).facts
     assert str(in_blocks.value) == str(whole.value)
-
-
-def test_a_checkpoint_belongs_to_one_process_at_a_time(tmp_path):
-    with checkpoint(tmp_path), pytest.raises(InputError, match="in use, by another process"):
-        checkpoint(tmp_path).__enter__()
-    for _ in range(2):
-        with checkpoint(tmp_path):
-            assert list(tmp_path.iterdir()) == []
 
 
 def test_a_source_can_be_sent_to_another_process(tmp_path):

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from conclust import ConsensusClustering, Ensemble, EnsembleGenerator
+from conclust import Ensemble
 from conclust._files import spreadsheets as _spreadsheets
 from conclust.cli import main, refusals
 from conclust.cli.commands import consensus
@@ -119,8 +119,8 @@ def test_known_classes_change_no_label(iris, tmp_path):
 
 
 def test_cluster_runs_eac_and_repeats_its_seed(iris, tmp_path, capsys):
-    more = ["--method", "eac", "--linkage", "ward", "--clusters", "3", "--scale", "none"]
-    assert cluster(iris, tmp_path / "a", *more, "--sample-fraction", "0.8") == 0
+    more = ["--method", "eac", "--set", "linkage=ward", "--clusters", "3", "--scale", "none"]
+    assert cluster(iris, tmp_path / "a", *more) == 0
     assert "columns not scaled" in capsys.readouterr().err.lower()
     written = [
         "ensemble.npz",
@@ -131,44 +131,11 @@ def test_cluster_runs_eac_and_repeats_its_seed(iris, tmp_path, capsys):
     ]
     assert listing(tmp_path / "a") == written
     assert list(table(tmp_path / "a/labels.csv")[0]) == ["flower", "label", "confidence"]
-    assert cluster(iris, tmp_path / "b", *more, "--sample-fraction", "0.8") == 0
+    assert cluster(iris, tmp_path / "b", *more) == 0
     same = [(tmp_path / x / "ensemble.npz").read_bytes() for x in "ab"]
     assert same[0] == same[1]
-    assert Ensemble.load(tmp_path / "a/ensemble.npz").has_missing
     assert cluster(iris, tmp_path / "c", *more, "--seed", "1") == 0
     assert (tmp_path / "c/ensemble.npz").read_bytes() != same[0]
-
-
-def test_members_can_be_fitted_on_a_sample(iris, tmp_path, capsys):
-    assert cluster(iris, tmp_path / "a", "--fit-on", "60", "-k", "3") == 0
-    made = json.loads((tmp_path / "a/result.json").read_text())["settings"]["generator"]
-    assert made["fit_on"] == 60
-    ensemble = Ensemble.load(tmp_path / "a/ensemble.npz")
-    assert not ensemble.has_missing  # all objects are labelled
-    assert cluster(iris, tmp_path / "b", "-k", "3") == 0
-    assert Ensemble.load(tmp_path / "b/ensemble.npz").codes.tobytes() != ensemble.codes.tobytes()
-    assert cluster(iris, tmp_path / "c", "--fit-on", "150", "-k", "3") == 0
-    same = [(tmp_path / x / "ensemble.npz").read_bytes() for x in "bc"]
-    assert same[0] == same[1]
-    capsys.readouterr()
-    assert cluster(iris, tmp_path / "d", "--fit-on", "60", "--generator", "multimetric") == 1
-    assert "'fit_on' parameter" in capsys.readouterr().err
-
-
-def test_spectral_members_share_graphs(iris, tmp_path, capsys):
-    spectral = ("--generator", "kmeans+spectral", "--partitions", "8", "-k", "3")
-    assert cluster(iris, tmp_path / "a", *spectral, "--graphs", "1") == 0
-    made = json.loads((tmp_path / "a/result.json").read_text())["settings"]["generator"]
-    assert made["n_graphs"] == 1
-    ensemble = Ensemble.load(tmp_path / "a/ensemble.npz")
-    generator = EnsembleGenerator(["kmeans", "spectral"], 8, n_graphs=1, n_jobs=1)
-    model = ConsensusClustering(generator=generator, n_clusters=3, random_state=0)
-    expected = model.fit(load_iris().data).ensemble_.labels
-    np.testing.assert_array_equal(ensemble.labels, expected)
-    assert main(["predict", str(tmp_path / "a"), str(iris), "--out", str(tmp_path / "p")]) == 0
-    capsys.readouterr()
-    assert cluster(iris, tmp_path / "b", "--generator", "kmeans", "--graphs", "1") == 1
-    assert "'n_graphs' parameter" in capsys.readouterr().err
 
 
 def test_mixed_ensemble_and_cache(tmp_path, out, capsys):
@@ -208,24 +175,6 @@ def test_other_kinds_of_members_are_refused(kinds, capsys):
     with pytest.raises(SystemExit):
         build_parser().parse_args(["cluster", "x.csv", "--generator", kinds])
     assert "Choose from" in capsys.readouterr().err
-
-
-@pytest.mark.long
-def test_members_can_use_random_metrics(tmp_path, out):
-    rng = np.random.default_rng(0)
-    np.save(tmp_path / "x.npy", rng.normal(size=(60, 6)) + rng.integers(0, 2, (60, 1)) * 9)
-    arguments = ["--generator", "kmeans+spectral+multimetric", "--partitions", "6", "-k", "2"]
-    assert main(["cluster", str(tmp_path / "x.npy"), *arguments, "--out", str(out), "-q"]) == 0
-    settings = (out / "result.json").read_text()
-    assert json.loads(settings)["settings"]["generator"]["method"][2] == "multimetric"
-    assert main(["report", str(out), "-q"]) == 0
-    assert "under random metrics with many numbers" in (out / "report.html").read_text()
-
-
-def test_raw_writes_names_unguarded(iris, out):
-    assert cluster(iris, out, "--max-clusters", "3", "--raw", "--quiet") == 0
-    assert table(out / "labels.csv")[0]["flower"] == "=f(0)"
-    assert table(out / "memberships.csv")[1]["flower"] == "=f(1)"
 
 
 # ---- combine
@@ -326,9 +275,6 @@ def test_wrong_command_lines_exit_with_2(capsys):
         ["cluster", "x.csv", "y.csv"],
         ["cluster", "x.csv", "--out", "o", "--max-clusters", "0"],
         ["cluster", "x.csv", "--out", "o", "--max-clusters", "2.5"],
-        ["cluster", "x.csv", "--out", "o", "--sample-fraction", "0"],
-        ["cluster", "x.csv", "--out", "o", "--sample-fraction", "nan"],
-        ["cluster", "x.csv", "--out", "o", "--fit-on", "1"],
         ["cluster", "x.csv", "--out", "o", "--seed", "-1"],
         ["cluster", "x.csv", "--out", "o", "--jobs", "0"],
         ["cluster", "x.csv", "--out", "o", "--method", "kmeans"],
@@ -338,10 +284,6 @@ def test_wrong_command_lines_exit_with_2(capsys):
         ["cluster", "x.csv", "--out", "o", "--columns", "a,,b"],
         ["cluster", "x.csv", "--out", "o", "--decimal", "x"],
         ["cluster", "x.csv", "--out", "o", "--impute", "magic"],
-        ["cluster", "x.csv", "--out", "o", "--category-weight", "0"],
-        ["cluster", "x.csv", "--out", "o", "--category-weight", "2"],
-        ["select", "x.csv", "--out", "o", "--category-weight", "2"],
-        ["combine", "x.csv", "--out", "o", "--linkage", "single"],
         ["combine", "x.csv", "--out", "o", "-q", "-v"],
     ):
         with pytest.raises(SystemExit) as ended:
@@ -412,9 +354,7 @@ def test_parameters_that_do_not_suit_the_data_exit_with_1(matrix, out, capsys):
     assert not out.exists()
 
 
-def test_errors_name_the_option_and_the_parameter(iris, out, capsys):
-    assert cluster(iris, out, "--generator", "kmeans", "--graphs", "3") == 1
-    assert "'n_graphs' parameter of EnsembleGenerator (--graphs) must be" in capsys.readouterr().err
+def test_errors_name_the_option_and_the_parameter():
     assert (
         with_option("The 'beta' parameter of WEAC must be")
         == "The 'beta' parameter of WEAC must be"
@@ -442,7 +382,7 @@ def fail_with(error):
     [
         (KeyboardInterrupt(), 130, "interrupted; nothing was written."),
         (RuntimeError("oops"), 70, "internal error: RuntimeError: oops"),
-        (MemoryError(), 1, "not have enough memory for these data. --blocks reads labels"),
+        (MemoryError(), 1, "not have enough memory for these data."),
         (OSError(28, "No space left on device", "x"), 1, "x: No space left on device."),
         (ParameterError("A sentence."), 1, "A sentence."),
         (BrokenPipeError(), 0, ""),

@@ -83,8 +83,6 @@ def test_the_shell_combines_answers(tmp_path, capsys):
         (["--columns", "card,person"], "needs three columns"),
         (["--columns", "card,person,heap"], "has no column 'heap'"),
         (["--columns", "card,person,pile", "--id-column", "card"], "Leave --id-column"),
-        (["--columns", "card,person,pile", "--blocks"], "answers are read at once"),
-        (["--columns", "card,person,pile", "--burn", "3"], "--burn is for draws"),
     ],
 )
 def test_unreadable_answers_are_refused(options, message, tmp_path, capsys):

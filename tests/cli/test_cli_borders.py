@@ -106,21 +106,6 @@ def test_the_output_begins_with_the_headline(tmp_path, capsys):
     )
 
 
-def test_alpha_sets_the_level(tmp_path, capsys):
-    np.save(tmp_path / "points.npy", blobs())
-    given = ["cluster", str(tmp_path / "points.npy"), "-k", "3", *MEMBERS]
-    with pytest.raises(SystemExit):
-        main([*given, "--alpha", "0.01"])
-    assert "--alpha is the level of --borders" in capsys.readouterr().err
-    out = tmp_path / "out"
-    assert main([*given, "--borders", "--alpha", "0.01", "--out", str(out)]) == 0
-    actual = results.load(out).borders
-    assert actual.alpha == actual.tree.alpha == 0.01
-    held = f"{actual.n_held} of {len(actual.table['holds'])}"
-    assert actual.n_held >= 1
-    assert actual.headline() == f"3 clusters; {held} borders hold (p < .01, Holm)"
-
-
 def test_one_cluster_has_no_border(tmp_path, capsys):
     np.save(tmp_path / "points.npy", blobs(60))
     out = tmp_path / "out"

@@ -11,17 +11,15 @@ import sys
 
 import numpy as np
 import pytest
-from scipy.io import savemat
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import Ensemble
-from conclust._files import matfile
 from conclust.cli import main
 from conclust.cli.options import names as column_names
-from conclust.cli.reading.inputs import Reading, read_ensemble, read_labelling, read_points
+from conclust.cli.reading.inputs import Reading, read_ensemble, read_points
 from conclust.cli.reading.notation import last_word
-from conclust.exceptions import FileFormatError, InputError, OrientationWarning
+from conclust.exceptions import FileFormatError, InputError
 
 AUTO = Reading()
 
@@ -349,39 +347,11 @@ def test_empty_cells_are_imputed_on_request(tmp_path, how, value, capsys):
     assert content["settings"]["filling"][0] == value
 
 
-def test_objects_with_empty_cells_are_dropped(tmp_path, capsys):
-    rows = [[0, 0], [0, 1], ["NA", 0], [9, 1], [9, 0], [9, ""]]
-    path = write(tmp_path / "a.csv", rows, ["x", "y"])
-    more = [
-        "--impute",
-        "drop",
-        "--scale",
-        "none",
-        "--partitions",
-        "4",
-        "--method",
-        "hbgf",
-        "-k",
-        "2",
-    ]
-    assert run("cluster", path, *more, "--out", tmp_path / "o") == 0
-    printed = capsys.readouterr()
-    assert "2 objects with empty cells left out (--impute drop)." in printed.err
-    assert "2 objects without a clustering: label -1." in printed.out
-    rows = read(tmp_path / "o")
-    assert [row["object"] for row in rows] == list("012345")
-    assert [row["label"] for row in rows] == ["0", "0", "-1", "1", "1", "-1"]
-
-
-def test_empty_columns_and_too_few_objects_are_refused(tmp_path, capsys):
+def test_empty_columns_are_refused(tmp_path, capsys):
     path = write(tmp_path / "a.csv", [["", 1], ["NA", 2], ["", 3]], ["x", "y"])
-    for how in ("mean", "drop"):
-        assert run("cluster", path, "--impute", how, "--out", tmp_path / "o") == 1
-        assert re.search("'x' +empty", refusal := capsys.readouterr().err)
-        assert "--drop x" in refusal
-    path = write(tmp_path / "a.csv", [["", 1], [1, ""], [2, 3]], ["x", "y"])
-    assert run("cluster", path, "--impute", "drop", "--out", tmp_path / "o") == 1
-    assert "leaves 1 object of 3" in capsys.readouterr().err
+    assert run("cluster", path, "--impute", "mean", "--out", tmp_path / "o") == 1
+    assert re.search("'x' +empty", refusal := capsys.readouterr().err)
+    assert "--drop x" in refusal
     path = write(tmp_path / "a.csv", [["inf", 1], [1, 2], [2, 3]], ["x", "y"])
     assert run("cluster", path, "--impute", "mean", "--out", tmp_path / "o") == 1
     assert "'inf' in line 2, column 1" in capsys.readouterr().err
@@ -495,32 +465,6 @@ def test_damaged_compressed_tables_are_refused(tmp_path):
             assert isinstance(actual, str) or np.array_equal(actual, wanted)
 
 
-def test_matlab_files_are_read(tmp_path, monkeypatch):
-    labels = np.repeat([[1, 2], [2, 1]], 5, axis=0)
-    path = tmp_path / "pool.mat"
-    savemat(path, {"members": labels, "gt": labels[:, :1], "note": "text"})
-    assert read_ensemble(path, AUTO).ensemble == Ensemble(labels)
-    assert read_ensemble(path, Reading(key="gt")).ensemble.shape == (10, 1)
-    refused(lambda: read_ensemble(path, Reading(key="z")), "no array 'z'", "'members', 'gt'")
-    savemat(path, {"base": labels.astype(float), "gt": labels[:, 0]})
-    refused(lambda: read_ensemble(path, AUTO), "'base', 'gt'", "Say which with --key")
-    assert read_ensemble(path, Reading(key="base")).ensemble == Ensemble(labels)
-    # MATLAB's vectors are rows as often as columns.
-    np.testing.assert_array_equal(read_labelling(path, Reading(key="gt")).labels, labels[:, 0])
-    savemat(path, {"base": [[1, 1, 2, 2, 3, 3, 3], [1, 1, 1, 2, 2, 3, 3]]})
-    with pytest.warns(OrientationWarning, match="read as 2 objects in 7 clusterings"):
-        assert read_ensemble(path, AUTO).ensemble.shape == (2, 7)
-    savemat(path, {"fea": labels / 2, "gnd": labels[:, :1]})
-    np.testing.assert_array_equal(read_points(path, AUTO).X, labels / 2)
-    savemat(path, {"note": "text"})
-    refused(lambda: read_points(path, AUTO), "does not contain an array of numbers")
-    path.write_bytes(b"MATLAB 5.0 MAT-file" + bytes(200))
-    refused(lambda: read_points(path, AUTO), "pool.mat", error=FileFormatError)
-    savemat(path, {"X": np.ones((50, 50))})
-    monkeypatch.setattr(matfile, "reading_limit", lambda: 1000)
-    refused(lambda: read_points(path, AUTO), "too many for this machine", error=FileFormatError)
-
-
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
@@ -560,7 +504,7 @@ def test_invalid_command_lines_are_refused_in_one_line(capsys):
             "no option --max-cluster. Is it --max-clusters?",
         ),
         (["cluster", "x.csv", "--impute", "medain"], "there is no 'medain'. Is it 'median'?"),
-        (["combine"], "Give a file of labels, or --memberships"),
+        (["combine"], "the following arguments are required: FILE."),
         (["cluster"], "the following arguments are required: FILE."),
         (["combine", "x.csv", "--method", "hbgf"], "HBGF needs the number of clusters: give -k."),
     ):

@@ -40,16 +40,13 @@ def combined(file, out, *more):
 
 def test_chains_in_an_array_are_combined(chains, tmp_path):
     np.save(tmp_path / "draws.npy", chains)
-    labels, result = combined(
-        tmp_path / "draws.npy", tmp_path / "out", "--burn", "5", "--thin", "2"
-    )
-    ensemble = Ensemble.from_draws(chains, burn=5, thin=2)
+    labels, result = combined(tmp_path / "draws.npy", tmp_path / "out")
+    ensemble = Ensemble.from_draws(chains)
     wanted = BayesEstimate(random_state=0).fit(ensemble)
     assert len(labels) == 60
     assert np.array_equal(labels["label"], wanted.labels_)
     printed = json.dumps(result)
     assert '"rows": "draws"' in printed
-    assert '"burn": 5' in printed
 
 
 def test_a_table_may_hold_one_draw_per_row(chains, tmp_path):
@@ -60,33 +57,3 @@ def test_a_table_may_hold_one_draw_per_row(chains, tmp_path):
     wanted = BayesEstimate(random_state=0).fit(Ensemble.from_draws(chains[0]))
     assert np.array_equal(labels["label"], wanted.labels_)
     assert labels[labels.dtype.names[0]][0] == "z0"
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--burn", "3"], "--burn is for draws"),
-        (["--thin", "3"], "--thin is for draws"),
-        (["--rows", "draws", "--blocks"], "not in blocks"),
-        (["--rows", "draws", "--burn", "30"], "range [0, 29]"),
-    ],
-)
-def test_contradicting_options_are_refused(options, message, chains, tmp_path, capsys):
-    np.save(tmp_path / "draws.npy", chains)
-    code = 0
-    try:
-        code = main(
-            [
-                "combine",
-                str(tmp_path / "draws.npy"),
-                "-k",
-                "3",
-                *options,
-                "--out",
-                str(tmp_path / "o"),
-            ]
-        )
-    except SystemExit as error:
-        code = error.code
-    assert code
-    assert message in capsys.readouterr().err

@@ -6,20 +6,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import tracemalloc
-import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.io import loadmat, savemat
 
-from conclust import Ensemble
 from conclust._files.locking import machine
-from conclust._files.matfile import read_mat
 from conclust.blocks import LabelStore
 from conclust.cli import main
-from conclust.cli.reading.inputs import read_ensemble, read_points
+from conclust.cli.reading.inputs import read_points
 from conclust.cli.reading.notation import Reading
 from conclust.exceptions import FileFormatError, InputError
 
@@ -31,93 +26,6 @@ def table(tmp_path):
     path = tmp_path / "l.csv"
     path.write_text("a,b\n0,0\n0,0\n1,1\n1,0\n")
     return path
-
-
-# ---- MAT files
-
-
-@pytest.mark.parametrize("nested", ["struct", "cell"])
-def test_nested_arrays_of_a_mat_file_are_not_unpacked(tmp_path, nested):
-    path, large = tmp_path / "b.mat", np.zeros(40_000_000, np.uint8)
-    cell = np.empty(1, dtype=object)
-    cell[0] = large
-    inner = {"a": large} if nested == "struct" else cell
-    savemat(path, {"s": inner, "X": LABELS}, do_compression=True)
-    assert path.stat().st_size < 60_000
-    tracemalloc.start()
-    try:
-        assert read_ensemble(path, Reading()).ensemble == Ensemble(LABELS)
-        peak = tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-    assert peak < 8 << 20, f"{peak >> 20} MiB"
-
-
-def test_mat_arrays_longer_than_their_shape_count_towards_the_limit(tmp_path, monkeypatch):
-    """The declared shape is 2 x 2, but the data have 8 MB."""
-    path = tmp_path / "b.mat"
-    savemat(path, {"X": np.zeros((1000, 1000))}, do_compression=True)
-    content = path.read_bytes()
-    unpacked = bytearray(zlib.decompress(content[136:]))
-    unpacked[32:40] = np.array([2, 2], "<i4").tobytes()
-    packed = zlib.compress(bytes(unpacked))
-    path.write_bytes(content[:132] + np.uint32(len(packed)).tobytes() + packed)
-    monkeypatch.setattr("conclust._files.matfile.reading_limit", lambda: 1 << 20)
-    with pytest.raises(FileFormatError, match="too many for this machine"):
-        read_ensemble(path, Reading())
-
-
-def test_a_flipped_bit_in_a_mat_file_is_refused(tmp_path):
-    path = tmp_path / "b.mat"
-    savemat(path, {"X": LABELS}, do_compression=True)
-    content = bytearray(path.read_bytes())
-    content[-1] ^= 1
-    path.write_bytes(content)
-    with pytest.raises(FileFormatError, match="is not a valid MAT file"):
-        read_ensemble(path, Reading())
-
-
-@pytest.mark.parametrize("form", ["4", "5"])
-def test_text_and_sparse_arrays_of_a_mat_file_are_ignored(tmp_path, form):
-    from scipy.sparse import csc_array
-
-    path = tmp_path / "b.mat"
-    savemat(path, {"t": "text", "X": LABELS.astype(float), "S": csc_array(np.eye(3))}, format=form)
-    assert read_ensemble(path, Reading()).ensemble == Ensemble(LABELS)
-    savemat(path, {"S": csc_array(np.eye(3))}, format="5")
-    with pytest.raises(InputError, match="does not contain an array of numbers"):
-        read_ensemble(path, Reading())
-
-
-@pytest.mark.parametrize("form", ["4", "5"])
-@pytest.mark.parametrize("packed", [False, True])
-def test_mat_arrays_equal_those_of_scipy(tmp_path, form, packed):
-    rng = np.random.default_rng(0)
-    path, arrays = tmp_path / "b.mat", {}
-    for i, kind in enumerate(["f8", "f4", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"]):
-        if form == "5" or kind in ("f8", "i4", "u1"):
-            shape = (3, 4) if i % 2 else (1, 2)
-            arrays[f"x{i}"] = (100 * rng.random(shape)).astype(kind)
-    arrays["cube"] = rng.random((2, 3, 4)) if form == "5" else rng.random((2, 3))
-    arrays["none"] = np.zeros((0, 3))
-    savemat(path, {**arrays, "z": np.eye(2) * 1j}, format=form, do_compression=packed)
-    actual, expected = read_mat(path), loadmat(path)
-    assert actual.keys() == arrays.keys()
-    for name, array in actual.items():
-        assert array.dtype == expected[name].dtype
-        np.testing.assert_array_equal(array, expected[name], err_msg=name)
-
-
-def test_invalid_types_in_a_mat_file_are_refused(tmp_path):
-    """An invalid type caused a segmentation fault in SciPy's reader."""
-    path = tmp_path / "b.mat"
-    savemat(path, {"X": LABELS.astype("u1")})
-    content = path.read_bytes()
-    assert read_mat(path)["X"].tolist() == LABELS.tolist()
-    for kind in (0, 8, 18, 200, 60000):
-        path.write_bytes(content[:176] + kind.to_bytes(4, "little") + content[180:])
-        with pytest.raises(FileFormatError, match="is not a valid MAT file"):
-            read_mat(path)
 
 
 def test_control_characters_in_numbers_are_refused(tmp_path):
@@ -133,15 +41,12 @@ def test_control_characters_in_numbers_are_refused(tmp_path):
 # ---- Parquet and Zarr in blocks
 
 
-def test_an_invalid_parquet_file_in_blocks_is_refused(tmp_path, capsys):
+def test_an_invalid_parquet_file_in_blocks_is_refused(tmp_path):
     pytest.importorskip("pyarrow", reason="the extra 'parquet'")
     path = tmp_path / "x.parquet"
     path.write_bytes(b"PAR1xxxxxxxxxxxxPAR0")
     with pytest.raises(FileFormatError, match="is damaged, or does not have the format"):
         LabelStore(path)
-    words = ["-k", "2", "--method", "qmi", "--blocks", "--out", str(tmp_path / "o")]
-    assert main(["combine", str(path), *words]) == 1
-    assert "is damaged" in capsys.readouterr().err
 
 
 def test_a_damaged_parquet_page_in_blocks_is_refused(tmp_path):

@@ -103,16 +103,6 @@ def test_none_and_words_are_parsed_by_the_type_of_the_parameter(matrix):
     assert (used["scale_shift"], used["starts"]) == ("none", "all")
 
 
-def test_every_tree_method_has_a_linkage_parameter(matrix, capsys):
-    assert combine(matrix, "--method", "multieac", "--linkage", "ward", "-q") == 0
-    assert result(matrix)["settings"]["consensus"]["linkage"] == "ward"
-    twice = ["--method", "eac", "--linkage", "ward", "--set", "linkage=single"]
-    assert "'linkage' is given twice" in usage(capsys, *twice)
-    assert "HBGF does not build a tree" in usage(
-        capsys, "--method", "hbgf", "-k", "2", "--linkage", "ward"
-    )
-
-
 def test_the_method_refuses_an_invalid_value(matrix, capsys):
     for text, got in (("balance=wide", "'wide'"), ("balance=-1", "-1"), ("balance=nan", "nan")):
         assert combine(matrix, "--method", "hbgf", "-k", "3", "--set", text) == 1
@@ -237,19 +227,3 @@ def test_unobserved_objects_do_not_count_as_missing_labels(tmp_path):
         if not method.missing:
             assert combine(path, "--method", name, *number(method), "-q", "--force") == 0, name
             assert clusters_of(path)[3] == "-1"
-
-
-def test_the_list_shows_which_methods_read_blocks(capsys):
-    assert main(["methods"]) == 0
-    head, *rows = capsys.readouterr().out.splitlines()
-    at = head.index("blocks")
-    output = {
-        row.split()[0]: row[at:].split()[0]
-        for row in rows
-        if row[at : at + 3].strip() in ("yes", "no")
-    }
-    assert output == {one.estimator: "yes" if one.blocks else "no" for one in METHODS.values()}
-    assert main(["methods", "hbgf"]) == 0
-    printed = capsys.readouterr().out
-    assert "--blocks        yes" in printed
-    assert "]_" not in printed  # no mark of a missing footnote

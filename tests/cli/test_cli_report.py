@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from conclust.cli import main
-from conclust.results import load
 
 LABELS = np.repeat([[0, 0, 1], [1, 1, 1], [2, 2, 0]], 6, axis=0)
 
@@ -114,38 +113,3 @@ def test_names_may_be_longer_than_the_name_of_a_file(result):
         == 0
     )
     assert clusters_of(result / "report.html") == names
-
-
-def test_the_names_of_combine_are_kept_for_the_report(tmp_path, capsys):
-    np.save(tmp_path / "labels.npy", LABELS)
-    out = tmp_path / "named"
-    combine = ["combine", str(tmp_path / "labels.npy"), "-k", "3", "--out", str(out), "--force"]
-    assert main([*combine, "--names", "gold,tin,clay"]) == 0
-    assert "Sizes: gold 6, tin 6, clay 6." in capsys.readouterr().out
-    assert main(["report", str(out), "--no-pictures", "-q"]) == 0
-    assert clusters_of(out / "report.html") == ["gold", "tin", "clay"]
-    assert load(out).cluster_names == ("gold", "tin", "clay")
-    assert main([*combine, "--names", "gold,tin"]) == 0
-    printed = capsys.readouterr().out
-    assert "Sizes: 6, 6, 6." in printed
-    assert "--names has 2 names for 3 clusters, so the clusters have no names." in printed
-    assert load(out).cluster_names is None
-    assert main([*combine, "--names", "gold"]) == 0
-    assert "--names has 1 name for 3 clusters" in capsys.readouterr().out
-
-
-def test_labels_of_a_file_count_from_1_where_this_is_requested(tmp_path, capsys):
-    labels = np.where(np.arange(18)[:, None] == 0, -1, LABELS)
-    np.save(tmp_path / "labels.npy", labels)
-    out = tmp_path / "mine.csv"
-    combine = ["combine", str(tmp_path / "labels.npy"), "-k", "3", "-q", "--out"]
-    assert main([*combine, str(out), "--labels-from", "1"]) == 0
-    column = [int(line.split(",")[1]) for line in out.read_text().splitlines()[1:]]
-    assert main([*combine, str(out), "--force"]) == 0
-    before = [int(line.split(",")[1]) for line in out.read_text().splitlines()[1:]]
-    assert column == [k if k < 0 else k + 1 for k in before]
-    assert before[0] == -1
-    capsys.readouterr()
-    assert main([*combine, str(tmp_path / "folder"), "--labels-from", "1"]) == 1
-    assert "--labels-from 1 is for a file of labels" in capsys.readouterr().err
-    assert not (tmp_path / "folder").exists()

@@ -283,9 +283,6 @@ def test_a_folder_may_be_named_like_a_table(matrix, monkeypatch, capsys):
     assert (
         "The folder nowhere for a.csv does not exist. Create it first." in capsys.readouterr().err
     )
-    with pytest.raises(SystemExit):
-        main(["combine", "l.npy", "--blocks", "--method", "hbgf", "-k", "2", "--out", "a.csv"])
-    assert "it supports neither streams nor tables" in capsys.readouterr().err
 
 
 # ---- progress

@@ -185,7 +185,6 @@ def test_series_with_the_same_row_names_in_another_order_are_not_compared():
         lambda other: cc.lattice.is_finer(other, one),
         lambda other: cc.metrics.expected_loss(one.to_frame(), other),
         lambda other: cc.confidence.credible_ball(one.to_frame(), other),
-        lambda other: cc.compare(other.to_frame(), [cc.EAC(2)], truth=one),
         lambda other: cc.confidence.object_confidence(other, one.to_frame()),
         lambda other: cc.confidence.cluster_features(X, other),
         lambda other: cc.confidence.cluster_categories(other.to_frame(), one),

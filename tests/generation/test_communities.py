@@ -13,7 +13,7 @@ from tests.naive import neighbours as naive
 
 from conclust import Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
-from conclust.generation.kinds import searched
+from conclust.generation.kinds import communities, searched
 from conclust.generation.kinds.searched import sizes_of_neighbourhoods
 from conclust.neighbours import find_neighbours, neighbour_graph
 
@@ -32,15 +32,13 @@ def test_sizes_of_neighbourhoods_depend_on_the_number_of_objects():
 
 
 @pytest.mark.parametrize("n_neighbors", [6, 25])
-def test_a_member_holds_the_communities_of_its_graph(n_neighbors):
-    generator = EnsembleGenerator(
-        "graph", 3, n_neighbors=n_neighbors, resolution=1.0, random_state=0
-    )
-    labels = generator.fit_transform(IRIS)
-    graph = neighbour_graph(IRIS, n_neighbors, weights="jaccard")
+def test_a_member_holds_the_communities_of_its_graph(n_neighbors, monkeypatch):
+    monkeypatch.setattr(communities, "_RESOLUTIONS", (1.0, 1.0))
+    points = np.unique(IRIS, axis=0)
+    graph = neighbour_graph(points, n_neighbors, weights="jaccard")
+    generator = EnsembleGenerator("graph", 3, random_state=0)
+    labels = generator.fit_transform(points, graph=graph.to_scipy())
     weights, rows = graph.to_scipy().toarray(), graph.rows
-    masses = rows.masses
-    weights *= 0.5 * (masses[:, None] + masses[None, :])
     for column in labels.T:
         of_points = column[rows.first]
         assert np.array_equal(of_points[rows.inverse], column)
@@ -60,22 +58,6 @@ def test_communities_find_shapes_that_kmeans_misses():
         labels = EnsembleGenerator(method, 12, n_clusters=2, random_state=0).fit_transform(points)
         scores = [adjusted_rand_score(kind, column) for column in labels.T]
         assert max(scores) == 1.0
-
-
-def test_parameters_determine_the_members():
-    few = EnsembleGenerator("graph", 5, resolution=0.2, random_state=0).fit(IRIS)
-    many = EnsembleGenerator("graph", 5, resolution=6.0, random_state=0).fit(IRIS)
-    assert max(m.n_clusters for m in few.members_) < min(m.n_clusters for m in many.members_)
-    base = EnsembleGenerator("graph", 6, random_state=0)
-    labels = base.fit_transform(IRIS)
-    for change in (
-        {"weights": "uniform"},
-        {"quality": "cpm"},
-        {"metric": "cosine"},
-        {"n_neighbors": 9},
-    ):
-        other = clone(base).set_params(**change).fit_transform(IRIS)
-        assert not np.array_equal(labels, other)
 
 
 def test_requested_numbers_of_clusters_are_met():
@@ -206,42 +188,27 @@ def test_duplicates_constants_and_islands_are_clustered(method):
             if member.method != "kmeans":
                 assert np.array_equal(column[rows.first][rows.inverse], column)
             assert len(np.unique(column)) == member.n_clusters
-    labels = EnsembleGenerator("graph", 6, n_neighbors=3, random_state=0).fit_transform(islands)
-    for column in labels.T:  # no cluster spans several islands
-        assert all(len(np.unique(np.arange(60)[column == c] // 12)) == 1 for c in np.unique(column))
-
-
-def test_communities_of_directions_use_angles():
-    points = np.random.default_rng(0).normal(size=(200, 5))
-    generator = EnsembleGenerator(["graph", "density"], 6, metric="cosine", random_state=0)
-    labels = generator.fit_transform(points)
-    assert np.array_equal(generator.transform(points), labels)
-    new = np.random.default_rng(2).normal(size=(50, 5))
-    assert np.array_equal(generator.transform(new * 4.0), generator.transform(new))
-    with pytest.raises(InputError, match="compares directions"):
-        generator.transform(np.zeros((2, 5)))
-    with pytest.raises(InputError, match="compares directions"):
-        clone(generator).fit(np.zeros((4, 5)))
 
 
 # -------------------------------------------------------------------------------- a user's graph
 
 
-def test_a_given_graph_is_clustered():
+def test_a_given_graph_is_clustered(monkeypatch):
+    monkeypatch.setattr(searched, "sizes_of_neighbourhoods", lambda n: np.array([12]))
+    monkeypatch.setattr(communities, "sizes_of_neighbourhoods", lambda n: np.array([12]))
     points, _ = make_blobs(240, 3, centers=4, random_state=0)
     graph = neighbour_graph(points, 12, weights="jaccard").to_scipy()
-    base = EnsembleGenerator("graph", 4, n_neighbors=12, resolution=1.0, random_state=0)
-    expected = base.fit_transform(points)
-    other = clone(base).set_params(n_neighbors=None)
+    generator = EnsembleGenerator("graph", 4, random_state=0)
+    expected = generator.fit_transform(points)
     for form in (graph, sp.csr_matrix(graph), graph.tocoo(), graph.astype(np.float32)):
-        labels = other.fit_transform(points, graph=form)
+        labels = generator.fit_transform(points, graph=form)
         if form.dtype == np.float64:
             assert np.array_equal(labels, expected)
-        assert np.array_equal(other.transform(points), labels)
+        assert np.array_equal(generator.transform(points), labels)
     # Only the graph matters.
     elsewhere = np.random.default_rng(0).normal(size=points.shape)
-    assert np.array_equal(other.fit_transform(elsewhere, graph=graph), expected)
-    numbers = clone(other).set_params(resolution=None, n_clusters=[3, 7])
+    assert np.array_equal(generator.fit_transform(elsewhere, graph=graph), expected)
+    numbers = clone(generator).set_params(n_clusters=[3, 7])
     assert {m.n_clusters for m in numbers.fit(points, graph=graph).members_} <= {3, 4, 6, 7}
 
 
@@ -290,25 +257,6 @@ def test_invalid_graphs_are_refused():
             generator.fit(points, graph=corrupt)
     with pytest.raises(InputError, match="takes a graph only for members by 'graph'"):
         EnsembleGenerator("kmeans", 2).fit(points, graph=graph)
-    for wrong in ({"n_neighbors": 5}, {"sample_fraction": 0.5}, {"fit_on": 50}):
+    for wrong in ({"sample_fraction": 0.5}, {"fit_on": 50}):
         with pytest.raises(ParameterError, match=f"'{next(iter(wrong))}' parameter"):
             clone(generator).set_params(**wrong).fit(points, graph=graph)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        ({"n_neighbors": 0}, "'n_neighbors' parameter"),
-        ({"resolution": 0.0}, "'resolution' parameter"),
-        ({"resolution": 1.0, "n_clusters": 3}, "None with n_clusters"),
-        ({"weights": "heat"}, "'weights' parameter"),
-        ({"quality": "map"}, "'quality' parameter"),
-        ({"metric": "l1"}, "'metric' parameter"),
-        ({"method": "kmeans", "n_neighbors": 5}, "if no member is by 'graph'"),
-        ({"method": "density", "resolution": 2.0}, "if no member is by 'graph'"),
-        ({"method": "kmeans", "metric": "cosine"}, "by 'graph' or 'density'"),
-    ],
-)
-def test_invalid_parameters_are_refused(wrong, sentence):
-    with pytest.raises(ParameterError, match=sentence):
-        EnsembleGenerator(**({"method": "graph", "n_partitions": 2} | wrong)).fit(IRIS)

@@ -201,16 +201,15 @@ def test_the_default_limit_is_10000_objects_or_ten_per_cluster():
     assert plan.fitted_on(generator, 30_000) is None
     generator.set_params(n_clusters=None, method=[("kmeans", [2]), ("spectral", range(2, 2001))])
     assert plan.fitted_on(generator, 100_000) == 20_000
-    assert plan.fitted_on(generator.set_params(method=["kmeans", "multimetric"]), 100_000) is None
+    assert plan.fitted_on(generator.set_params(method=["kmeans", DBSCAN()]), 100_000) is None
 
 
 @pytest.mark.parametrize(
     "method",
     [
-        "multimetric",
         DBSCAN(),
         AgglomerativeClustering(3),
-        ["kmeans", "multimetric"],
+        ["kmeans", DBSCAN()],
         [KMeans(3), DBSCAN()],
     ],
     ids=str,

@@ -42,11 +42,6 @@ EXPECTED_FAILURES = {
         "check_methods_sample_order_invariance": _NO_CENTRES,
         "check_methods_subset_invariance": _NO_CENTRES,
     },
-    "multimetric": {
-        "check_fit_idempotent": _NO_CENTRES,
-        "check_methods_sample_order_invariance": _NO_CENTRES,
-        "check_methods_subset_invariance": _NO_CENTRES,
-    },
     "DBSCAN": {
         "check_dont_overwrite_parameters": _SETS_N_CLUSTERS,
         "check_fit2d_1feature": _SETS_N_CLUSTERS,
@@ -71,7 +66,6 @@ def _expected_failures(generator):
         EnsembleGenerator("mixed", n_clusters=[1, 2]),
         EnsembleGenerator("spectral", 2, n_clusters=[1, 2]),
         EnsembleGenerator("spectral", 4, n_clusters=[1, 2], n_graphs=2),
-        EnsembleGenerator("multimetric", 2, n_clusters=[1, 2]),
         EnsembleGenerator(["graph", "density"], 4, n_clusters=[1, 2]),
         EnsembleGenerator(MiniBatchKMeans(n_init=1), 2, n_clusters=range(1, 3), scale="standard"),
         EnsembleGenerator(DBSCAN(), 1, scale="minmax"),
@@ -246,7 +240,6 @@ for generator in (
     EnsembleGenerator("kmeans", n_partitions=3),
     EnsembleGenerator("mixed", n_clusters=[3, 5]),
     EnsembleGenerator("spectral", 2, n_jobs=2),
-    EnsembleGenerator("multimetric", 2, n_jobs=2),
     EnsembleGenerator(["graph", "density"], 6, n_jobs=2),
 ):
     labels = generator.set_params(random_state=0).fit_transform(X)
@@ -502,11 +495,11 @@ def test_progress_goes_to_standard_error(capsys, monkeypatch):
         ),
         (
             {"method": KMeans},
-            "must be 'auto', 'kmeans', 'mixed', 'spherical', 'spectral', 'multimetric', 'graph', 'density', a scikit-learn",
+            "must be 'auto', 'kmeans', 'mixed', 'spherical', 'spectral', 'graph', 'density', a scikit-learn",
         ),
         (
             {"method": []},
-            "list of clusterers, 'kmeans', 'spherical', 'spectral', 'multimetric', 'graph' and 'density', or a list of pairs",
+            "list of clusterers, 'kmeans', 'spherical', 'spectral', 'graph' and 'density', or a list of pairs",
         ),
         ({"method": [KMeans(), "mixed"]}, "scikit-learn clusterer"),
         ({"method": StandardScaler()}, "scikit-learn clusterer"),

@@ -164,7 +164,6 @@ def assert_same_model(ours, theirs):
         "pairs",
         "spherical",
         "spectral",
-        "multimetric",
         "graph",
         "density",
         "kinds",
@@ -179,7 +178,6 @@ def test_cached_members_are_read_back_unchanged(tmp_path, method, sample_fractio
         "pairs": EnsembleGenerator([("average", [2, 3]), ("kmeans", [4])]),
         "spherical": EnsembleGenerator("spherical", 3),
         "spectral": EnsembleGenerator("spectral", 3),
-        "multimetric": EnsembleGenerator("multimetric", 3),
         "graph": EnsembleGenerator("graph", 3),
         "density": EnsembleGenerator("density", 3),
         "kinds": EnsembleGenerator(["spectral", "kmeans", "graph"], 4),
@@ -508,17 +506,3 @@ def test_parameters_are_rendered_for_keys():
     assert seeded == cache_module.render_clusterer(KMeans(3))
     infinite = cache_module.render_clusterer(DBSCAN(eps=np.inf, metric_params={"p": (1, None)}))
     json.dumps(infinite, allow_nan=False)
-
-
-def test_a_cache_distinguishes_numbers_of_neighbours(tmp_path):
-    rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal([40 * k, 0], size=(60, 2)) for k in range(4)])
-
-    def made(k, folder=None):
-        generator = EnsembleGenerator(
-            ["density", "graph"], 8, n_clusters=2, n_neighbors=k, random_state=0, cache_dir=folder
-        )
-        return generator.fit_transform(X)
-
-    made(5, tmp_path)
-    np.testing.assert_array_equal(made(200, tmp_path), made(200))

@@ -298,9 +298,7 @@ def test_the_cache_key_covers_all_inputs_of_a_member():
     assert not {"place_in_the_run", "n_columns"} & {*told, *told["recipe"]}
 
 
-@pytest.mark.parametrize(
-    "method", ["kmeans", "mixed", "multimetric", ["kmeans", "spherical"], [("kmeans", 3)]]
-)
+@pytest.mark.parametrize("method", ["kmeans", "mixed", ["kmeans", "spherical"], [("kmeans", 3)]])
 def test_n_graphs_is_refused_without_spectral_members(method):
     message = "'n_graphs' parameter of EnsembleGenerator must be None without members by 'spectral'"
     with pytest.raises(ParameterError, match=message):

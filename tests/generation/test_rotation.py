@@ -101,7 +101,6 @@ def test_labels_of_a_point_do_not_depend_on_the_points_around_it() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {"method": ["spectral", "multimetric"]},
         {"method": "mixed", "n_partitions": None},
         {"method": [KMeans(3, n_init=1)]},
         {"method": "kmeans", "feature_fraction": 0.5},

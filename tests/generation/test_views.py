@@ -1,8 +1,6 @@
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
-import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN
 
@@ -84,20 +82,10 @@ def test_a_union_weights_views_equally_at_any_scale(views):
 
 def test_all_forms_of_views_agree(views):
     parts, _ = views
-    matrix = np.hstack(list(parts.values()))
     makes = MultiViewGenerator(KMEANS, 8, random_state=2)
     expected = makes.fit_transform(parts)
-    by_slices = {"left": slice(0, 2), "parity": [2, 3], "noise": np.arange(4, 54)}
-    frame = pd.DataFrame(matrix, columns=[f"x{j}" for j in range(54)])
-    names = {"left": ["x0", "x1"], "parity": ["x2", "x3"], "noise": list(frame.columns[4:])}
-    forms = (
-        (matrix, by_slices),
-        (frame, by_slices),
-        (frame, names),
-        (pl.DataFrame(matrix, schema=list(frame.columns)), names),
-    )
-    for X, columns in forms:
-        np.testing.assert_array_equal(makes.fit_transform(X, columns=columns), expected)
+    frames = {name: pd.DataFrame(view) for name, view in parts.items()}
+    np.testing.assert_array_equal(makes.fit_transform(frames), expected)
     np.testing.assert_array_equal(makes.fit_transform(list(parts.values())), expected)
     np.testing.assert_array_equal(clone(makes).set_params(n_jobs=2).fit_transform(parts), expected)
 
@@ -107,18 +95,13 @@ def test_all_forms_of_views_agree(views):
     [
         ({"a": [[0.0], [1.0]]}, "two views or more. Got 1"),
         ({"a": [[0.0], [1.0]], "b": [[0.0], [1.0], [2.0]]}, r"same objects.*\{'a': 2, 'b': 3\}"),
-        (np.eye(3), "columns="),
+        (np.eye(3), "such as"),
         (3, "Got int"),
     ],
 )
 def test_invalid_views_are_refused(X, words):
     with pytest.raises(InputError, match=words):
         MultiViewGenerator().fit(X)
-
-
-def test_columns_require_one_matrix():
-    with pytest.raises(InputError, match="one matrix or frame"):
-        MultiViewGenerator().fit({"a": [[0.0], [1.0]]}, columns={"a": [0]})
 
 
 @pytest.mark.parametrize(
@@ -180,12 +163,6 @@ def test_rows_in_another_order_are_refused(views):
         ConsensusClustering().fit(one, partitions=further)
 
 
-def test_columns_that_do_not_exist_are_refused():
-    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(30, 3)), columns=list("xyz"))
-    with pytest.raises(InputError, match=r"X has no column 'zz'\. It has \['x', 'y', 'z'\]"):
-        MultiViewGenerator().fit(frame, columns={"a": ["x", "zz"], "b": ["y"]})
-
-
 def test_gaps_of_a_view_are_named_by_the_view():
     points = np.random.default_rng(0).normal(size=(30, 2))
     gap = points.copy()
@@ -214,53 +191,6 @@ def test_views_of_partly_other_objects_are_refused():
         MultiViewGenerator(KMEANS, n_partitions=4, random_state=0).fit({"a": numbered, "b": rows})
 
 
-def test_columns_of_all_forms_choose_the_same_views(views):
-    X = np.hstack([views[0]["left"], views[0]["parity"]])
-    names = ["a", "b", "c", "d"]
-    frame = pd.DataFrame(X, columns=names)
-    kmeans = MultiViewGenerator(KMEANS, n_partitions=8, random_state=0)
-    expected = kmeans.fit([X[:, :2], X[:, [2]]]).ensemble_.labels
-    by_index = {"0": [0, 1], "1": 2}
-    by_name = {"0": ["a", "b"], "1": "c"}
-    mask = {"0": [True, True, False, False], "1": np.array([False, False, True, False])}
-    by_slice = {"0": slice(2), "1": slice(2, 3)}
-    for given in (X, frame, pl.DataFrame(X, schema=names)):
-        for columns in (by_index, mask, by_slice, *([] if given is X else [by_name])):
-            made = kmeans.fit(given, columns=columns).ensemble_.labels
-            np.testing.assert_array_equal(made, expected)
-
-
-@pytest.mark.parametrize(
-    ("columns", "words"),
-    [
-        ({"a": [0, 9], "b": [1]}, r"view 'a' must be indices from 0 to 3.*Got \[0, 9\]"),
-        ({"a": [0.0], "b": [1]}, "view 'a' must be indices"),
-        ({"a": [], "b": [1]}, "view 'a' has no columns"),
-        ({"a": slice(7, 9), "b": [1]}, "view 'a' has no columns"),
-        ({"a": [False] * 4, "b": [1]}, "view 'a' has no columns"),
-        ([[0], [1]], "The 'columns' parameter of MultiViewGenerator must be a dict"),
-    ],
-)
-def test_columns_that_cannot_be_chosen_are_refused(columns, words):
-    X = np.random.default_rng(0).normal(size=(30, 4))
-    for given in (X, pd.DataFrame(X, columns=list("wxyz"))):
-        with pytest.raises((InputError, ParameterError), match=words):
-            MultiViewGenerator().fit(given, columns=columns)
-    with pytest.raises(InputError, match=r"one matrix or frame, not sparse\. Got csr_array"):
-        MultiViewGenerator().fit(sp.csr_array(X), columns={"a": [0], "b": [1]})
-
-
-def test_numbers_as_columns_are_refused_where_the_frame_has_other_numbers():
-    X = np.random.default_rng(0).normal(size=(30, 4))
-    shifted = pd.DataFrame(X, columns=[1, 2, 3, 4])
-    with pytest.raises(InputError, match="columns of X have other numbers as their names"):
-        MultiViewGenerator().fit(shifted, columns={"a": [1, 2], "b": [3]})
-    by_slice = {"a": slice(2), "b": slice(2, 4)}
-    MultiViewGenerator(KMEANS, n_partitions=4, random_state=0).fit(shifted, columns=by_slice)
-    usual = MultiViewGenerator(KMEANS, n_partitions=4, random_state=0)
-    usual.fit(pd.DataFrame(X), columns={"a": [0, 1], "b": [2, 3]})
-
-
 def test_a_union_does_not_lose_a_view_of_huge_numbers(views):
     points = views[0]
     usual = {"left": points["left"], "parity": points["parity"]}
@@ -268,14 +198,3 @@ def test_a_union_does_not_lose_a_view_of_huge_numbers(views):
     only_unions = MultiViewGenerator(KMEANS, n_partitions=6, union_share=1.0, random_state=0)
     expected = only_unions.fit(usual).ensemble_.labels
     np.testing.assert_array_equal(only_unions.fit(huge).ensemble_.labels, expected)
-
-
-def test_views_are_the_first_level_of_columns():
-    X = np.random.default_rng(0).normal(size=(40, 5))
-    levels = pd.MultiIndex.from_tuples([("u", 0), ("u", 1), ("v", 0), ("v", 1), ("v", 2)])
-    frame = pd.DataFrame(X, columns=levels)
-    found, expected = (
-        MultiViewGenerator(n_partitions=4, random_state=0).fit_transform(frame, columns=columns)
-        for columns in ({"u": "u", "v": ["v"]}, {"u": slice(2), "v": slice(2, 5)})
-    )
-    np.testing.assert_array_equal(found, expected)

@@ -64,13 +64,3 @@ def cluster_consensus(labels, consensus):
         shares = [c / N for (i, j), (c, N) in pairs.items() if consensus[i] == consensus[j] == k]
         values.append(np.mean(shares) if shares else 1.0)
     return values
-
-
-def prediction_strength(test_labels, predicted):
-    worst = 1.0
-    for k in set(test_labels):
-        members = [i for i, label in enumerate(test_labels) if label == k]
-        pairs = list(combinations(members, 2))
-        if pairs:
-            worst = min(worst, np.mean([predicted[i] == predicted[j] for i, j in pairs]))
-    return worst

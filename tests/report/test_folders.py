@@ -137,19 +137,6 @@ def test_a_folder_of_one_cluster_is_reported(results):
     assert not (results / "one" / "ensemble.npz").exists()
 
 
-def test_excluded_objects_are_in_no_cluster(tmp_path):
-    X, _ = make_blobs(60, centers=3, n_features=3, cluster_std=0.5, random_state=1)
-    rows = [f"{a:.3f},{c},{'' if i == 5 else f'{b:.3f}'}" for i, (a, b, c) in enumerate(X)]
-    path = tmp_path / "gaps.csv"
-    path.write_text("a,c,b\n" + "\n".join(rows) + "\n")
-    for command in (["select", *QUICK], ["cluster", "--partitions", "20"]):
-        out = tmp_path / command[0]
-        assert main([*command, str(path), "--impute", "drop", "-q", "--out", str(out)]) == 0
-        content = report.account(out, pictures=False)
-        assert content["decision"]["objects_in_no_cluster"] == 1
-        assert sum(row[1] for row in blocks(content, "clusters")[0]["rows"]) == 59
-
-
 @pytest.mark.parametrize("name", ["cluster", "select", "combine"])
 def test_every_missing_file_is_an_error(name, copied):
     whole = copied(name)

@@ -90,7 +90,6 @@ def test_a_copy_of_backed_data_is_refused_before_the_fit(adata, tmp_path, monkey
         lambda: ccs.tl.consensus(backed, prefix="leiden_", copy=True),
         lambda: ccs.tl.predict(backed, adata, copy=True),
         lambda: ccs.tl.stability(backed, prefix="leiden_", groupby="cell_type", copy=True),
-        lambda: ccs.tl.members(backed, copy=True),
         lambda: ccs.tl.inconsistency(backed, prefix="leiden_", copy=True),
     ):
         with pytest.raises(InputError, match=r"must be in memory .* adata\.to_memory\(\)"):
@@ -149,119 +148,7 @@ def test_mudata_is_accepted(adata):
     assert "consensus" in model.obs
 
 
-def test_the_namespace_lists_the_functions(adata):
-    ccs.register()
-    adata.conclust.consensus(prefix="leiden_")
-    direct = ccs.tl.consensus(adata, prefix="leiden_", copy=True)
-    assert adata.obs["consensus"].tolist() == direct.obs["consensus"].tolist()
-    adata.conclust.stability(prefix="leiden_", groupby="cell_type")
-    assert adata.conclust.ensemble("leiden_1").shape == (240, 1)
-    new = adata[:5].copy()
-    new.conclust.predict(adata)
-    assert new.obs["consensus"].tolist() == adata.obs["consensus"][:5].tolist()
-    for draw in (
-        lambda: adata.conclust.membership(),
-        lambda: adata.conclust.resolutions(prefix="leiden_"),
-        lambda: adata.conclust.coassociation(prefix="leiden_"),
-    ):
-        assert draw().get_title()
-
-
 # ------------------------------------------------------------------------------------ pictures
-
-
-def test_memberships_have_the_colours_of_the_clusters(adata):
-    from matplotlib.colors import to_rgb
-
-    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
-    colours = ["#ff0000", "#00ff00", "#0000ff", "#123456"]
-    adata.uns["consensus_colors"] = np.array(colours, dtype=object)
-    drawn = {tuple(c.get_facecolor()[0][:3]) for c in ccs.pl.membership(adata).collections}
-    assert drawn == {to_rgb(colour) for colour in colours}
-
-
-def test_cells_without_a_cluster_are_not_drawn(adata):
-    for name in adata.obs.columns.drop("cell_type"):
-        adata.obs.loc[adata.obs_names[::6], name] = np.nan
-    with pytest.warns(UserWarning, match="40 objects are missing"):
-        ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=4)
-    assert ccs.pl.membership(adata).get_title() == "Membership of 200 cells"
-
-
-@pytest.mark.parametrize("given", [True, False])
-def test_memberships_have_the_names_of_the_categories(adata, given):
-    from matplotlib.colors import to_rgb
-
-    ccs.tl.consensus(adata, prefix="leiden_", method="PCC", n_clusters=4, names_from="cell_type")
-    column = adata.obs["consensus"]
-    turned = column.cat.reorder_categories(column.cat.categories[[2, 0, 3, 1]])
-    adata.obs["consensus"] = turned.cat.rename_categories({"T": "T cells"})
-    colours = {"T cells": "#ff0000", "B": "#00ff00", "NK": "#0000ff", "DC": "#123456"}
-    names = adata.obs["consensus"].cat.categories.tolist()
-    if given:
-        adata.uns["consensus_colors"] = [colours[name] for name in names]
-    ax = ccs.pl.membership(adata)
-    (above,) = ax.child_axes
-    assert [text.get_text() for text in above.texts] == names
-    sizes = adata.obs["consensus"].value_counts()
-    ends = np.cumsum([sizes[name] for name in names])
-    # The middle of each cluster's bars is drawn in its colour.
-    for name, end in zip(names, ends, strict=True):
-        middle = end - sizes[name] / 2
-        (own,) = [
-            band
-            for band in ax.collections
-            if any(path.contains_point((middle, 0.3)) for path in band.get_paths())
-        ]
-        if given:
-            assert tuple(own.get_facecolor()[0][:3]) == to_rgb(colours[name])
-
-
-def test_strips_have_the_colours_of_their_categories(adata):
-    from matplotlib.colors import to_rgb
-
-    colours = {"B": "#ff0000", "DC": "#00ff00", "NK": "#0000ff", "T": "#123456"}
-    adata.uns["cell_type_colors"] = list(colours.values())
-    adata.obs["half"] = pd.Categorical(np.repeat(["a", "b"], 120))
-    ax = ccs.pl.coassociation(
-        adata, prefix="leiden_", groupby=["half", "cell_type"], order="cluster"
-    )
-    strips = [child for child in ax.child_axes if child.get_label() == "clusters"]
-    drawn = np.asarray(strips[2].images[0].get_array()).reshape(-1, 3)
-    # Sorted by the first strip; within it the number of cells of each colour is that of each type.
-    for name, colour in colours.items():
-        cells = int((np.abs(drawn - to_rgb(colour)).max(axis=1) < 1e-6).sum())
-        assert cells == int((adata.obs["cell_type"] == name).sum())
-    assert {text.get_text() for text in strips[0].texts} >= {"a", "b"}
-
-
-def test_texts_of_plots_mention_cells(adata):
-    ccs.tl.consensus(adata, prefix="leiden_")
-    ax = ccs.pl.resolutions(adata, prefix="leiden_")
-    assert [t.get_text() for t in ax.get_yticklabels()][-1] == "leiden_10"
-    assert len(ax.collections[-1].get_offsets()) == 2 + 3 + 4 + 5 + 6 + 40
-    ax = ccs.pl.coassociation(adata, prefix="leiden_", groupby=["cell_type", "consensus"])
-    assert "cells" in ax.get_title()
-    assert "object" not in ax.get_xlabel() + ax.get_ylabel()
-    strips = [child for child in ax.child_axes if child.get_label() == "clusters"]
-    assert len(strips) == 4
-    texts = {text.get_text() for strip in strips for text in strip.texts}
-    assert {"T", "B", "NK", "DC", "cell_type", "consensus"} <= texts
-
-
-def test_axes_are_accepted(adata):
-    from matplotlib.figure import Figure
-
-    ccs.tl.consensus(adata, prefix="leiden_")
-    for draw in (
-        lambda ax: ccs.pl.membership(adata, ax=ax),
-        lambda ax: ccs.pl.resolutions(adata, ["leiden_1", "leiden_1.25"], ax=ax),
-        lambda ax: ccs.pl.coassociation(
-            adata, "leiden_1", order="cluster", groupby="consensus", ax=ax
-        ),
-    ):
-        ax = Figure(layout="constrained").add_subplot()
-        assert draw(ax) is ax
 
 
 # -------------------------------------------------------------------------------------- scanpy

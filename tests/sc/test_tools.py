@@ -194,7 +194,6 @@ def test_results_of_conclust_are_not_its_inputs(adata):
     ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4, key_added="leiden_consensus")
     assert adata.uns["leiden_consensus"]["params"]["keys"].tolist() == keys
     assert (adata.obs["leiden_consensus"] == first).all()
-    assert len(ccs.pl.clustree(adata, prefix="leiden_").get_yticks()) == len(keys)
     with pytest.raises(InputError, match="were written by conclust"):
         ccs.tl.consensus(adata, prefix="leiden_c")
     ccs.tl.consensus(adata, ["leiden_consensus", "leiden_1"], n_clusters=4)
@@ -442,17 +441,6 @@ def test_a_resolution_is_scored_against_the_others(adata):
             InputError,
             "'groupby' of sc.tl.stability must be a column",
         ),
-        (
-            lambda a: ccs.pl.clustree(a, prefix="leiden_", color="gene"),
-            InputError,
-            "'color' of sc.pl.clustree must be a column",
-        ),
-        (
-            lambda a: ccs.pl.clustree(a, prefix="leiden_", color="cell_type"),
-            InputError,
-            r"must be numbers\. Got a Series of shape \(240,\) instead",
-        ),
-        (lambda a: ccs.pl.membership(a), InputError, "no 'consensus_membership'"),
     ],
 )
 def test_errors_describe_the_problem(adata, call, error, said):
@@ -469,7 +457,6 @@ def test_errors_describe_the_problem(adata, call, error, said):
         (lambda a: ccs.tl.consensus(a, ["leiden_1", "leiden_0.5"]), "keys"),
         (lambda a: ccs.get.ensemble(a, prefix="leiden_"), "prefix"),
         (lambda a: ccs.tl.stability(a, "leiden_1", groupby="leiden_0.5"), "groupby"),
-        (lambda a: ccs.pl.clustree(a, "leiden_1", color="leiden_0.5"), "color"),
     ],
 )
 def test_columns_of_the_same_name_are_refused(adata, call, parameter):

@@ -80,7 +80,7 @@ def test_a_selection_keeps_all_criteria():
         assert column.shape == (4,), name
         assert np.isfinite(column).all(), name
     with_errors = {name for name in selection.table if f"{name}_se" in selection.table}
-    criteria = ("pac", "area", "delta", "rcsi", "sharp", "mean_ari", "prediction_strength")
+    criteria = ("pac", "area", "delta", "rcsi", "sharp", "mean_ari")
     assert with_errors >= {*criteria, "silhouette_points", "min_cluster_consensus"}
     for k in (2, 3, 4, 5):
         assert isinstance(selection.ensembles[k], Ensemble)
@@ -198,7 +198,6 @@ def test_a_custom_clusterer_is_accepted():
     assert selection.n_clusters == 3
     assert selection.p_value == 0.05
     assert selection.settings["clusterer"] == "AgglomerativeClustering()"
-    assert np.isnan(selection.table["prediction_strength"]).all()
     other = quick(X, [2, 3], clusterer=KMeans(n_init=1), n_resamples=10)
     assert other.n_clusters == 3
 
@@ -212,30 +211,6 @@ class Counted(KMeans):
     def fit(self, X, y=None, sample_weight=None):
         COUNTED.append(len(X))
         return super().fit(X, y, sample_weight)
-
-
-@QUIET
-def test_resamples_and_references_of_a_custom_clusterer_are_cached(tmp_path):
-    X = three(n=40)
-    given = {
-        "clusterer": Counted(n_init=1),
-        "n_resamples": 4,
-        "sequential": False,
-        "cache_dir": tmp_path,
-        "n_jobs": 1,
-    }
-    plain = quick(X, [2, 3], **given | {"cache_dir": None})
-    COUNTED.clear()
-    first = quick(X, [2, 3], **given)
-    made = len(COUNTED)
-    splits = 15  # of the points, for the borders
-    assert made == 2 * 4 * (1 + 1 + 19) + splits  # kept, for the test, and of the references
-    COUNTED.clear()
-    repeated = quick(X, [2, 3], **given)
-    # The points and their borders again, with existing references.
-    assert len(COUNTED) == 2 * 4 + splits
-    assert plain.null.tobytes() == first.null.tobytes() == repeated.null.tobytes()
-    assert all((repeated.labels[k] == plain.labels[k]).all() for k in (2, 3))
 
 
 @QUIET
@@ -279,59 +254,6 @@ def test_many_objects_need_no_matrix():
     finally:
         tracemalloc.stop()
     assert peak < 100e6  # 20,000 squared bytes are 400 MB
-
-
-@QUIET
-def test_references_are_cached_and_reused(tmp_path, monkeypatch):
-    X = three(6, n=60)
-    folder = tmp_path / "kept"
-    plain = quick(X, [2, 3])
-    first = quick(X, [2, 3], cache_dir=folder)
-    files = sorted(folder.rglob("reference-*.json"))
-    assert len(files) == 19
-    drawn = []
-    from conclust.selection.resampled import testing
-
-    statistics = testing.OneClusterTest.statistics
-    monkeypatch.setattr(
-        testing.OneClusterTest,
-        "statistics",
-        lambda self, points, threads: drawn.append(0) or statistics(self, points, threads),
-    )
-    repeated = quick(X, [2, 3], cache_dir=folder)
-    assert len(drawn) == 1  # the points
-    assert plain.null.tobytes() == first.null.tobytes() == repeated.null.tobytes()
-    files[0].write_text("{")
-    files[1].unlink()
-    drawn.clear()
-    assert quick(X, [2, 3], cache_dir=folder).null.tobytes() == plain.null.tobytes()
-    assert len(drawn) == 3
-    drawn.clear()
-    quick(X, [2, 4], cache_dir=folder)
-    # One Gaussian is rejected and no border holds: boxes, equally flat, and exponential clouds are drawn, too.
-    assert len(drawn) == 4 * 20
-
-
-@QUIET
-def test_an_interrupt_keeps_finished_work(tmp_path, monkeypatch):
-    from conclust.selection.resampled import testing
-
-    X = three(6, n=60)
-    statistics = testing.OneClusterTest.statistics
-    done = []
-
-    def interrupted(self, points, threads):
-        if len(done) == 5:
-            raise KeyboardInterrupt
-        done.append(0)
-        return statistics(self, points, threads)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(testing.OneClusterTest, "statistics", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            quick(X, [2, 3], cache_dir=tmp_path, n_jobs=1)
-    assert len(list(tmp_path.rglob("reference-*.json"))) == 4  # and the points themselves
-    assert quick(X, [2, 3], cache_dir=tmp_path).null.tobytes() == quick(X, [2, 3]).null.tobytes()
 
 
 def test_principal_scores_give_no_warning_about_spread():
@@ -418,7 +340,6 @@ POINTS = np.random.default_rng(9).normal(size=(30, 3))
         ({"n_pairs": 10}, "n_pairs"),
         ({"n_jobs": 0}, "n_jobs"),
         ({"random_state": -1}, "random_state"),
-        ({"cache_dir": "here", "random_state": None}, "an int with cache_dir"),
         ({"verbose": -1}, "verbose"),
     ],
 )

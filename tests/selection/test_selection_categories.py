@@ -86,17 +86,6 @@ def test_associated_categories_give_clusters():
     np.testing.assert_array_equal(repeated.null, selection.null)
 
 
-def test_cached_references_depend_on_the_categories(tmp_path):
-    rng = np.random.default_rng(3)
-    X, words = rng.normal(size=(40, 2)), rng.choice(list("ab"), (40, 1))
-    how = {"n_resamples": 5, "n_references": 19, "random_state": 0, "cache_dir": tmp_path}
-    first = choose(X, [2, 3], categories=words, **how)
-    repeated = choose(X, [2, 3], categories=words, **how)
-    np.testing.assert_array_equal(first.null, repeated.null)
-    other = choose(X, [2, 3], **how)
-    assert not np.array_equal(first.null, other.null)
-
-
 @pytest.mark.parametrize(
     ("categories", "said"),
     [

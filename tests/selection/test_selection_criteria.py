@@ -25,7 +25,6 @@ from conclust.selection.judged.criteria import (
 )
 from conclust.selection.judged.measuring import Design, consensus_of, measure
 from conclust.selection.judged.pairs import check_window, count_all, count_some, sample_of_pairs
-from conclust.selection.resampled.prediction_strength import kept_together
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
 WINDOW = (Fraction(1, 10), Fraction(9, 10))
@@ -153,15 +152,6 @@ def test_mean_ari_uses_drawn_objects():
         assert with_labels[u] == pytest.approx(
             adjusted_rand_score(consensus[drawn], labels[drawn, u])
         )
-
-
-def test_prediction_strength_matches_the_naive_twin():
-    rng = np.random.default_rng(0)
-    for _ in range(5):
-        labels, predicted = rng.integers(0, 4, 30), rng.integers(0, 3, 30)
-        expected = naive.prediction_strength(labels, predicted)
-        assert kept_together(labels, predicted) == pytest.approx(expected)
-    assert kept_together(np.array([0, 1]), np.array([0, 0])) == 1.0
 
 
 def test_standard_errors_match_a_manual_jackknife():

@@ -73,13 +73,3 @@ def test_auto_keeps_few_objects_of_a_cloud_together(kind):
     assert sum(each.n_clusters > 1 for each in found) <= 1
     one = next(each for each in found if each.n_clusters == 1)
     assert "farther apart" in one.reason or "clouds are as stable" in one.reason
-
-
-@pytest.mark.long
-def test_references_of_few_objects_are_read_again(tmp_path):
-    X, _ = blobs(12, [[0, 0], [9, 0]], 1)
-    first = choose(X, random_state=0, cache_dir=tmp_path)
-    again = choose(X, random_state=0, cache_dir=tmp_path)
-    assert first.p_value == again.p_value
-    assert np.array_equal(first.table["rcsi"], again.table["rcsi"], equal_nan=True)
-    assert list(tmp_path.rglob("reference-*.json"))

@@ -73,12 +73,6 @@ def _read_npz(path: Path, name: str, mmap: bool) -> Any:
     return read_npz(path)[0]
 
 
-def _read_mat(path: Path, name: str, mmap: bool) -> Any:
-    from conclust._files.matfile import read_mat
-
-    return read_mat(path)
-
-
 def _read_parquet(path: Path, name: str, mmap: bool) -> Any:
     from conclust._files.parquetfile import read_parquet
 
@@ -109,7 +103,6 @@ FORMATS = {
         ),
         Format("npy", "NPY", (".npy",), "array", b"\x93NUMPY", _read_npy, _npy_rows),
         Format("npz", "NPZ", (".npz",), "arrays", b"PK", _read_npz),
-        Format("mat", "MAT", (".mat",), "arrays", b"MATLAB", _read_mat),
         Format("zarr", "Zarr", (".zarr",), "array", rows=_zarr_rows),
         Format(
             "parquet",

@@ -6,7 +6,6 @@ threads of this process or on the workers of a Dask client, with the same bits.
 """
 
 from conclust.blocks.arrays import BlockedArray
-from conclust.blocks.checkpoints import checkpoint
 from conclust.blocks.store import LabelStore
 
-__all__ = ["BlockedArray", "LabelStore", "checkpoint"]
+__all__ = ["BlockedArray", "LabelStore"]

@@ -6,7 +6,6 @@ order in which they appear, and these lists are joined in the order of the block
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -59,8 +58,6 @@ class Census:
         Number of objects that no partition observed.
     plain : bool
         Whether the labels are bytes that can be codes.
-    digest : bytes
-        SHA-256 of the labels.
     """
 
     names: Names
@@ -69,7 +66,6 @@ class Census:
     signatures: NDArray[np.uint64]
     unobserved: int
     plain: bool
-    digest: bytes
 
 
 def census(raw: Any, missing: Missing, begin: int = 0) -> Census:
@@ -80,8 +76,6 @@ def census(raw: Any, missing: Missing, begin: int = 0) -> Census:
     nowhere = 0
     if coded.n_missing.any():
         nowhere = int((coded.codes.min(axis=1) == missing_code(coded.codes.dtype)).sum())
-    digest = hashlib.sha256(np.ascontiguousarray(coded.codes).data)
-    digest.update(repr((coded.codes.shape, coded.names)).encode())
     dtype = raw.dtype if type(raw) is np.ndarray else None
     plain = dtype == np.uint8 or (dtype == np.int8 and missing == "unobserved")
     return Census(
@@ -91,7 +85,6 @@ def census(raw: Any, missing: Missing, begin: int = 0) -> Census:
         signatures,
         nowhere,
         plain,
-        digest.digest(),
     )
 
 
@@ -148,8 +141,6 @@ class Facts:
         Meaning of -1.
     plain : bool
         Whether the labels in the source are the codes.
-    fingerprint : str
-        SHA-256 of labels and weights.
     """
 
     n_samples: int
@@ -165,7 +156,6 @@ class Facts:
     code_type: np.dtype[Any]
     missing: Missing
     plain: bool
-    fingerprint: str
 
     @property
     def n_blocks(self) -> int:
@@ -214,7 +204,6 @@ def joined(
     numbers: list[dict[Any, int]] = [{} for _ in range(m)]
     absent, noise = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     signatures = np.zeros(m, dtype=np.uint64)
-    digest = hashlib.sha256(repr((shape, block_rows)).encode())
     nowhere, plain = 0, True
     for facts in parts:
         for cluster_names, names in zip(numbers, facts.names, strict=True):
@@ -225,9 +214,6 @@ def joined(
         signatures = signatures * np.uint64(_MIX) + facts.signatures
         nowhere += facts.unobserved
         plain &= facts.plain
-        digest.update(facts.digest)
-    if weights is not None:
-        digest.update(weights.tobytes())
     everywhere = np.flatnonzero(absent == n)
     if everywhere.size:
         raise InputError(
@@ -253,5 +239,4 @@ def joined(
         code_type=dtype,
         missing=missing,
         plain=plain and same and dtype == np.uint8,
-        fingerprint=digest.hexdigest(),
     )

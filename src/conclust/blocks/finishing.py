@@ -114,7 +114,7 @@ def numbered_membership(labels: LabelBlocks, answer: Answer, counted: Bools | No
     result = _through(labels, stored_columns, tables)
 
     def make(block: int) -> Floats:
-        return _rows(labels, answer, block, order, set(tables))
+        return _rows(labels, answer, block, order)
 
     shape = (labels.facts.n_samples, len(order))
     membership = BlockedArray(shape, np.float64, labels.facts.block_rows, make)
@@ -129,7 +129,7 @@ def rows_of(labels: LabelBlocks, answer: Answer, width: int) -> BlockedArray:
     order = np.arange(width)
 
     def make(block: int) -> Floats:
-        return _rows(labels, answer, block, order, set())
+        return _rows(labels, answer, block, order)
 
     shape = (labels.facts.n_samples, width)
     return BlockedArray(shape, np.float64, labels.facts.block_rows, make)
@@ -243,18 +243,9 @@ def _through(labels: LabelBlocks, columns: Kept, tables: dict[int, Ints]) -> Blo
     return BlockedArray((facts.n_samples,), np.int64, facts.block_rows, make, future)
 
 
-def _rows(
-    labels: LabelBlocks, answer: Answer, block: int, order: Ints, nonempty: set[int]
-) -> Floats:
-    """Return the memberships of a block in the columns kept; rows that lose mass are scaled to sum to 1.
-
-    `nonempty`: blocks with observed objects.
-    """
+def _rows(labels: LabelBlocks, answer: Answer, block: int, order: Ints) -> Floats:
+    """Return the memberships of a block in the columns kept; rows that lose mass are scaled to sum to 1."""
     stored = None if answer.kept is None else answer.kept.get(block, answer.step)
-    if answer.kept is not None and stored is None and block in nonempty:
-        raise FileNotFoundError(
-            f"The memberships of block {block} were in the folder of the checkpoint and no longer exist."
-        )
     shared = (answer.rule, answer.shared, order)
     job = Job(labels.source, labels.facts, block, _kept_columns, shared, stored)
     [(_, rows)] = labels.runner.run([job])

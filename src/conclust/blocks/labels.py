@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from conclust._kernels import cluster_sizes, contingency_gram
 from conclust._random import spawn_generators
 from conclust._types import Floats, Ints
-from conclust.blocks.checkpoints import Stages
 from conclust.blocks.facts import Facts, Part
 from conclust.blocks.own import Kept, kept_for
 from conclust.blocks.runners import Job, Runner, Task, Visit
@@ -44,8 +43,6 @@ class LabelBlocks(Derived):
         Facts about all objects.
     runner : Runner
         Runner of the tasks.
-    stages : Stages
-        Storage of the states.
     report : callable
         Function that receives lines of progress.
     """
@@ -55,11 +52,10 @@ class LabelBlocks(Derived):
         source: Source,
         facts: Facts,
         runner: Runner,
-        stages: Stages,
         report: Callable[[str], None],
     ) -> None:
         self.source, self.facts, self.runner = source, facts, runner
-        self.stages, self.report = stages, report
+        self.report = report
         self.cluster_counts, self.offsets = facts.cluster_counts, facts.offsets
         self.weights, self.names = facts.weights, facts.names
         self.missing_counts, self.noise_counts = facts.missing_counts, facts.noise_counts
@@ -73,7 +69,7 @@ class LabelBlocks(Derived):
     def reweighted(self, weights: Floats | None) -> LabelBlocks:
         """Return the same with other weights of the partitions."""
         facts = replace(self.facts, weights=weights)
-        return LabelBlocks(self.source, facts, self.runner, self.stages, self.report)
+        return LabelBlocks(self.source, facts, self.runner, self.report)
 
     @property
     def n_samples(self) -> int:
@@ -99,11 +95,6 @@ class LabelBlocks(Derived):
     def presence_groups(self) -> PresenceGroups:
         """Which partitions observed the same objects."""
         return self.facts.groups
-
-    @property
-    def fingerprint(self) -> str:
-        """SHA-256 of labels and weights."""
-        return self.facts.fingerprint
 
     @property
     def codes(self) -> NDArray[Any]:  # type: ignore[override]
@@ -142,7 +133,7 @@ class LabelBlocks(Derived):
         T, m = int(self.offsets[-1]), self.n_partitions
         return min(T * T, self.n_samples * m * m)
 
-    def keeping(self, width: int, name: str, *, in_checkpoint: bool = False) -> Kept:
+    def keeping(self, width: int, name: str) -> Kept:
         """Return a store for the arrays of blocks.
 
         Parameters
@@ -151,11 +142,8 @@ class LabelBlocks(Derived):
             Bytes for each object.
         name : str
             Name of the files, if the source is files.
-        in_checkpoint : bool, default=False
-            Whether a second run needs it; it is then stored in the folder of the checkpoint, if there is one.
         """
-        folder = self.stages.folder if in_checkpoint else None
-        return kept_for(width * self.facts.n_samples, name, folder, held=self.runner.holds)
+        return kept_for(width * self.facts.n_samples, name, held=self.runner.holds)
 
     # -- over the blocks
 

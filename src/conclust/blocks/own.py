@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 import tempfile
 import weakref
@@ -72,12 +71,10 @@ class Files:
         The folder.
     name : str
         Beginning of the names of the files.
-    lasting : bool, default=False
-        Whether files are flushed to the disk, so that the state that refers to them survives a power cut.
     """
 
-    def __init__(self, folder: Path, name: str, *, lasting: bool = False) -> None:
-        self.folder, self.name, self.lasting = folder.resolve(), name, lasting
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder, self.name = folder.resolve(), name
 
     @classmethod
     def temporary(cls, name: str) -> Files:
@@ -98,11 +95,7 @@ class Files:
         return self.folder / f"{self.name}-{block}-{step}.npy"
 
     def put(self, block: int, step: int, value: Any) -> None:
-        """Flush the file that the visit wrote."""
-        if self.lasting and value is not None:
-            place = self.place(block, step)
-            with named_if_full(place), place.open("r+b") as file:
-                os.fsync(file.fileno())
+        """Do nothing: the visit wrote the file."""
 
     def settle(self, step: int) -> None:
         """Remove the arrays that visits up to a step have replaced."""
@@ -119,7 +112,7 @@ def _step_of(path: Path) -> int:
     return int(path.stem.rsplit("-", 1)[1])
 
 
-def kept_for(n_bytes: int, name: str, folder: Path | None, *, held: bool = False) -> Kept:
+def kept_for(n_bytes: int, name: str, *, held: bool = False) -> Kept:
     """Return a store for the arrays of all blocks.
 
     Parameters
@@ -128,13 +121,9 @@ def kept_for(n_bytes: int, name: str, folder: Path | None, *, held: bool = False
         Total size of the arrays; if it is large, they become files in a temporary folder.
     name : str
         Name of the files.
-    folder : path or None
-        Folder of the files; if given, arrays of any size are files.
     held : bool, default=False
         Whether the runner holds the arrays, of any size, and gives references to them.
     """
-    if folder is not None:
-        return Files(folder, name, lasting=True)
     return InMemory() if held or n_bytes <= _MEMORY else Files.temporary(name)
 
 

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 from conclust._progress import reporter, say
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_option, count, refuse
-from conclust.blocks.checkpoints import Stages, current_folder
 from conclust.blocks.dask_runner import DaskRunner, active_client, needed_client
 from conclust.blocks.facts import Facts, block_rows_of, joined
 from conclust.blocks.labels import LabelBlocks
@@ -169,8 +168,7 @@ class LabelStore:
 
     def opened(self) -> LabelBlocks:
         """Return the labels in the form that methods read."""
-        stages = Stages(current_folder())
-        return LabelBlocks(self.source, self.facts, self.runner(), stages, self.report)
+        return LabelBlocks(self.source, self.facts, self.runner(), self.report)
 
     def ensemble(self) -> Ensemble:
         """Read all labels into an Ensemble, for methods that need them at once."""

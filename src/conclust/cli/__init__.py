@@ -101,29 +101,13 @@ def _run(arguments: Any) -> int:
     except OSError as error:
         return _fail(arguments, EXIT_FAILURE, _describe(error))
     except MemoryError:
-        text = "this machine does not have enough memory for these data." + _way_in_blocks(
-            arguments
-        )
+        text = "this machine does not have enough memory for these data."
         return _fail(arguments, EXIT_FAILURE, text)
     except Exception as error:  # any other exception is an error in conclust
         text = f"internal error: {type(error).__name__}: {error}"
         hint = "" if arguments.debug else " Please report it with the output of --debug."
         return _fail(arguments, EXIT_INTERNAL, text + hint)
     return 0
-
-
-def _way_in_blocks(arguments: Any) -> str:
-    """Return a sentence about `--blocks`, if the command can be repeated with it."""
-    if arguments.command != "combine" or arguments.blocks or arguments.checkpoint is not None:
-        return ""
-    if arguments.rows != "objects":  # other tables are read at once
-        return ""
-    from conclust._files.formats import IN_BLOCKS
-
-    return (
-        f" --blocks reads labels in blocks, from {IN_BLOCKS}; the column blocks of 'conclust methods' shows the "
-        "methods."
-    )
 
 
 def _result(arguments: Any) -> tuple[int, int] | None:
@@ -142,21 +126,10 @@ def _kept(arguments: Any, before: tuple[int, int] | None) -> str:
     """Return the message about what an interrupted command has saved; `before`: the result that was there."""
     if _result(arguments) not in (None, before):
         return f"the results are complete in {arguments.out}."
-    folder = getattr(arguments, "checkpoint", None)
-    if folder is not None:
-        from conclust.blocks.checkpoints import has_state
-
-        if has_state(folder):
-            return f"no result was written. The state is in {folder}: run the same command again to resume."
-        return (
-            f"nothing was written. {folder} has no state yet, because the labels were still being read: run the "
-            "same command again to start over."
-        )
     if not getattr(arguments, "cache", None):
         return "nothing was written."
-    what = "references" if arguments.command == "select" else "members"
     return (
-        f"nothing was written. The finished {what} are kept in {arguments.cache}: run the same command again "
+        f"nothing was written. The finished members are kept in {arguments.cache}: run the same command again "
         "to resume."
     )
 

@@ -52,10 +52,6 @@ def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
     from conclust.consensus.registry import method_named, near_names
 
     method = method_named(name)
-    if name.strip().lower() == "all":
-        refuse(
-            "A result comes from one method. To run all of them, in Python: conclust.compare(labels, 'all')."
-        )
     if method is None:
         near = near_names(name)
         hint = f" Is it {' or '.join(near)}?" if near else ""
@@ -81,10 +77,6 @@ def choose(arguments: argparse.Namespace) -> Choice:
     method = find(arguments.method or DEFAULT_METHOD, refuse)
     parameters = _number_of_clusters(method, arguments, refuse)
     can = settable(method)
-    if arguments.linkage is not None:
-        if "linkage" not in can:
-            refuse(f"--linkage: {method.estimator} does not build a tree.")
-        parameters["linkage"] = arguments.linkage
     for name, text in _split(arguments.set, refuse):
         if name in _OWN_OPTIONS:
             refuse(f"--set {name}: give {_OWN_OPTIONS[name]} instead.")

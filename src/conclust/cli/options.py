@@ -24,15 +24,13 @@ __all__ = [
     "add_points",
     "add_reading",
     "add_running",
-    "add_scale_and_cache",
+    "add_scale",
     "add_talking",
     "add_writing",
     "described_kinds",
-    "end",
     "names",
     "numbers",
     "share",
-    "weight",
     "whole",
 ]
 
@@ -109,11 +107,6 @@ def add_consensus(parser: argparse.ArgumentParser) -> None:
         help="maximum number of clusters, for methods that choose the number [the maximum over the clusterings]",
     )
     group.add_argument(
-        "--linkage",
-        choices=("single", "average", "complete", "ward"),
-        help="linkage of the tree, for eac and related methods [average]",
-    )
-    group.add_argument(
         "--set",
         action="append",
         default=[],
@@ -180,7 +173,7 @@ def add_reading(
     group.add_argument(
         "--key",
         metavar="NAME",
-        help="name of the array in an NPZ or MAT file [the only one, or the first of: labels, L, members, X; of points: X, "
+        help="name of the array in an NPZ file [the only one, or the first of: labels, L, members, X; of points: X, "
         "points, data, fea]",
     )
     return group
@@ -205,24 +198,11 @@ def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> No
             metavar="A,B",
             help=f"columns of categories: {becomes}; all: every text column",
         )
-        each = "weight of a column of categories, in {} [{}]"
-        group.add_argument(
-            "--category-weight",
-            type=weight,
-            metavar="W",
-            help=each.format(
-                "clusterings",
-                "generated clusterings per column of numbers",
-            )
-            if members
-            else each.format("columns of numbers", "1"),
-        )
     if imputing:
         group.add_argument(
             "--impute",
-            choices=("mean", "median", "most_frequent", "drop"),
-            help="fill empty cells with this statistic of their column, or drop the objects, which then get the "
-            "label -1 [empty cells are an error]",
+            choices=("mean", "median", "most_frequent"),
+            help="fill empty cells with this statistic of their column [empty cells are an error]",
         )
 
 
@@ -239,15 +219,9 @@ def add_members(group: Any) -> None:
     )
 
 
-def add_scale_and_cache(group: Any, what: str) -> None:
-    """Add the scale of points, and the cache of what was computed from them."""
+def add_scale(group: Any) -> None:
+    """Add the scale of points."""
     group.add_argument("--scale", choices=SCALES, default="auto", help=SCALING)
-    group.add_argument(
-        "--cache",
-        type=path_of,
-        metavar="DIR",
-        help=f"folder that keeps finished {what}, so that an interrupted run can be resumed",
-    )
 
 
 def add_borders(group: Any) -> None:
@@ -260,10 +234,8 @@ def add_borders(group: Any) -> None:
     )
 
 
-def add_writing(
-    parser: argparse.ArgumentParser, default: str, what: str, *, names: bool = False
-) -> None:
-    """Add the options for the output; `names`: also that for names of clusters."""
+def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> None:
+    """Add the options for the output."""
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out",
@@ -274,32 +246,16 @@ def add_writing(
         "file; with -, to standard output [%(default)s]",
     )
     group.add_argument("--force", action="store_true", help="replace existing results")
-    group.add_argument(
-        "--labels-from",
-        type=int,
-        choices=(0, 1),
-        default=0,
-        help="number of the first cluster in a file of labels (--out labels.csv or --out -); in a folder labels count "
-        "from 0 [%(default)s]",
-    )
-    if names:
-        add_cluster_names(group, "none")
-    group.add_argument(
-        "--raw",
-        action="store_true",
-        help="write object names unchanged [a name that a spreadsheet would read as a "
-        "formula gets a leading ']",
-    )
 
 
-def add_cluster_names(group: Any, default: str) -> None:
+def add_cluster_names(group: Any) -> None:
     """Add the option for names of clusters."""
     group.add_argument(
         "--names",
         type=cluster_names,
         metavar="NAME,...",
         help="names of the clusters, in the order of their labels, separated by commas, or a file with one name per line "
-        f"[{default}]",
+        "[labels from 0]",
     )
 
 
@@ -428,25 +384,6 @@ def share(text: str) -> float:
     value = _float(text)
     if not 0.0 < value <= 1.0:
         raise argparse.ArgumentTypeError(f"must be above 0 and at most 1, got {text!r}")
-    return value
-
-
-def end(text: str) -> float:
-    """Read an end of a range of shares, from 0 to 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0.0 <= value <= 1.0:
-        raise argparse.ArgumentTypeError(f"must be from 0 to 1, got {text!r}")
-    return value
-
-
-def weight(text: str) -> float:
-    """Read a weight above 0."""
-    value = _float(text)
-    if not 0.0 < value <= 1e6:
-        raise argparse.ArgumentTypeError(f"must be above 0 and at most 1e6, got {text!r}")
     return value
 
 

@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from conclust._files.formats import IN_BLOCKS
 from conclust.cli.examples import examples_of
 from conclust.cli.options import (
     INPUTS,
@@ -22,11 +21,10 @@ from conclust.cli.options import (
     add_points,
     add_reading,
     add_running,
-    add_scale_and_cache,
+    add_scale,
     add_talking,
     add_writing,
     described_kinds,
-    end,
     numbers,
     path_of,
     share,
@@ -170,51 +168,18 @@ def _add_cluster(commands: Any) -> None:
         + "".join(f"{name}: {kind['members']}; " for name, kind in kinds.items())
         + "several: the smallest of these for each, at most 100; mixed: all of its kinds]",
     )
+    add_scale(group)
     group.add_argument(
-        "--sample-fraction",
-        type=share,
-        default=1.0,
-        metavar="F",
-        help="share of the objects used by each clustering [%(default)g]",
+        "--cache",
+        type=path_of,
+        metavar="DIR",
+        help="folder that keeps finished clusterings, so that an interrupted run can be resumed",
     )
-    group.add_argument(
-        "--feature-fraction",
-        type=share,
-        default=1.0,
-        metavar="F",
-        help="share of the columns used by each clustering [%(default)g]",
-    )
-    group.add_argument(
-        "--fit-on",
-        type=whole(2),
-        metavar="N",
-        help="fit each clustering on N objects, then label all objects for all clusterings (kmeans, spectral) "
-        "[10000, or ten per cluster if that is more; all if there are fewer]",
-    )
-    group.add_argument(
-        "--graphs",
-        type=whole(1),
-        metavar="G",
-        help="number of landmark graphs shared by the spectral clusterings: fewer graphs are faster, but the clusterings "
-        "are more similar [4; one per clustering if these see different objects or features]",
-    )
-    add_scale_and_cache(group, "clusterings")
     add_consensus(parser)
     group = parser.add_argument_group("borders")
     add_borders(group)
-    group.add_argument(
-        "--alpha",
-        type=share,
-        metavar="P",
-        help=f"p-value up to which a border holds [{LEVEL:g}]",
-    )
     add_points(add_reading(parser))
-    add_writing(
-        parser,
-        "result",
-        _FILES + ", features.csv, borders.csv (--borders)",
-        names=True,
-    )
+    add_writing(parser, "result", _FILES + ", features.csv, borders.csv (--borders)")
     add_running(parser)
     parser.set_defaults(run=_run_cluster)
 
@@ -229,18 +194,10 @@ def _add_combine(commands: Any) -> None:
         "object (--na adds further codes). -2: it observed the object and put it apart from all others (noise).",
     )
     parser.add_argument(
-        "labels", type=path_of, nargs="?", metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
+        "labels", type=path_of, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
     )
     group = parser.add_argument_group("ensemble")
     add_members(group)
-    group.add_argument(
-        "--memberships",
-        type=path_of,
-        nargs="+",
-        metavar="FILE",
-        help="instead of labels: files of memberships, one clustering each, as ADMIXTURE and STRUCTURE write them (.Q, "
-        ".meanQ): one object per line, numbers only",
-    )
     group.add_argument(
         "--rows",
         choices=("objects", "draws", "answers"),
@@ -249,34 +206,9 @@ def _add_combine(commands: Any) -> None:
         "leading axis of chains); or an answer, with an object, a clustering and a label in the three columns "
         "that --columns names in this order [%(default)s]",
     )
-    group.add_argument(
-        "--burn",
-        type=whole(0),
-        metavar="B",
-        help="with --rows draws: number of draws to discard at the beginning of each chain [0]",
-    )
-    group.add_argument(
-        "--thin",
-        type=whole(1),
-        metavar="T",
-        help="with --rows draws: keep every T-th of the remaining draws [1]",
-    )
-    group = parser.add_argument_group("many objects")
-    group.add_argument(
-        "--blocks",
-        action="store_true",
-        help=f"read {IN_BLOCKS} in blocks, for more objects than fit "
-        "into memory; writes labels.npy and result.json. 'conclust methods' lists the methods (column blocks)",
-    )
-    group.add_argument(
-        "--checkpoint",
-        type=path_of,
-        metavar="DIR",
-        help="as --blocks, and keep the state in this folder: repeat the command to resume an interrupted run",
-    )
     add_consensus(parser)
     add_reading(parser)
-    add_writing(parser, "result", _FILES, names=True)
+    add_writing(parser, "result", _FILES)
     add_running(parser)
     parser.set_defaults(run=_run_combine)
 
@@ -317,15 +249,6 @@ def _add_select(commands: Any) -> None:
         help="share of the objects in each subsample (pItem in R packages) [%(default)g]",
     )
     group.add_argument(
-        "--window",
-        nargs=2,
-        type=end,
-        default=[0.1, 0.9],
-        metavar=("LO", "HI"),
-        help="PAC counts the pairs that are together in more than LO and at most HI of the subsamples (pacx1 "
-        "and pacx2 in M3C) [0.1 0.9]",
-    )
-    group.add_argument(
         "--null",
         choices=("rotation", "gaussian", "unimodal", "none"),
         default="rotation",
@@ -347,7 +270,7 @@ def _add_select(commands: Any) -> None:
         help="significance level of the p-value; a border holds up to P [%(default)g]",
     )
     add_borders(group)
-    add_scale_and_cache(group, "references")
+    add_scale(group)
     add_points(add_reading(parser), members=False)
     add_writing(
         parser,
@@ -356,7 +279,7 @@ def _add_select(commands: Any) -> None:
         "subsamples for the chosen number), features.csv, result.json and borders.csv (--borders)",
     )
     add_running(parser)
-    parser.set_defaults(run=_run_select)
+    parser.set_defaults(run=_run_module("select"))
 
 
 def _add_report(commands: Any) -> None:
@@ -385,7 +308,7 @@ def _add_report(commands: Any) -> None:
         help="maximum number of objects listed, the most uncertain ones [%(default)s]",
     )
     group.add_argument("--no-pictures", action="store_true", help="omit pictures")
-    add_cluster_names(group, "those given to 'conclust cluster', or labels from 0")
+    add_cluster_names(group)
     add_talking(parser)
     parser.set_defaults(run=_run_module("report"))
 
@@ -487,46 +410,12 @@ def _run_demo(arguments: argparse.Namespace) -> None:
 
 
 def _run_cluster(arguments: argparse.Namespace) -> None:
-    if arguments.alpha is not None and not arguments.borders:
-        arguments.usage_error("--alpha is the level of --borders: give that as well.")
-    _check_weight(arguments)
     from conclust.cli.commands.consensus import run_cluster
 
     run_cluster(arguments)
 
 
-def _run_select(arguments: argparse.Namespace) -> None:
-    _check_weight(arguments)
-    _run_module("select")(arguments)
-
-
-def _check_weight(arguments: argparse.Namespace) -> None:
-    if arguments.category_weight is not None and not arguments.categories:
-        arguments.usage_error("--category-weight is for columns of categories: give --categories.")
-
-
 def _run_combine(arguments: argparse.Namespace) -> None:
-    if (arguments.labels is None) == (arguments.memberships is None):
-        arguments.usage_error("Give a file of labels, or --memberships with files of memberships.")
-    if arguments.memberships is not None and (
-        arguments.rows != "objects" or arguments.blocks or arguments.checkpoint is not None
-    ):
-        arguments.usage_error(
-            "--memberships: files of memberships have objects as rows, and are read at once."
-        )
-    if arguments.rows != "draws":
-        for option, value in (("--burn", arguments.burn), ("--thin", arguments.thin)):
-            if value is not None:
-                arguments.usage_error(f"{option} is for draws: give --rows draws as well.")
-    if arguments.rows != "objects" and (arguments.blocks or arguments.checkpoint is not None):
-        arguments.usage_error(
-            f"--rows {arguments.rows}: {arguments.rows} are read at once, not in blocks."
-        )
-    if arguments.blocks or arguments.checkpoint is not None:
-        from conclust.cli.commands.blocks import run_blocks
-
-        run_blocks(arguments)
-        return
     from conclust.cli.commands.consensus import run_combine
 
     run_combine(arguments)

@@ -20,8 +20,6 @@ _WRITTEN = (
     "model.npz",
     "features.csv",
     "borders.csv",
-    "labels.npy",
-    "methods.csv",
     "report.html",
     "result.json",
 )
@@ -30,10 +28,6 @@ _WRITTEN = (
 _GENERATOR = {
     "method": "--generator",
     "n_partitions": "--partitions",
-    "sample_fraction": "--sample-fraction",
-    "feature_fraction": "--feature-fraction",
-    "fit_on": "--fit-on",
-    "n_graphs": "--graphs",
 }
 # Commands that write folders, and whether they write a file of labels instead.
 _INTO_FOLDERS = {
@@ -45,7 +39,7 @@ _FILES = (
     *(ending for one in FORMATS.values() if one.kind != "zarr" for ending in one.endings),
     *(".feather", ".json", ".html", ".xlsx", ".gz", ".bz2", ".xz", ".zst", ".zip"),
 )
-_METHOD = {"n_clusters": "-k", "max_clusters": "--max-clusters", "linkage": "--linkage"}
+_METHOD = {"n_clusters": "-k", "max_clusters": "--max-clusters"}
 _REFUSED = re.compile(r"The '(\w+)' parameter of (\w+)(?= must)")
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Ints
-from conclust._validation import count
 from conclust.cli.console import STREAM
 from conclust.confidence import ChanceConfidence
 from conclust.metrics import adjusted_rand_index, consistency_index
@@ -64,20 +63,8 @@ def sizes_of(labels: Ints, n_clusters: int) -> Ints:
     return np.bincount(labels[labels >= 0], minlength=n_clusters)
 
 
-def sizes_line(sizes: Ints, names: Sequence[str] | None = None) -> str:
-    """Return a line with the sizes of the first ten clusters, and their names if they have some."""
+def sizes_line(sizes: Ints) -> str:
+    """Return a line with the sizes of the first ten clusters."""
     texts = [f"{size:,}" for size in sizes[:10]]
-    if names is not None:
-        texts = [f"{name} {text}" for name, text in zip(names, texts, strict=False)]
     more = f" and {len(sizes) - 10:,} more" if len(sizes) > 10 else ""
     return f"Sizes: {', '.join(texts)}{more}."
-
-
-def names_for(names: tuple[str, ...] | None, n_clusters: int) -> tuple[tuple[str, ...] | None, str]:
-    """Return the names of ``--names`` if there is one for each cluster, else None; and why they are not used."""
-    if names is None or len(names) == n_clusters:
-        return names, ""
-    return None, (
-        f"--names has {count(len(names), 'name')} for {count(n_clusters, 'cluster')}, so the clusters have no names. "
-        "Name them with 'conclust report --names'."
-    )

@@ -64,9 +64,7 @@ __all__ = [
 
 
 # Packages that fit estimators with numbers of clusters that the user did not request.
-_SEARCHES = tuple(
-    f"conclust.{name}" for name in ("consensus", "selection", "confidence", "trials", "weighting")
-)
+_SEARCHES = tuple(f"conclust.{name}" for name in ("consensus", "selection", "confidence"))
 _ROWS_AT_ONCE = 1 << 14
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
 
@@ -314,10 +312,6 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         check_option(self.missing, "missing", type(self).__name__, Missing)
         fit_blocks(self, X)
         self._warn_of_fewer()
-
-    def _reads_all(self, n_samples: int) -> bool:
-        """Return whether labels in blocks are few enough to be read at once and solved in memory."""
-        return False
 
     def _check_number(self, n: int) -> None:
         """Refuse a number of clusters that is not possible with n objects."""

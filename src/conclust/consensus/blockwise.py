@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from copy import copy
 from functools import partial
 from typing import Any, Protocol, cast
@@ -10,18 +9,17 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._random import repeating, seed_sequence
+from conclust._random import seed_sequence
 from conclust._types import Bools, Ints
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
 from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.sources import DaskLabels
-from conclust.blocks.store import LabelStore, is_blocked, stored
+from conclust.blocks.store import is_blocked, stored
 from conclust.consensus.method import Method
-from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import Missing, encode_labels, read_new_labels
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import InputError
 
 
 class FitsBlocks(Protocol):
@@ -43,9 +41,6 @@ class FitsBlocks(Protocol):
     def _check(self, ensemble: Ensemble) -> None: ...
 
     def _warn_of_unobserved(self, count: int) -> None: ...
-
-    def _reads_all(self, n_samples: int) -> bool:
-        """Return whether the objects are few enough to be fitted as in memory."""
 
     def _fit_in_memory(self, X: Any) -> None: ...
 
@@ -70,14 +65,9 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
     labels = store.opened()
     estimator.n_features_in_ = labels.n_partitions
     seed = seed_sequence(getattr(estimator, "random_state", None), owner)
-    if labels.stages.folder is not None:
-        seed = labels.stages.begin(_identity(estimator, seed), labels.fingerprint, seed)
     # Labels in blocks have all attributes of an ensemble that the checks read.
     checked = as_ensemble(labels)
     estimator._check(checked)
-    if estimator._reads_all(labels.n_samples):
-        _fit_all(estimator, store)
-        return
     estimator._names, estimator._code_type = labels.names, labels.facts.code_type
     answer = estimator._fit_blocks(labels, seed)
     if estimator.method.membership:
@@ -95,49 +85,6 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
             setattr(estimator, name, value.to_dask())
     if labels.facts.n_unobserved:
         estimator._warn_of_unobserved(labels.facts.n_unobserved)
-
-
-def _fit_all(estimator: FitsBlocks, store: LabelStore) -> None:
-    """Fit as in memory; results with one row per object are returned in the store's blocks."""
-    estimator._fit_in_memory(store.ensemble())
-    for name in ("labels_", "membership_"):
-        rows = BlockedArray.of(getattr(estimator, name), store.block_rows)
-        setattr(estimator, name, rows.to_dask() if store.of_dask else rows)
-
-
-def _identity(estimator: FitsBlocks, seed: np.random.SeedSequence) -> str:
-    """Return the method, its parameters and its seed, which identify a checkpoint."""
-    parameters = {
-        name: _written(value, name)
-        for name, value in estimator.get_params(deep=False).items()
-        if name not in ("n_jobs", "verbose", "random_state")
-    }
-    random_state = getattr(estimator, "random_state", None)
-    if isinstance(random_state, int | np.integer | np.random.SeedSequence):
-        parameters["random_state"] = str(repeating(seed))
-    else:  # generators are in another state at the next fit; the seed drawn first is resumed
-        parameters["random_state"] = type(random_state).__name__
-    written = ", ".join(f"{name}={value}" for name, value in sorted(parameters.items()))
-    return f"{type(estimator).__name__}({written})"
-
-
-def _written(value: Any, name: str) -> str:
-    """Return a text that differs for values that differ."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | float | str):
-        return repr(value)
-    if isinstance(value, list | tuple):
-        return f"[{' '.join(_written(item, name) for item in value)}]"
-    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        digest = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
-        return f"array of {value.dtype} {value.shape} {digest}"
-    if isinstance(value, Divergence):
-        return f"{value.name} {value._kernel}"
-    raise ParameterError(
-        f"A checkpoint cannot be identified by {name}={value!r}: a later fit could not be distinguished from this one. "
-        "Fit without a checkpoint, or give a name or a number."
-    )
 
 
 def in_blocks(estimator: Any) -> dict[str, Any]:

@@ -14,9 +14,9 @@ import numpy as np
 from conclust._random import RandomStateLike
 from conclust._validation import refuse
 from conclust.datasets import folder
-from conclust.datasets.catalogue import BUNDLED, PUBLISHED
 from conclust.datasets.dataset import Dataset
 from conclust.datasets.ensembles import planted_ensemble, random_ensemble
+from conclust.datasets.folder import PUBLISHED
 from conclust.datasets.generators import (
     GENERATORS,
     cigars,
@@ -27,13 +27,11 @@ from conclust.datasets.generators import (
     rings,
     spirals,
 )
-from conclust.datasets.shapes import circles_and_gaussians, smiling_face, two_bananas
 
 __all__ = [
     "Dataset",
     "available",
     "cigars",
-    "circles_and_gaussians",
     "gaussian_mixture",
     "half_rings",
     "image_1",
@@ -43,10 +41,16 @@ __all__ = [
     "planted_ensemble",
     "random_ensemble",
     "rings",
-    "smiling_face",
     "spirals",
-    "two_bananas",
 ]
+
+
+_BUNDLED = {
+    "breast_cancer": "Wisconsin diagnostic breast cancer (569 x 30, 2 classes), with scikit-learn",
+    "digits": "handwritten digits of 8 x 8 pixels (1797 x 64, 10 classes), with scikit-learn",
+    "iris": "Fisher's iris flowers (150 x 4, 3 classes), with scikit-learn",
+    "wine": "chemical analyses of wines (178 x 13, 3 classes), with scikit-learn",
+}
 
 
 def names() -> list[str]:
@@ -63,7 +67,7 @@ def names() -> list[str]:
     >>> datasets.names()[:4]
     ['breast_cancer', 'breast_cancer_683', 'breast_cancer_699', 'cigar']
     """
-    return sorted([*BUNDLED, *GENERATORS, *PUBLISHED])
+    return sorted([*_BUNDLED, *GENERATORS, *PUBLISHED])
 
 
 def available() -> list[str]:
@@ -86,16 +90,15 @@ def available() -> list[str]:
     >>> {"iris", "rings", "image_c"} <= set(datasets.available())
     True
     """
-    loadable = [name for name, entry in PUBLISHED.items() if folder.is_there(name, entry)]
-    return sorted([*BUNDLED, *GENERATORS, *loadable])
+    loadable = [name for name in PUBLISHED if folder.is_there(name)]
+    return sorted([*_BUNDLED, *GENERATORS, *loadable])
 
 
 def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:
     """Load a data set by name.
 
     Three kinds of sets have names: those that come with scikit-learn (iris, wine, digits, breast_cancer), the generated
-    ones (rings, half_rings, spirals, cigars, gaussian_mixture, image_1, image_c, two_bananas, smiling_face,
-    circles_and_gaussians, with their default parameters), and published sets, which are read from the folder that the
+    ones (rings, half_rings, spirals, cigars, gaussian_mixture, image_1, image_c, with their default parameters), and published sets, which are read from the folder that the
     environment variable CONCLUST_DATA names. In that folder a ``manifest.json``, a list of records with ``name``,
     ``file`` and ``sha256``, vouches for every file.
 
@@ -138,9 +141,9 @@ def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:
         refuse("name", "load", f"one of the data sets that datasets.names() lists{hint}", name)
     if name in GENERATORS:
         return GENERATORS[name](random_state=random_state)
-    if name in BUNDLED:
+    if name in _BUNDLED:
         return _bundled(name)
-    return folder.read(name, PUBLISHED[name])
+    return folder.read(name)
 
 
 def _bundled(name: str) -> Dataset:
@@ -154,7 +157,7 @@ def _bundled(name: str) -> Dataset:
         y=np.asarray(bunch.target, dtype=np.int64),
         feature_names=tuple(str(feature) for feature in bunch.feature_names),
         target_names=tuple(str(target) for target in bunch.target_names),
-        source=BUNDLED[name],
+        source=_BUNDLED[name],
     )
 
 

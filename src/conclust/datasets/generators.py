@@ -17,7 +17,6 @@ from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int, check_real, refuse
 from conclust.datasets.dataset import Dataset
 from conclust.datasets.planar import LARGEST_NOISE, Points, generated, planar, polar
-from conclust.datasets.shapes import circles_and_gaussians, smiling_face, two_bananas
 
 
 def rings(
@@ -359,15 +358,12 @@ def image_1(*, random_state: RandomStateLike = None) -> Dataset:
 
 GENERATORS: dict[str, Callable[..., Dataset]] = {
     "cigars": cigars,
-    "circles_and_gaussians": circles_and_gaussians,
     "gaussian_mixture": gaussian_mixture,
     "half_rings": half_rings,
     "image_1": image_1,
     "image_c": image_c,
     "rings": rings,
-    "smiling_face": smiling_face,
     "spirals": spirals,
-    "two_bananas": two_bananas,
 }
 
 

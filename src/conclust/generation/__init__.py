@@ -1,7 +1,7 @@
 """Making ensembles: points to a label matrix (floor 3).
 
 ``generator.py`` is the estimator, ``plan.py`` turns its parameters into tasks, ``members.py``,
-``mixed.py``, ``landmarks.py`` and ``multimetric.py`` define single members, ``models.py`` how they label
+``mixed.py`` and ``landmarks.py`` define single members, ``models.py`` how they label
 new points, ``running.py`` runs them, ``crew.py`` side by side, ``cache.py`` keeps them on disk,
 ``corruption.py`` spoils an ensemble on purpose.
 """

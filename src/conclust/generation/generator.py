@@ -49,9 +49,6 @@ from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.running import Progress, run_tasks, warn_of_fewer
 from conclust.generation.scaling import Scale, fits_scale, scaling_of
 from conclust.generation.sizes import type_for
-from conclust.neighbours.graph import Weights
-from conclust.neighbours.leiden import Quality
-from conclust.neighbours.search import Metric
 
 _OWNER = "EnsembleGenerator"
 
@@ -74,19 +71,16 @@ class EnsembleGenerator(
           shape. All members are by "kmeans" if there are fewer than 50 objects or only one feature, and by "graph" if
           ``fit`` gets a graph.
         - "kmeans": k-means from one start (`init`), with n_clusters drawn uniformly.
-        - "spherical": k-means with cosine similarity [4]_ from one random start, with n_clusters drawn uniformly. It
+        - "spherical": k-means with cosine similarity [3]_ from one random start, with n_clusters drawn uniformly. It
           is meant for texts. ``fit`` raises an error for rows of zeros, which have no direction.
         - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points. Each member determines
           its own 1000 landmarks (n_samples / 2 if these are fewer), ties each object to the 5 nearest of them, and
           cuts the graph of objects and landmarks. n_clusters is drawn uniformly. Groups need not be round; these
           members take more time.
-        - "multimetric": spectral clustering under a random metric for each member (MDEC [3]_), for many features.
-          Each member draws half of the features, 5 to 20 nearest neighbours, the width of the kernel, and n_clusters
-          uniformly. It is limited to 100,000 objects and cannot label new points.
-        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [7]_, the best of four runs at
+        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [6]_, the best of four runs at
           each number of neighbours and resolution. Groups need not be round. With `n_clusters`, each member searches
           for a resolution that gives its number to within 5 %, if there is one.
-        - "density": single linkage on the mutual reachability distances [8]_ of nearest neighbours, without noise.
+        - "density": single linkage on the mutual reachability distances [7]_ of nearest neighbours, without noise.
           Members differ in the core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to
           the square root of n_samples) and their minimum size.
         - "mixed": single, average, ward and centroid linkage (Euclidean), spectral clustering and k-means, each with
@@ -100,7 +94,7 @@ class EnsembleGenerator(
           ``[("single", [5, 10]), ("kmeans", range(2, 11))]``. In addition to the above, the algorithms of "mixed" are
           available: "single", "average", "ward", "centroid", "dense_spectral" (of all pairs of objects).
     n_partitions : int, default=None
-        Number of partitions. None: 40 with "auto", 20 with "spectral", 30 with "multimetric", 100 with another name or
+        Number of partitions. None: 40 with "auto", 20 with "spectral", 100 with another name or
         one clusterer. A list of names: the smallest of these numbers for each name, at most 100 together. A list that
         holds clusterers: one of each. With "mixed" the number of algorithms times the numbers of clusters, with a list
         of pairs all the numbers that it has (no other number is allowed).
@@ -113,8 +107,7 @@ class EnsembleGenerator(
         missing in the member. (All cuts of one tree share its draw.) `fit_on` is different: it limits the number of
         drawn objects on which the algorithm is fitted, and all drawn objects get a label.
     feature_fraction : float, default=1.0
-        Share of the features that each member draws, without replacement, in (0, 1]. ("multimetric" draws half of
-        as many.)
+        Share of the features that each member draws, without replacement, in (0, 1].
     fit_on : int, default=None
         Maximum number of objects on which each member is fitted, at least 2. Each member uses its own sample of the
         objects that it draws; then all objects are labelled for all members in one pass. The members must be able to
@@ -123,23 +116,10 @@ class EnsembleGenerator(
     n_graphs : int, default=None
         Number of graphs of landmarks that the "spectral" members share in turn; they differ in the number of landmarks
         that an object is tied to. Each graph is embedded once, and a member with K clusters is k-means on the K leading
-        columns (FSEC [5]_). None: 4, or a graph for each member if members see different objects or features. Needs
+        columns (FSEC [4]_). None: 4, or a graph for each member if members see different objects or features. Needs
         ``sample_fraction=1``.
-    n_neighbors : int, default=None
-        Number of nearest neighbours of a point in the graph of the "graph" members. None: one of 8 numbers for each
-        member, from 5 to min(40, max(5, 1.5 square root of n_samples)).
-    resolution : float, default=None
-        Resolution of the communities of "graph" members, positive. A higher resolution gives more communities. None:
-        one for each member, spread evenly on a logarithmic scale from .3 to 5.
-    weights : {"jaccard", "uniform"}, default="jaccard"
-        Weights of the graph: the share of the neighbours of two points that both have, or 1.
-    quality : {"modularity", "cpm"}, default="modularity"
-        Quality that the communities maximise: modularity, or the constant Potts model, whose resolution is in units of
-        the mean weight of a pair of objects.
-    metric : {"euclidean", "cosine"}, default="euclidean"
-        The distance of the neighbours, for "graph" and "density" members.
     init : {"k-means++", "random"}, default="k-means++"
-        Starts of the "kmeans" members. "k-means++": points chosen by greedy k-means++ [6]_, which are far apart, so
+        Starts of the "kmeans" members. "k-means++": points chosen by greedy k-means++ [5]_, which are far apart, so
         that small clusters near a large one get their own centres. "random": distinct points chosen at random.
     scale : {"auto", "minmax", "standard"} or None, default="auto"
         Scaling of the columns over all of X. "minmax": to [0, 1]. "standard": to mean 0 and variance 1. None:
@@ -198,8 +178,7 @@ class EnsembleGenerator(
     Members of the kinds that have a name are designed: numbers of clusters, neighbours, resolutions, core distances and
     minimum sizes do not depend on `random_state`, and the first members of each kind, of any number, are spread evenly.
     The seed draws what is left: the order in which nodes are visited, the starts of k-means, the landmarks of more than
-    1,000 points, the objects and features of `sample_fraction`, `feature_fraction` and `fit_on`, and the metrics of
-    "multimetric". Two seeds therefore give ensembles that are nearly the same.
+    1,000 points, the objects and features of `sample_fraction`, `feature_fraction` and `fit_on`. Two seeds therefore give ensembles that are nearly the same.
 
     ``scale="auto"`` standardises if two conditions hold. At least a tenth of the columns that vary have a standard
     deviation and a range below a twentieth of the largest ones, and fewer than ten columns dominate the squared
@@ -239,14 +218,6 @@ class EnsembleGenerator(
     On three sets of digits, with the default range and this one, the mean NMI of the consensus is .897, .888 and .881
     for `USENC`, and .886, .885 and .867 for `AutoConsensus`.
 
-    A multi-metric member ties objects i and j, at the distance d_ij, if one is among the k nearest of the other, by
-    exp(-d_ij / (mu eps_ij)) with eps_ij = (rho_i + rho_j + d_ij) / 3, rho the mean distance from the k nearest, k
-    from 5 to 20 and mu from .2 to .8: equation (1) of [3]_, whose authors draw n_clusters from 2 to the square root
-    of n_samples. (Their program has squared distances and a normal density, which depends on the unit of the
-    features.) The graph is cut by its leading eigenvectors. This takes a search for neighbours, O(n^2 d) with more
-    than 15 features, and memory of about 5 kB per object. With 20,000 objects and 50 clusters, a member takes 11 CPU
-    seconds.
-
     References
     ----------
     .. [1] A. Lourenço, S. Rota Bulò, N. Rebagliati, A. Fred, M. Figueiredo and M. Pelillo,
@@ -254,18 +225,15 @@ class EnsembleGenerator(
        section 7.2: the ensembles "kmeans" and "mixed".
     .. [2] D. Huang, C.-D. Wang, J.-S. Wu, J.-H. Lai and C.-K. Kwoh, "Ultra-scalable spectral clustering
        and ensemble clustering", IEEE Transactions on Knowledge and Data Engineering 32(6), 2020.
-    .. [3] D. Huang, C.-D. Wang, J.-H. Lai and C.-K. Kwoh, "Toward multidiversified ensemble clustering of
-       high-dimensional data: from subspaces to metrics and beyond", IEEE Transactions on Cybernetics 52(11),
-       2022.
-    .. [4] I. S. Dhillon and D. S. Modha, "Concept decompositions for large sparse text data using clustering",
+    .. [3] I. S. Dhillon and D. S. Modha, "Concept decompositions for large sparse text data using clustering",
        Machine Learning 42, 2001.
-    .. [5] R. Zhang, S. Hang, Z. Sun, F. Nie, R. Wang and X. Li, "Anchor-based fast spectral ensemble
+    .. [4] R. Zhang, S. Hang, Z. Sun, F. Nie, R. Wang and X. Li, "Anchor-based fast spectral ensemble
        clustering", Information Fusion 113, 2025.
-    .. [6] D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", Proceedings of the 18th
+    .. [5] D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", Proceedings of the 18th
        Annual ACM-SIAM Symposium on Discrete Algorithms, 2007.
-    .. [7] V. A. Traag, L. Waltman and N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
+    .. [6] V. A. Traag, L. Waltman and N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
        communities", Scientific Reports 9, 5233, 2019.
-    .. [8] R. J. G. B. Campello, D. Moulavi and J. Sander, "Density-based clustering based on hierarchical density
+    .. [7] R. J. G. B. Campello, D. Moulavi and J. Sander, "Density-based clustering based on hierarchical density
        estimates", PAKDD 2013.
 
     Examples
@@ -298,7 +266,6 @@ class EnsembleGenerator(
         "sample_fraction": Range(above=0, at_most=1),
         "feature_fraction": Range(above=0, at_most=1),
         "fit_on": Range(at_least=2),
-        "resolution": Range(above=0),
         "cache_dir": check_folder,
     }
 
@@ -310,11 +277,6 @@ class EnsembleGenerator(
     feature_fraction: float = 1.0
     fit_on: int | None = None
     n_graphs: int | None = None
-    n_neighbors: int | None = None
-    resolution: float | None = None
-    weights: Weights = "jaccard"
-    quality: Quality = "modularity"
-    metric: Metric = "euclidean"
     init: Init = "k-means++"
     scale: Scale = "auto"
     max_dense: int = 20_000

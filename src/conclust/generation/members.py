@@ -277,10 +277,6 @@ class Kind:
         Whether members label points that they were not fitted on.
     help, cited : str
         Description of the members for the help of the command line and the report; "{starts}" stands for the starts of k-means.
-    subspace : float
-        Share of the features that a member draws of those that all draw.
-    largest : int or None
-        Number of objects that a member can cluster in reasonable time.
     own_number : bool
         Whether members choose a number of clusters themselves.
     unscaled : bool
@@ -295,8 +291,6 @@ class Kind:
     labels_others: bool
     help: str
     cited: str
-    subspace: float = 1.0
-    largest: int | None = None
     own_number: bool = False
     unscaled: bool = False
     by_distances: bool = False

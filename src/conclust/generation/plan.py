@@ -18,7 +18,7 @@ from conclust.generation.cache import render_clusterer
 from conclust.generation.kinds.communities import NeighbourRecipe
 from conclust.generation.kinds.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
 from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
-from conclust.generation.kinds.neighbour_options import check_neighbour_options, neighbour_recipes
+from conclust.generation.kinds.neighbour_options import check_graph_alone, neighbour_recipes
 from conclust.generation.kinds.registry import KINDS, METHODS, kinds_of
 from conclust.generation.kinds.searched import GivenGraph
 from conclust.generation.members import (
@@ -118,7 +118,7 @@ def make_plan(
     sizes = Sizes(n, n_objects, d, max(1, round(columns * d)), rows, n_fitted)
     n_partitions: int | None = generator.n_partitions
     _check_graphs(generator)
-    check_neighbour_options(generator, kinds_of(generator.method), given)
+    check_graph_alone(generator, kinds_of(generator.method), given)
     _check_init(generator)
     root = seed_sequence(generator.random_state, OWNER)
     choices = check_numbers(generator.n_clusters, OWNER)
@@ -138,7 +138,7 @@ def make_plan(
         check_choices(choices, sizes)
         return plan_mixed(points, sizes, choices, n_partitions, root, generator.init)
     # Members by neighbours share the same objects, drawn by the seed of the first member.
-    recipes = neighbour_recipes(generator, spawn_seeds(root, 1)[0], given)
+    recipes = neighbour_recipes(spawn_seeds(root, 1)[0], given)
     if pairs is not None:
         if choices is not None:
             expected = (
@@ -250,13 +250,12 @@ class _Entry:
     """The recipe of a member in a list, whose entries alternate.
 
     ``choices`` None: it keeps the number of clusters that it has. ``random``: two members differ, even
-    of all objects and features. ``subspace``: see `Kind`. ``shares``: members may share what a run makes.
+    of all objects and features. ``shares``: members may share what a run makes.
     """
 
     recipe: Recipe
     choices: Sequence[int] | None
     random: bool
-    subspace: float = 1.0
     shares: bool = False
 
 
@@ -342,7 +341,7 @@ def _plan_pairs(
             expected = f"a list without numbers of clusters for {name}, which has no such parameter"
             refuse("method", OWNER, expected, (name, ks))
         times = n_graphs if entry.shares else None
-        runs.append(Run(entry.recipe, ks, times, entry.subspace))
+        runs.append(Run(entry.recipe, ks, times))
     total = sum(len(run.numbers) for run in runs)
     if n_partitions not in (None, total):
         expected = f"None or {total}, the numbers of clusters that the method lists"
@@ -417,7 +416,7 @@ def _plan_in_turn(
     for columns in _runs_in_turn(entries, total, n_graphs):
         entry = entries[columns[0] % len(entries)]
         requested = [_pick(entry, seeds[u], turns[u]) for u in columns]
-        task = sizes.task(entry.recipe, columns, requested, seeds[columns[0]], entry.subspace)
+        task = sizes.task(entry.recipe, columns, requested, seeds[columns[0]])
         tasks.append(task)
     tasks = _designed(tasks)
     if named and any(_chooses(entry.recipe) for entry in entries):
@@ -518,17 +517,11 @@ def _entry(
         kind = KINDS[method]
         if kind.own_number:
             return _Entry(recipes[method], choices, random=True)
-        if kind.largest is not None and sizes.n_objects > kind.largest:
-            raise ParameterError(
-                f"The 'method' parameter of {OWNER} must be 'kmeans' or 'spectral' where members draw "
-                f"more than {kind.largest} objects: {method!r} compares all pairs. "
-                f"Got {method!r} and {sizes.n_objects} objects instead. Draw fewer (sample_fraction)."
-            )
         if choices is None:
             wide = _default_choices(sizes.n)
             # If some of the drawn points are equal, the recipe finds at most one cluster per distinct point.
             choices = clip(wide, min(count_distinct(points, wide.stop), sizes.most_clusters))
-        return _Entry(kind.recipe, choices, random=True, subspace=kind.subspace)
+        return _Entry(kind.recipe, choices, random=True)
     recipe = ClustererRecipe(method, render_clusterer(method) if cached else None)
     numbers = choices if sole_parameter(method, "n_clusters") else None
     drawn = numbers is not None and len(numbers) > 1

@@ -218,8 +218,7 @@ def scaling_of(generator: Any, blocks: Iterable[Floats]) -> Scaling:
     """Fit the scaling of a generator's points."""
     kinds = kinds_of(generator.method)
     # Pipelines may include their own scaling.
-    metric = generator.metric
-    stays = (isinstance(metric, str) and metric == "cosine") or any(
+    stays = any(
         hasattr(kind, "steps") or (isinstance(kind, str) and kind in KINDS and KINDS[kind].unscaled)
         for kind in kinds
     )

@@ -13,8 +13,6 @@ from conclust.generation.crew import Prefer
 from conclust.generation.members import Member, Recipe, Task
 
 OWNER = "EnsembleGenerator"
-# With fewer features there are no subspaces: one or two features represent the others too poorly.
-_WHOLE_FEATURES = 4
 
 
 @dataclass(frozen=True)
@@ -51,21 +49,15 @@ class Sizes:
         columns: Sequence[int],
         n_clusters: Sequence[int | None],
         seed: int,
-        subspace: float = 1.0,
     ) -> Task:
-        """Return the task of a run that makes some members.
-
-        `subspace` is the share of the features that each member draws, of four or more; fewer are taken whole.
-        """
-        few = self.n_features < _WHOLE_FEATURES
-        drawn = self.n_features if few else max(1, round(subspace * self.n_features))
+        """Return the task of a run that makes some members."""
         return Task(
             recipe,
             tuple(columns),
             tuple(n_clusters),
             seed,
             self.n_objects,
-            drawn,
+            self.n_features,
             self.n_fitted,
         )
 

@@ -8,18 +8,16 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
 from conclust._arrays.containers import check_row_names
-from conclust._arrays.points import column_names
 from conclust._arrays.ratios import ratio
 from conclust._arrays.scale import moderate
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
 from conclust._types import Floats
-from conclust._validation import refuse, shown
+from conclust._validation import refuse
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
 from conclust.exceptions import InputError
@@ -112,24 +110,16 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     random_state: RandomStateLike = None
     n_jobs: int | None = None
 
-    def fit(
-        self,
-        X: Mapping[str, ArrayLike] | Sequence[ArrayLike] | ArrayLike,
-        y: None = None,
-        *,
-        columns: Mapping[str, Any] | None = None,
-    ) -> Self:
+    def fit(self, X: Mapping[str, ArrayLike] | Sequence[ArrayLike], y: None = None) -> Self:
         """Make the members.
 
         Parameters
         ----------
-        X : dict of str to array-like, list of array-like, or array-like of shape (n_samples, n_features)
-            The views, each of shape (n_samples, n_features of the view) and finite; one matrix with `columns`. Views
-            of a list are called "0", "1", ...
+        X : dict of str to array-like, or list of array-like
+            The views, each of shape (n_samples, n_features of the view) and finite. Views of a list are called "0",
+            "1", ...
         y : None
             Ignored.
-        columns : dict of str to array-like of int, slice, or list of names, default=None
-            The columns of each view, where `X` is one matrix or frame.
 
         Returns
         -------
@@ -137,7 +127,7 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
             The fitted generator.
         """
         self._check_parameters()
-        views = _read(X, columns)
+        views = _read(X)
         root = seed_sequence(self.random_state, _OWNER)
         shares = self._shares(list(views), generator(root))
         seeds = spawn_seeds(root, len(shares), bits=32)
@@ -160,9 +150,9 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
         self.ensemble_ = Ensemble(every, weights=self.weights_ if self.weigh else None)
         return self
 
-    def fit_transform(self, X: Any, y: None = None, *, columns: Any = None) -> NDArray[Any]:
+    def fit_transform(self, X: Any, y: None = None) -> NDArray[Any]:
         """Make the members, and return their labels (n_samples, n_partitions); see :meth:`fit`."""
-        labels: NDArray[Any] = self.fit(X, columns=columns).ensemble_.labels
+        labels: NDArray[Any] = self.fit(X).ensemble_.labels
         return labels
 
     def _shares(self, names: list[str], rng: np.random.Generator) -> dict[tuple[str, ...], int]:
@@ -190,17 +180,15 @@ def _evenly(count: int, keys: list[tuple[str, ...]]) -> dict[tuple[str, ...], in
     return {key: each + (i < more) for i, key in enumerate(keys)}
 
 
-def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Floats]:
+def _read(X: Any) -> dict[str, Floats]:
     """Return the views by name."""
-    if columns is not None:
-        parts = _of_columns(X, columns)
-    elif isinstance(X, Mapping):
+    if isinstance(X, Mapping):
         parts = dict(X)
     elif isinstance(X, Sequence) and not isinstance(X, str):
         parts = {str(i): view for i, view in enumerate(X)}
     else:
         raise InputError(
-            f"The X of {_OWNER} must be a dict or a list of matrices, or one matrix with columns={{name: indices}}. "
+            f"The X of {_OWNER} must be a dict or a list of matrices, such as {{name: X[:, indices]}}. "
             f"Got {type(X).__name__} instead; EnsembleGenerator makes members from one matrix."
         )
     repeated = [name for name, times in Counter(map(str, parts)).items() if times > 1]
@@ -219,68 +207,6 @@ def _read(X: Any, columns: Mapping[str, Any] | None) -> dict[str, Floats]:
     if len(set(lengths.values())) > 1:
         raise InputError(f"The views must be of the same objects. Got numbers of rows {lengths}.")
     return views
-
-
-def _of_columns(X: Any, columns: Any) -> dict[Any, Any]:
-    """Return the columns of each view of a matrix or frame, whose names or indices are given."""
-    if isinstance(X, Mapping) or len(getattr(X, "shape", ())) != 2 or sp.issparse(X):
-        raise InputError(
-            f"With 'columns', the X of {_OWNER} must be one matrix or frame, not sparse. Got {type(X).__name__}."
-        )
-    if not isinstance(columns, Mapping):
-        refuse("columns", _OWNER, "a dict of names of views to their columns", columns)
-    given = {
-        name: [of] if isinstance(of, str | int | np.integer) else of for name, of in columns.items()
-    }
-    names = [one for of in given.values() if _are_names(of) for one in of]
-    has_names = hasattr(X, "columns")
-    own = column_names(X) if has_names else []
-    if names and not has_names:
-        raise InputError(f"'columns' names the column {names[0]!r}, and X has no names.")
-    known = X.columns if hasattr(X, "iloc") else own  # of a MultiIndex also the first level
-    lacking = [name for name in names if name not in known]
-    if lacking:
-        raise InputError(f"X has no column {lacking[0]!r}. It has {shown(own)}.")
-    if hasattr(X, "iloc"):
-        return {
-            name: X[list(of)] if _are_names(of) else X.iloc[:, _indices(name, of, own)]
-            for name, of in given.items()
-        }
-    matrix = np.asarray(X)
-    return {
-        name: matrix[
-            :, [own.index(one) for one in of] if _are_names(of) else _indices(name, of, own, matrix)
-        ]
-        for name, of in given.items()
-    }
-
-
-def _indices(name: Any, of: Any, own: list[Any], matrix: Any = None) -> Any:
-    """Return the indices of the columns of a view."""
-    n = len(own) if matrix is None else matrix.shape[1]
-    places = np.arange(n)
-    if not isinstance(of, slice):
-        chosen = np.asarray(of)
-        whole = chosen.dtype.kind in "iu"
-        if whole and own != list(range(n)) and any(isinstance(one, int) for one in own):
-            raise InputError(
-                f"The columns of the view {name!r} are numbers, and columns of X have other numbers as their names: give "
-                "slices, which count from 0, or a frame whose columns have text as names."
-            )
-        is_mask = chosen.dtype == bool and chosen.shape == (n,)
-        is_index = whole and chosen.ndim == 1 and ((chosen >= -n) & (chosen < n)).all()
-        if chosen.size and not is_mask and not is_index:
-            raise InputError(
-                f"The columns of the view {name!r} must be indices from 0 to {n - 1}, a slice or names. Got {shown(of)}."
-            )
-        of = chosen if chosen.size else []
-    if not len(places[of]):
-        raise InputError(f"The view {name!r} has no columns.")
-    return places[of]
-
-
-def _are_names(of: Any) -> bool:
-    return not isinstance(of, slice) and any(isinstance(each, str) for each in of)
 
 
 def _union(views: list[Floats]) -> Floats:

@@ -77,40 +77,6 @@ def adjusted_mutual_information(
     return min(1.0, above / room)
 
 
-def adjusted_mutual_info_score(
-    labels_true: ArrayLike, labels_pred: ArrayLike, *, average_method: Average = "arithmetic"
-) -> float:
-    """Mutual information corrected for chance, by scikit-learn's name and parameter.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : (n_samples,) array-like of int or str
-        The two partitions. Unlike in scikit-learn objects missing from either are left out.
-    average_method : {"arithmetic", "geometric", "max", "min"}, default="arithmetic"
-        As `average` of `adjusted_mutual_information`.
-
-    Returns
-    -------
-    float
-        At most 1.
-
-    Raises
-    ------
-    InputError
-        As for `consistency_index`.
-    ParameterError
-        If `average_method` is not one of these.
-
-    Examples
-    --------
-    >>> from conclust.metrics import adjusted_mutual_info_score
-    >>> round(adjusted_mutual_info_score([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
-    0.298792
-    """
-    check_option(average_method, "average_method", "adjusted_mutual_info_score", Average)
-    return adjusted_mutual_information(labels_true, labels_pred, average=average_method)
-
-
 def _expected_mutual_information(rows: Ints, columns: Ints, n: int) -> float:
     """Return the mean mutual information, in nats, of all pairs of partitions with these cluster sizes.
 

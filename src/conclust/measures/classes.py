@@ -284,8 +284,7 @@ def completeness(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 def v_measure(labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1.0) -> float:
     """Weighted harmonic mean of `homogeneity` and `completeness`.
 
-    With `beta` 1 it is the normalized mutual information over the arithmetic mean of the entropies,
-    `normalized_mutual_info_score`.
+    With `beta` 1 it is the normalized mutual information over the arithmetic mean of the entropies.
 
     Parameters
     ----------

@@ -477,40 +477,6 @@ def normalized_mutual_information(
     return nmi_of(contingency(labels_true, labels_pred), average)
 
 
-def normalized_mutual_info_score(
-    labels_true: ArrayLike, labels_pred: ArrayLike, *, average_method: Average = "arithmetic"
-) -> float:
-    """Mutual information of two partitions, by scikit-learn's name, parameter and default.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : (n_samples,) array-like of int or str
-        The two partitions. Unlike in scikit-learn objects missing from either are left out.
-    average_method : {"arithmetic", "geometric", "max", "min"}, default="arithmetic"
-        As `average` of `normalized_mutual_information`, where the default is "geometric".
-
-    Returns
-    -------
-    float
-        In [0, 1].
-
-    Raises
-    ------
-    InputError
-        As for `consistency_index`.
-    ParameterError
-        If `average_method` is not one of these.
-
-    Examples
-    --------
-    >>> from conclust.metrics import normalized_mutual_info_score
-    >>> round(normalized_mutual_info_score([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
-    0.515804
-    """
-    check_option(average_method, "average_method", "normalized_mutual_info_score", Average)
-    return nmi_of(contingency(labels_true, labels_pred), average_method)
-
-
 def js_divergence(Z: ArrayLike, Y: ArrayLike) -> float:
     r"""Mean Jensen-Shannon divergence, in bits, of two soft memberships: the criterion J.
 

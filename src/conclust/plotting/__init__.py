@@ -12,12 +12,10 @@ from conclust.plotting.numbers import cdf_curves, criterion_curve
 from conclust.plotting.objects import membership_bars, silhouette_bars
 from conclust.plotting.support import consensus_tree
 from conclust.plotting.trees import dendrogram
-from conclust.plotting.trials import comparison
 
 __all__ = [
     "cdf_curves",
     "coassociation_heatmap",
-    "comparison",
     "consensus_tree",
     "criterion_curve",
     "dendrogram",

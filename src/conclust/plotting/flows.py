@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from conclust._arrays.containers import check_row_names, number_array
+from conclust._arrays.containers import check_row_names
 from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 from conclust.measures.matching import assign
 from conclust.plotting.canvas.figures import axes
-from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
 _COLUMNS = 4000  # maximum number of objects in a picture; more are thinned evenly
 _SIZE = 5.5  # size of the numbers of objects in points
-_LONGEST = 16  # maximum length of a cluster's name
 _FAINT = 0.05  # an edge with a smaller share of its target cluster is omitted
 
 
@@ -212,43 +209,6 @@ def flow_of(partitions: Any) -> Flow:
     )
 
 
-def _means(partitions: Any, found: Flow, values: Any) -> Floats:
-    """Return the mean value of the objects of each circle; NaN where none has one."""
-    tracking = tracking_of(partitions)
-    numbers = number_array(values, "The values of flow_diagram")
-    shape = tracking.colours.shape
-    if numbers.shape not in (shape, shape[1:]):
-        raise InputError(
-            f"The values of flow_diagram must have the shape {shape[1:]} or {shape}. Got {numbers.shape} instead."
-        )
-    table = np.broadcast_to(numbers, shape)
-    means = np.full(len(found.size), np.nan)
-    for node, (k, colour) in enumerate(zip(found.k, found.colour, strict=True)):
-        level = int(np.searchsorted(tracking.k, k))
-        mine = table[level][tracking.colours[level] == colour]
-        finite = np.isfinite(mine)
-        if finite.any():
-            means[node] = mine[finite].mean()
-    return means
-
-
-def _shades(means: Floats, ax: Axes) -> Floats:
-    """Return the colour of each mean, grey where there is none, and draw their scale."""
-    from matplotlib import colormaps
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize, to_rgba
-
-    finite = means[np.isfinite(means)]
-    low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
-    equal = not high > low
-    limits = (low - 0.5, low + 0.5) if equal else (low, high)
-    scale = ScalarMappable(Normalize(*limits), colormaps["viridis"])
-    fills = np.asarray(scale.to_rgba(np.nan_to_num(means)))
-    fills[~np.isfinite(means)] = to_rgba(GREY)
-    ax.figure.colorbar(scale, ax=ax, shrink=0.6, pad=0.02, ticks=[low] if equal else None)
-    return fills
-
-
 def _places(first: Ints, edges: Ints, count: Ints, size: Ints) -> Floats:
     """Return the positions of the nodes of each level: near their origins, with space by size.
 
@@ -282,19 +242,6 @@ def _seats(order: Ints, size: Ints) -> Floats:
     return x
 
 
-def _texts(partitions: Any, flow: Flow, names: Sequence[Sequence[str]] | None) -> list[str]:
-    """Return the text of each circle: the number of its objects, or its name."""
-    if names is None:
-        return [f"{size:,}" for size in flow.size]
-    tracking = tracking_of(partitions)
-    texts = []
-    for k, colour in zip(flow.k, flow.colour, strict=True):
-        level = int(np.searchsorted(tracking.k, k))
-        member = int(np.argmax(tracking.colours[level] == colour))
-        texts.append(" ".join(names[level][partitions[k][member]].split()))
-    return shortened(texts, _LONGEST)
-
-
 def _written(
     texts: Sequence[str], sizes: Ints, x: Floats, across: Floats
 ) -> list[tuple[int, str, tuple[float, float]]]:
@@ -326,9 +273,7 @@ def _written(
 
 
 @drawn_in_style
-def flow_diagram(
-    partitions: Any, *, values: ArrayLike | None = None, ax: Axes | None = None
-) -> Axes:
+def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     """Draw how clusters split and mix as their number grows.
 
     A row of circles for each number of clusters, as large as the clusters; a line to each cluster of
@@ -340,9 +285,6 @@ def flow_diagram(
     partitions : Selection or dict of int to array-like of shape (n_samples,)
         Result of :func:`conclust.selection.choose`, or a partition of the same objects for each
         number of clusters; negative labels and NaN are in none.
-    values : array-like of shape (n_samples,) or (n_k, n_samples), default=None
-        A number for each object, or for each in each partition; circles are coloured by their mean. None: circles
-        that go on have one colour.
     ax : matplotlib Axes, default=None
         Axes to draw in. None makes a new figure (``ax.figure``), 8.5 cm wide, or 17.5 with more than five
         clusters in a row.
@@ -370,33 +312,6 @@ def flow_diagram(
     >>> ax = flow_diagram({2: [0, 0, 1, 1], 3: [0, 0, 1, 2]})
     >>> [text.get_text() for text in ax.texts]
     ['2', '2', '2', '1', '1']
-    """
-    return flow_of_rows(partitions, None, values=values, ax=ax)
-
-
-@drawn_in_style
-def flow_of_rows(
-    partitions: Any,
-    names: Sequence[str] | None,
-    *,
-    values: ArrayLike | None = None,
-    cluster_names: Sequence[Sequence[str]] | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw a flow diagram whose rows, and circles, have names. See `flow_diagram`.
-
-    Parameters
-    ----------
-    partitions : Selection or dict of int to array-like of shape (n_samples,)
-        The partitions; with `cluster_names`, labels are whole numbers.
-    names : sequence of str or None
-        Names of the rows. None: their numbers of clusters.
-    values : array-like, default=None
-        See `flow_diagram`.
-    cluster_names : sequence of sequences of str, default=None
-        For each partition the names of its labels 0, 1, ..., which are written in place of the numbers of objects.
-    ax : matplotlib Axes, default=None
-        Axes to draw in.
     """
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
@@ -432,10 +347,7 @@ def flow_of_rows(
     )
     across = largest * np.sqrt(flow.size / flow.size.max())
     across = np.maximum(across, 3.0)
-    if values is None:
-        fills = cluster_colours(int(flow.colour.max()) + 1)[flow.colour]
-    else:
-        fills = _shades(_means(partitions, flow, values), ax)
+    fills = cluster_colours(int(flow.colour.max()) + 1)[flow.colour]
     ax.scatter(
         flow.x,
         y,
@@ -445,13 +357,13 @@ def flow_of_rows(
         linewidths=0.6,
         zorder=2,
     )
-    words = [f"{number}" for number in numbers] if names is None else list(names)
-    # Points per unit of x. In a figure of our own, the layout gives the rest to the names of rows and the scale.
+    words = [f"{number}" for number in numbers]
+    # Points per unit of x. In a figure of our own, the layout gives the rest to the names of rows.
     unit = 72.0 * inches / 1.08
     if own:
-        beside = 26.0 + 3.9 * max(map(len, words)) + (0.0 if values is None else 44.0)
+        beside = 26.0 + 3.9 * max(map(len, words))
         unit = (72.0 * ax.figure.bbox.width / ax.figure.dpi - beside) / 1.08
-    texts = _texts(partitions, flow, cluster_names)
+    texts = [f"{size:,}" for size in flow.size]
     _write(ax, flow, texts, y, across, fills, unit)
     ax.set_yticks(range(rows), words)
     ax.set_ylim(rows - 0.5, -0.5)
@@ -491,7 +403,7 @@ def _write(
         Their rows.
     across : ndarray of shape (n_nodes,)
         Their diameters in points.
-    fills : ndarray of shape (n_nodes, 3) or (n_nodes, 4)
+    fills : ndarray of shape (n_nodes, 3)
         Their colours.
     unit : float
         Points per unit of x.

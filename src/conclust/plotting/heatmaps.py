@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.ratios import ratio
 from conclust._random import generator
 from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import over_partitions
 from conclust.plotting.canvas.figures import (
     axes,
     colour_bar,
@@ -23,7 +25,6 @@ from conclust.plotting.canvas.figures import (
 )
 from conclust.plotting.canvas.keys import below_labels
 from conclust.plotting.canvas.orders import ALONG, check_order, placed_by
-from conclust.plotting.canvas.pixels import averaged
 from conclust.plotting.canvas.reading import (
     Pairs,
     read_pairs,
@@ -174,7 +175,7 @@ def _picture(
             placed = placed[np.argsort(strips[0].colours[objects[placed]], kind="stable")]
     elif chosen is not None:
         placed = chosen if drawn is None else np.argsort(np.argsort(chosen)[drawn])
-    picture = averaged(shares[np.ix_(placed, placed)], pixels, pixels)
+    picture = _averaged(shares[np.ix_(placed, placed)], pixels, pixels)
     return picture, objects[placed], drawn is not None
 
 
@@ -184,3 +185,16 @@ def _drawn(n_samples: int, random_state: Any, owner: str) -> Ints | None:
         return None
     chosen = generator(random_state, owner).choice(n_samples, _MAX_OBJECTS, replace=False)
     return np.sort(chosen)
+
+
+def _averaged(values: Floats, rows: int, columns: int) -> Floats:
+    """Average blocks of neighbours to at most (rows, columns) pixels, leaving out NaN."""
+    finite = ~np.isnan(values)
+    summed, weight = np.where(finite, values, 0.0), finite.astype(np.float64)
+    for axis, most in enumerate((rows, columns)):
+        n = values.shape[axis]
+        if n > most:
+            edges = np.arange(most + 1) * n // most
+            summed = over_partitions(summed, edges, axis=axis)
+            weight = over_partitions(weight, edges, axis=axis)
+    return ratio(summed, weight, np.nan)

@@ -28,7 +28,6 @@ _NAMES = {
     "delta": "growth of the area",
     "sharp": "sharp score",
     "mean_ari": "mean ARI of two resamples",
-    "prediction_strength": "prediction strength",
     "silhouette_points": "silhouette among the points",
 }
 _TITLES = {

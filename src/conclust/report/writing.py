@@ -16,8 +16,6 @@ from conclust._threads import one_library_thread
 from conclust._validation import check_bool, check_int, refuse
 from conclust.confidence import BorderTests, ConsensusTree
 from conclust.ensemble import Ensemble
-from conclust.exceptions import InputError
-from conclust.report.annotated import is_annotated, read_annotated
 from conclust.report.contents import contents
 from conclust.report.page import page
 from conclust.report.pictures import Gallery
@@ -40,7 +38,6 @@ def account(
     cluster_names: Sequence[str] | None = None,
     max_objects: int = 2000,
     pictures: bool = True,
-    key: str | None = None,
 ) -> dict[str, Any]:
     """Return the content of a report as plain data: the decision, tables, texts and pictures.
 
@@ -68,8 +65,6 @@ def account(
         Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True
         Whether pictures are drawn.
-    key : str, default=None
-        Name of the consensus in an AnnData.
 
     Returns
     -------
@@ -96,12 +91,6 @@ def account(
     """
     check_int(max_objects, "max_objects", _OWNER)
     check_bool(pictures, "pictures", _OWNER)
-    if is_annotated(result):
-        result, ensemble = read_annotated(result, key, ensemble), None
-    elif key is not None:
-        raise InputError(
-            "The 'key' of a report names the consensus of an AnnData, which the result is not."
-        )
     reported = read_result(
         result,
         ensemble=ensemble,
@@ -132,7 +121,6 @@ def write(
     cluster_names: Sequence[str] | None = None,
     max_objects: int = 2000,
     pictures: bool = True,
-    key: str | None = None,
 ) -> Path:
     """Write a report of a result: one self-contained HTML file.
 
@@ -145,8 +133,8 @@ def write(
     result : path-like, fitted model, Selection or array-like of shape (n_samples,)
         A folder written by ``conclust cluster``, ``combine`` or ``select``; a fitted `conclust.ConsensusClustering`,
         or a pipeline that ends with one; any fitted consensus method, with its ensemble; the result of
-        :func:`conclust.selection.choose` or ``choose_from``; labels, with their ensemble; or an AnnData with the
-        `key` of its consensus, from which the ensemble and the names of the cells are read.
+        :func:`conclust.selection.choose` or ``choose_from``; or labels, with their ensemble. Of an AnnData, a method
+        fitted to :func:`conclust.sc.get.ensemble`.
     path : path-like
         Path of the file; an existing one is replaced.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
@@ -172,8 +160,6 @@ def write(
         Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True
         Whether pictures are drawn. Without matplotlib, the page states that they are missing.
-    key : str, default=None
-        Name of the consensus in an AnnData: the `key_added` of ``conclust.sc.tl.consensus``.
 
     Returns
     -------
@@ -234,7 +220,6 @@ def write(
             cluster_names=cluster_names,
             max_objects=max_objects,
             pictures=pictures,
-            key=key,
         )
     )
     atomic_write(target, lambda file: file.write(text.encode("utf-8")))

@@ -46,7 +46,7 @@ class Features:
     categories: ClusterCategories | None = None
 
 
-def write_features(path: Path, features: Features, filled: Ints, *, raw: bool = False) -> None:
+def write_features(path: Path, features: Features, filled: Ints) -> None:
     """Write the difference between each cluster and the other objects, for each feature or category.
 
     Parameters
@@ -57,16 +57,14 @@ def write_features(path: Path, features: Features, filled: Ints, *, raw: bool = 
         Means of the features by cluster, and shares of categories.
     filled : ndarray of shape (n_clusters, n_features)
         Number of cells that were filled.
-    raw : bool, default=False
-        Whether names are written as they are.
     """
     names = features.names
-    rows = [_rows(names, [""] * len(names), features.found, filled, raw=raw)]
+    rows = [_rows(names, [""] * len(names), features.found, filled)]
     shares = features.categories
     if shares is not None:
         owners = [features.category_names[j] for j in shares.column.tolist()]
         none = np.zeros((len(filled), len(owners)), dtype=np.int64)
-        rows.append(_rows(owners, list(map(str, shares.category)), shares.shares, none, raw=raw))
+        rows.append(_rows(owners, list(map(str, shares.category)), shares.shares, none))
     write_numbers(path, {name: np.concatenate([part[name] for part in rows]) for name in _COLUMNS})
 
 
@@ -75,14 +73,12 @@ def _rows(
     categories: Sequence[str],
     found: ClusterFeatures,
     filled: Ints,
-    *,
-    raw: bool,
 ) -> dict[str, NDArray[Any]]:
     """Return columns of features.csv: for each feature one row per cluster."""
     K, d = found.difference.shape
 
     def repeated(texts: Sequence[str]) -> NDArray[Any]:
-        cells = list(texts) if raw else [guard_text(text) for text in texts]
+        cells = [guard_text(text) for text in texts]
         return np.repeat(np.array(cells, dtype=object), K)
 
     values = {name: getattr(found, name).T.ravel() for name in _VALUES}

@@ -107,7 +107,6 @@ def _read(folder: Folder) -> Reported:
         features=folder.features(n_clusters),
         gaps=folder.gaps(n_clusters),
         borders=folder.borders(n_clusters),
-        cluster_names=folder.cluster_names(n_clusters),
     )
 
 
@@ -134,12 +133,6 @@ class Folder:
         """The command that wrote the folder."""
         return self.content.get("command")
 
-    @property
-    def is_of_blocks(self) -> bool:
-        """Whether it is a result of labels in blocks, which keeps no clusterings."""
-        ensemble = self.content.get("ensemble")
-        return isinstance(ensemble, dict) and "blocks" in ensemble
-
     def check_format(self) -> None:
         """Refuse a folder that another version of conclust wrote, in another format."""
         check_format(self.content, self.path)
@@ -154,12 +147,6 @@ class Folder:
                 + ". Give the folder of 'conclust cluster', 'combine' or 'select'."
             )
         self.check_format()
-        if self.is_of_blocks:
-            raise InputError(
-                f"{self.path} was made from labels in blocks: it has labels.npy, but not the clusterings that "
-                "a report needs. For a report run 'conclust combine' without --blocks, on a "
-                "sample of the objects if not all fit into memory."
-            )
         return str(command)
 
     def record(self) -> Record:
@@ -304,13 +291,6 @@ class Folder:
             return None
         stored = read_gaps(entries, n_clusters)
         return self.damaged("result.json") if stored is None else stored
-
-    def cluster_names(self, n_clusters: int) -> tuple[str, ...] | None:
-        """Return the names of the clusters, if they were given."""
-        names = self.content.get("cluster_names")
-        if names is None:
-            return None
-        return tuple(names) if len(names) == n_clusters else self.damaged("result.json")
 
     def borders(self, n_clusters: int) -> Borders | None:
         """Return which borders hold, if they were tested."""

@@ -104,16 +104,13 @@ class EnsembleFacts:
     fingerprint : str
         SHA-256 of the labels.
     clusters : (int, int) or None
-        Smallest and largest number of clusters of a partition; None of labels in blocks.
-    blocks : int or None
-        Number of blocks that the labels were read in.
+        Smallest and largest number of clusters of a partition.
     """
 
     objects: int
     partitions: int
     fingerprint: str
     clusters: tuple[int, int] | None = None
-    blocks: int | None = None
 
     @classmethod
     def of(cls, ensemble: Ensemble) -> Self:
@@ -141,7 +138,7 @@ class Settings:
         Name of the consensus method.
     consensus, generator, selection : dict or None
         Parameters of the method, of the generator and of `choose`.
-    missing, weights, rows, burn, thin
+    missing, weights, rows
         Options for reading labels; None where they were not given or do not exist.
     scale, scale_reason : str or None
         Scale of the points, and the sentence about it.
@@ -150,7 +147,7 @@ class Settings:
     notations : dict of str to str or None
         Notation of the columns of numbers that have an unusual one: decimal commas, units, dates.
     impute : str or None
-        Rule that filled empty cells: a key of `IMPUTED`, or "drop".
+        Rule that filled empty cells: a key of `IMPUTED`.
     filling : tuple of float or None
         Values that fill empty cells of new points.
     category_weight : float or None
@@ -166,8 +163,6 @@ class Settings:
     missing: str | None = None
     weights: str | None = None
     rows: str | None = None
-    burn: int | None = None
-    thin: int | None = None
     scale: str | None = None
     scale_reason: str | None = None
     na: tuple[str, ...] | None = None
@@ -218,8 +213,6 @@ class Record:
         Number of clusters.
     cluster_sizes : sequence of int
         Number of objects in each.
-    cluster_names : tuple of str or None
-        Names of the clusters, if they were given.
     n_unplaced : int
         Objects without a cluster.
     mean_confidence, by_chance : float or None
@@ -256,7 +249,6 @@ class Record:
     ensemble: EnsembleFacts | None = None
     n_clusters: int | None = None
     cluster_sizes: Sequence[int] = ()
-    cluster_names: tuple[str, ...] | None = None
     n_unplaced: int = 0
     mean_confidence: float | None = None
     by_chance: float | None = None
@@ -347,7 +339,6 @@ def write_record(
         "ensemble": None if record.ensemble is None else record.ensemble.entries(),
         "clusters": record.n_clusters,
         "cluster_sizes": [int(size) for size in record.cluster_sizes],
-        "cluster_names": None if record.cluster_names is None else list(record.cluster_names),
         "objects_without_evidence": record.n_unplaced,
         "mean_confidence": record.mean_confidence,
         "mean_confidence_by_chance": record.by_chance,
@@ -398,7 +389,7 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
     settings = dict(get("settings"))
     consensus = settings.get("consensus")
     requested = consensus.get("n_clusters") if isinstance(consensus, dict) else None
-    chosen, names = content.get("selection"), content.get("cluster_names")
+    chosen = content.get("selection")
     if chosen is not None:  # passed to the method by the selection
         requested, settings["selection"] = None, chosen["settings"]
     source = Source.of(get("input"))
@@ -416,7 +407,6 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
         ensemble=_facts(content.get("ensemble")),
         n_clusters=int(get("clusters")),
         cluster_sizes=tuple(content.get("cluster_sizes", ())),
-        cluster_names=None if names is None else tuple(names),
         n_unplaced=int(content.get("objects_without_evidence", 0)),
         mean_confidence=content.get("mean_confidence"),
         by_chance=content.get("mean_confidence_by_chance"),
@@ -444,7 +434,6 @@ def _facts(entries: dict[str, Any] | None) -> EnsembleFacts | None:
         int(entries["partitions"]),
         str(entries["fingerprint"]),
         None if clusters is None else (int(clusters["smallest"]), int(clusters["largest"])),
-        entries.get("blocks"),
     )
 
 

@@ -195,24 +195,21 @@ class LabelTable:
         Header of the column of names.
     confidence : ndarray of shape (n_samples,), default=None
         Confidence of the label of each object.
-    raw : bool, default=False
-        Whether names stay as they are, even those that a spreadsheet would run.
     """
 
     ids: Sequence[str] | None = None
     id_name: str = "object"
     confidence: Floats | None = None
-    raw: bool = False
 
     def id_column(self) -> str:
         """Return the header of the column of names."""
-        return self.id_name if self.raw else guard_text(self.id_name)
+        return guard_text(self.id_name)
 
     def object_names(self, n: int) -> Sequence[str | int]:
         """Return the names of n objects."""
         if self.ids is None:
             return range(n)
-        return self.ids if self.raw else [guard_text(text) for text in self.ids]
+        return [guard_text(text) for text in self.ids]
 
 
 def is_label_file(names: Sequence[str]) -> bool:

@@ -25,7 +25,6 @@ __all__ = [
     "category_colours",
     "check_annotated",
     "chosen_keys",
-    "columns_of_members",
     "names_of",
     "read_columns",
 ]
@@ -145,16 +144,6 @@ def _written(adata: Any) -> set[str]:
         if hasattr(value, "get") and "conclust_version" in (value.get("params") or {})
     }
     return {name for key in records for name in (key, f"{key}_confidence")}
-
-
-def columns_of_members(adata: Any, record: str) -> set[str]:
-    """Return the columns of ``adata.obs`` that a run of ``sc.tl.members`` wrote, by its record in ``adata.uns``."""
-    stored = adata.uns.get(record)
-    if not hasattr(stored, "get") or "conclust_version" not in (stored.get("params") or {}):
-        return set()
-    table = stored.get("table")
-    listed = set() if table is None else {str(name) for name in table.index}
-    return listed & set(adata.obs.columns)
 
 
 def _natural(text: str) -> list[tuple[bool, float, str]]:

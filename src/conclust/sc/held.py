@@ -8,7 +8,7 @@ import numpy as np
 
 from conclust._types import Floats, Ints
 
-__all__ = ["category_of_columns", "held_membership", "membership_by_category"]
+__all__ = ["category_of_columns", "held_membership"]
 
 
 def held_membership(adata: Any, key: str) -> Floats | None:
@@ -41,20 +41,3 @@ def category_of_columns(rows: Floats, column: Any) -> Ints:
     cells = largest[placed] * K + column.codes[placed].astype(np.int64)
     table = np.bincount(cells, minlength=rows.shape[1] * K).reshape(-1, K)
     return np.where(table.any(axis=1), table.argmax(axis=1), -1)
-
-
-def membership_by_category(adata: Any, key: str, column: Any) -> Floats | None:
-    """Return the memberships with a column for each category of the clusters, in their order, then the others.
-
-    None if there are no memberships, or a category has no column.
-    """
-    rows = held_membership(adata, key)
-    if rows is None:
-        return None
-    of = category_of_columns(rows, column)
-    K = len(column.categories)
-    if not np.isin(np.arange(K), of).all():
-        return None
-    # Categories that were merged by hand have the sum of their columns.
-    merged = [rows[:, of == k].sum(axis=1) for k in range(K)]
-    return np.column_stack([*merged, rows[:, of < 0]])

@@ -1,9 +1,8 @@
-"""Converts names of methods to estimators, and estimators to plain text and back."""
+"""Converts names of methods to estimators, and estimators to plain text."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,10 @@ from sklearn.base import clone
 
 from conclust._validation import check_int, refuse
 from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.registry import advice_on, class_of, make, method_named
+from conclust.consensus.registry import advice_on, make, method_named
 from conclust.exceptions import InputError
 
-__all__ = ["estimator_of", "recorded", "remade"]
+__all__ = ["estimator_of", "recorded"]
 
 _OWNER = "sc.tl.consensus"
 # Parameters that do not change results.
@@ -71,16 +70,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} is neither")
-
-
-def remade(params: Mapping[str, Any], n_jobs: int | None, owner: str) -> Any:
-    """Undo `recorded`."""
-    name = str(params["method"])
-    kind = class_of(name)
-    values = json.loads(str(params["method_params"]))
-    if kind is None or not set(values) <= set(kind().get_params()):
-        raise InputError(
-            f"The 'reference' of {owner} was made by conclust {params.get('conclust_version')}, where "
-            f"{name} had other parameters. Find the consensus again."
-        )
-    return make(name, {} if n_jobs is None else {"n_jobs": n_jobs}, **values)

@@ -10,22 +10,17 @@ from numpy.typing import ArrayLike
 
 from conclust import __version__, confidence
 from conclust._files.saving import of_bytes
-from conclust._random import RandomStateLike, repeating, seed_sequence, spawn_seeds
-from conclust._threads import side_by_side, thread_count
 from conclust._validation import check_int, check_option, refuse
 from conclust.confidence import cluster_confidence, confidences, partition_confidence
 from conclust.consensus.registry import class_of
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import EvidenceWarning, InputError, warn
-from conclust.neighbours.leiden import CommunityGraph, Quality
 from conclust.sc.columns import (
     categorical,
     check_annotated,
     chosen_keys,
-    columns_of_members,
     read_columns,
 )
-from conclust.sc.graphs import graph_of, resolutions_of
 from conclust.sc.methods import estimator_of, recorded
 from conclust.sc.placed import category_of_clusters, kept, place, place_by_shares
 from conclust.sc.writing import (
@@ -39,7 +34,7 @@ from conclust.sc.writing import (
     write_clusters,
 )
 
-__all__ = ["consensus", "inconsistency", "members", "predict", "stability"]
+__all__ = ["consensus", "inconsistency", "predict", "stability"]
 
 By: TypeAlias = Literal["name", "number", "all"]
 
@@ -414,117 +409,6 @@ def stability(
             "conclust_version": __version__,
         },
         "table": table.loc[[name for name in judged.names[0] if name in existing]],
-    }
-    return adata if copy else None
-
-
-def members(
-    adata: Any,
-    n_members: int = 20,
-    *,
-    resolution: float | Sequence[float] | None = None,
-    neighbors_key: str | None = None,
-    obsp: str | None = None,
-    quality: Quality = "modularity",
-    key_added: str = "leiden",
-    random_state: RandomStateLike = 0,
-    n_jobs: int | None = None,
-    copy: bool = False,
-) -> Any:
-    """Cluster the graph of neighbours many times by the Leiden algorithm: columns for a consensus.
-
-    Parameters
-    ----------
-    adata : AnnData
-        The cells, with the weights of their graph in ``adata.obsp["connectivities"]``, as
-        ``scanpy.pp.neighbors`` leaves them.
-    n_members : int, default=20
-        Number of columns.
-    resolution : float or sequence of float, default=None
-        Resolution of the members; members alternate between several. None: drawn log-uniformly from [0.3, 5].
-    neighbors_key : str, default=None
-        The `key_added` of ``scanpy.pp.neighbors``, where it had one.
-    obsp : str, default=None
-        Instead of `neighbors_key`: the key of another graph in ``adata.obsp``, such as "spatial_connectivities".
-    quality : {"modularity", "cpm"}, default="modularity"
-        Quality that communities maximise.
-    key_added : str, default="leiden"
-        Columns are called ``f"{key_added}_{u}"``, from the coarsest resolution to the finest.
-    random_state : int, Generator, SeedSequence or RandomState, default=0
-        Source of the seeds and the resolutions.
-    n_jobs : int, default=None
-        Threads. The result does not depend on it.
-    copy : bool, default=False
-        Whether a copy is written into, and returned; not of data backed by a file.
-
-    Returns
-    -------
-    AnnData or None
-        None; the copy if one was requested. These are written:
-
-        ``obs[f"{key_added}_{u}"]`` : category
-            The communities of member u. The columns of an earlier run with this name are removed.
-        ``uns[f"{key_added}_members"]`` : dict
-            "params", and "table", a DataFrame with a row for each column: "resolution" and "clusters".
-
-    Raises
-    ------
-    InputError
-        If there is no such graph, or it is not symmetric.
-    ParameterError
-        If a parameter is out of its range.
-
-    Notes
-    -----
-    The algorithm is the package's own; neither scanpy nor leidenalg is needed.
-
-    Examples
-    --------
-    >>> import anndata, pandas as pd
-    >>> import scipy.sparse as sp
-    >>> import conclust.sc as ccs
-    >>> pairs = sp.block_diag([[[0, 1], [1, 0]]] * 3, format="csr")
-    >>> adata = anndata.AnnData(obs=pd.DataFrame(index=list("uvwxyz")), obsp={"connectivities": pairs})
-    >>> ccs.tl.members(adata, 3)
-    >>> ccs.get.ensemble(adata, prefix="leiden_")
-    Ensemble(6 objects, 3 partitions of 3 clusters)
-    """
-    import pandas as pd
-
-    owner = "sc.tl.members"
-    check_annotated(adata, owner)
-    n_members = check_int(n_members, "n_members", owner)
-    check_option(quality, "quality", owner, Quality)
-    check_copy(adata, copy, owner)
-    threads = thread_count(n_jobs, owner)
-    root = seed_sequence(random_state, owner)
-    rates, named = resolutions_of(resolution, n_members, root, owner)
-    net = graph_of(adata, neighbors_key, obsp, owner)
-    alone = np.ones(net.n_nodes)
-    graph = CommunityGraph.of(net.starts, net.ends, net.weights, alone, quality, net.loops)
-    tasks = list(zip(rates, spawn_seeds(root, n_members), strict=True))
-    with side_by_side(min(threads, n_members)) as work:
-        runs = list(work(lambda task: graph.communities(float(task[0]), task[1]), tasks))
-    adata = adata.copy() if copy else adata
-    names = [f"{key_added}_{u}" for u in range(n_members)]
-    for name in columns_of_members(adata, f"{key_added}_members") - set(names):
-        del adata.obs[name]  # of an earlier run with more members
-    kind: Any = pd.Categorical
-    for name, (labels, count) in zip(names, runs, strict=True):
-        adata.obs[name] = kind.from_codes(labels, categories=[str(k) for k in range(count)])
-    adata.uns[f"{key_added}_members"] = {
-        "params": {
-            "n_members": n_members,
-            "resolution": named,
-            "quality": quality,
-            "neighbors_key": "" if neighbors_key is None else neighbors_key,
-            "obsp": "" if obsp is None else obsp,
-            "random_state": str(repeating(root)),
-            "conclust_version": __version__,
-        },
-        "table": pd.DataFrame(
-            {"resolution": rates, "clusters": [count for _, count in runs]}, index=names
-        ),
     }
     return adata if copy else None
 

@@ -24,7 +24,6 @@ def choose_beside(
     n_made: int,
     *,
     seed: int,
-    cached: bool,
     verbose: int,
 ) -> Selection:
     """Choose the number of clusters by resamples of the points, in the scale of the members.
@@ -34,15 +33,13 @@ def choose_beside(
     X : array-like of shape (n_samples, n_features)
         The points.
     generator : fitted transformer
-        Generator of the members: the scale, threads and cache of an `EnsembleGenerator` are used.
+        Generator of the members: the scale and threads of an `EnsembleGenerator` are used.
     ensemble : Ensemble
         The members, and behind them further partitions, which count as categories.
     n_made : int
         Number of members.
     seed : int
         Source of all randomness.
-    cached : bool
-        Whether references are kept in the folder of the generator.
     verbose : int
         1: progress on standard error.
 
@@ -65,7 +62,6 @@ def choose_beside(
         max_test=_MAX_TEST,
         scale=generator.scale_ if ours else None,
         n_jobs=generator.n_jobs if ours else None,
-        cache_dir=generator.cache_dir if ours and cached else None,
         random_state=seed,
         verbose=verbose,
     )

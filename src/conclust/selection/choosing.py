@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,15 +21,12 @@ from conclust.exceptions import ParameterError
 from conclust.generation.runs import some_objects
 from conclust.generation.scaling import Scale, Scaling
 from conclust.selection.categories import beside, read_categories
-from conclust.selection.judged.criteria import error_of_mean, mean_of
 from conclust.selection.judged.measuring import Design, Measured, measure
 from conclust.selection.judged.pairs import check_window
 from conclust.selection.resampled.null import OFFERED, Null, Verdict
 from conclust.selection.resampled.points import components_for, read, scores_of
-from conclust.selection.resampled.prediction_strength import prediction_strength
-from conclust.selection.resampled.reference_cache import open_reference_cache
 from conclust.selection.resampled.resampling import check_clusterer, drawn_size
-from conclust.selection.resampled.testing import OneClusterTest, by_silhouette, n_statistics
+from conclust.selection.resampled.testing import OneClusterTest, by_silhouette
 from conclust.selection.second import GAUSSIAN, Clouds, Second, clear_borders, second_test
 from conclust.selection.selection import Selection
 from conclust.selection.settings import Settings, read_numbers
@@ -62,7 +58,6 @@ def choose(
     n_pairs: int = 200_000,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
-    cache_dir: str | PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Selection:
     """Estimate the number of clusters of points: one, by two tests, or the number with stable clusters.
@@ -138,9 +133,6 @@ def choose(
         Source of all random choices.
     n_jobs : int, default=None
         Number of threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
-    cache_dir : path-like or None, default=None
-        Folder that keeps finished references (and the resamples of a clusterer of your own), so that an interrupted
-        call can be resumed. Needs a `random_state`.
     verbose : int, default=0
         1: print progress to standard error.
 
@@ -173,7 +165,7 @@ def choose(
     is the p-value that is largest relative to its level. Boxes and exponential clouds are compared at level `alpha`,
     unless the points are clearly less flat than boxes, or less than half as skewed as exponential clouds (p at most
     `alpha`, 99 clouds). Clouds with the kurtosis or skewness of the points are compared at four times `alpha`.
-    Kurtosis and skewness are measured in the directions of the clusters [7]_. ``p_value_clouds`` is NaN if a border
+    Kurtosis and skewness are measured in the directions of the clusters [6]_. ``p_value_clouds`` is NaN if a border
     holds, or if the points are neither flatter nor more skewed than one Gaussian. With categories, borders are not
     tested. Columns of rounded values are spread over the intervals of their values before borders are tested.
 
@@ -189,20 +181,16 @@ def choose(
     - rcsi: mean log PAC of the references minus log PAC of the tested points
     - sharp: difference between the rates of being together within and between clusters, in standard errors
     - mean_ari: mean adjusted Rand index of two resamples
-    - prediction_strength: share of the pairs of the worst cluster that the centres of another half of the objects
-      keep together [6]_; only for k-means
     - silhouette_points: mean silhouette in the points of at most 1,000 objects
     - min_cluster_consensus: mean of the consensus matrix over the pairs of the loosest cluster
-    - lifetime, smallest_cluster: lifetime of K clusters in the tree; number of objects in the smallest cluster
+    - smallest_cluster: number of objects in the smallest cluster
     - resamples_with_k: share of the resamples with K clusters, not fewer; a number that most resamples do not reach
       is not chosen
-    - p_value_k, p_value_k_beta: p-values of this K alone, for pictures; the smallest over K is not a p-value. The
-      second extrapolates with a beta distribution, as in M3C
+    - p_value_k: p-value of this K alone, for pictures; the smallest over K is not a p-value
     - log_pac_null_mean, log_pac_null_sd: mean and standard deviation of log PAC over the references
 
     Standard errors come from a jackknife over ten groups of resamples, with a fixed consensus and the pairs of at
-    most 250 objects. Exceptions: `rcsi` (over the references), `silhouette_points` (over objects),
-    `prediction_strength` (over splits).
+    most 250 objects. Exceptions: `rcsi` (over the references) and `silhouette_points` (over objects).
 
     The p-value belongs to the largest studentised gap, max over K of (mean log PAC - log PAC) / sd, where mean
     and sd are taken over the references and the points. Any later choice of K leaves it exact.
@@ -219,8 +207,7 @@ def choose(
     .. [3] C. R. John et al., "M3C", Scientific Reports 10:1816, 2020.
     .. [4] B. Bodinier et al., Bioinformatics 39:btad635, 2023.
     .. [5] J. Besag and P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
-    .. [6] R. Tibshirani and G. Walther, JCGS 14, 2005.
-    .. [7] K. V. Mardia, "Measures of multivariate skewness and kurtosis with applications", Biometrika 57, 1970.
+    .. [6] K. V. Mardia, "Measures of multivariate skewness and kurtosis with applications", Biometrika 57, 1970.
 
     Examples
     --------
@@ -253,7 +240,6 @@ def choose(
         n_pairs=n_pairs,
         random_state=random_state,
         n_jobs=n_jobs,
-        cache_dir=cache_dir,
     )
     clock = _Clock(reporter(verbose, _OWNER))
     data = _read(call)
@@ -287,7 +273,6 @@ class _Call:
     n_pairs: int
     random_state: Any
     n_jobs: int | None
-    cache_dir: str | PathLike[str] | None
 
 
 class _Seeds(NamedTuple):
@@ -393,13 +378,6 @@ def _settings(call: _Call) -> Settings:
             call.n_references,
             "Fewer references cannot give a p-value that small.",
         )
-    if call.cache_dir is not None and call.random_state is None:
-        refuse(
-            "random_state",
-            _OWNER,
-            "an int with cache_dir, or no later call could draw the same references",
-            None,
-        )
     return Settings(
         ks=(),
         clusterer=call.clusterer,
@@ -409,7 +387,6 @@ def _settings(call: _Call) -> Settings:
         n_references=call.n_references,
         window=ends,
         threads=threads,
-        cache_dir=call.cache_dir,
     )
 
 
@@ -569,7 +546,7 @@ def _resample(data: _Data, clock: _Clock) -> dict[int, Ensemble]:
     resamples = settings.resamples(len(scores), data.seeds.draws)
     ensembles = {}
     for number in settings.ks:
-        labels = resamples.labels(scores, number, threads=settings.threads, real=True)
+        labels = resamples.labels(scores, number, threads=settings.threads)
         ensembles[number] = Ensemble(labels)
         clock.finished(f"resampled K = {number}")
     return ensembles
@@ -608,9 +585,6 @@ def _test(
         tested,
         settings.resamples(len(tested), of_draws),
         seed=of_references,
-        cache=open_reference_cache(
-            settings, tested, n_statistics(settings, len(tested)), of_draws, of_references, widths
-        ),
         report=clock.report,
         widths=widths,
     )
@@ -619,18 +593,9 @@ def _test(
 
 def _measure(data: _Data, ensembles: dict[int, Ensemble], clock: _Clock) -> dict[int, Measured]:
     """Return the criteria of each number."""
-    settings, scores = data.settings, data.scores
     measured = {}
-    seeds = spawn_sequences(data.seeds.splits, len(ensembles))
-    for (number, ensemble), of_number in zip(ensembles.items(), seeds, strict=True):
-        result = measure(ensemble, number, data.design, points=scores)
-        (strength_seed,) = spawn_sequences(of_number, 1)
-        strength = np.empty(0)  # other clusterers have no centres for placing objects
-        if settings.fast:
-            strength = prediction_strength(scores, number, strength_seed, settings.threads)
-        result.values["prediction_strength"] = mean_of(strength)
-        result.errors["prediction_strength"] = error_of_mean(strength)
-        measured[number] = result
+    for number, ensemble in ensembles.items():
+        measured[number] = measure(ensemble, number, data.design, points=data.scores)
         clock.finished(f"measured K = {number}")
     return measured
 

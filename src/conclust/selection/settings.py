@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,6 @@ class Settings:
     n_references: int
     window: tuple[Fraction, Fraction]
     threads: int
-    cache_dir: str | PathLike[str] | None
     n_leading: int | None = None
 
     @property
@@ -48,9 +46,7 @@ class Settings:
         if self.fast:
             return KMeansResamples.draw(n, self.ks, self.n_resamples, self.sample_fraction, seed)
         (number,) = spawn_seeds(seed, 1, bits=32)
-        return ClustererResamples(
-            self.clusterer, self.n_resamples, self.sample_fraction, number, self.cache_dir
-        )
+        return ClustererResamples(self.clusterer, self.n_resamples, self.sample_fraction, number)
 
 
 # The largest number tried by default.

@@ -70,7 +70,6 @@ def assemble(
         table["rcsi"], table["rcsi_se"] = relative_stability(real, verdict.logs)
         below = (verdict.logs <= real + 1e-12).sum(axis=0)
         table["p_value_k"] = (below + 1.0) / (len(verdict.logs) + 1.0)
-        table["p_value_k_beta"] = _beta_tail(np.exp(real), null)
     decision = decide(
         ks,
         table,
@@ -143,16 +142,3 @@ def _delta(areas: Floats, left_out: Floats) -> tuple[Floats, Floats]:
     if not left_out.size:
         return growth(areas), np.full(len(areas), np.nan)
     return growth(areas), np.array([jackknife(row) for row in growth(left_out)])
-
-
-def _beta_tail(real: Floats, null: Floats) -> Floats:
-    """Return M3C's extrapolated p for each K: the lower tail of a beta with the moments of the null."""
-    from scipy.stats import beta
-
-    p_values = np.full(len(real), np.nan)
-    mean, variance = null.mean(axis=0), null.var(axis=0, ddof=1)
-    fits = (variance > 0) & (variance < mean * (1.0 - mean))
-    m, v = mean[fits], variance[fits]
-    a = ((1.0 - m) / v - 1.0 / m) * m**2
-    p_values[fits] = beta.cdf(real[fits], a, a * (1.0 / m - 1.0))
-    return p_values

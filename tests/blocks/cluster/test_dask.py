@@ -16,8 +16,8 @@ from tests.blocks.forms import FORMS, cases, made  # noqa: E402
 from tests.blocks.test_blocks_battery import assert_same_bits  # noqa: E402
 from tests.cases import planted  # noqa: E402
 
-from conclust import HBGF, MCLA, PCC, Voting  # noqa: E402
-from conclust.blocks import BlockedArray, LabelStore, checkpoint  # noqa: E402
+from conclust import HBGF, PCC, CumulativeVoting  # noqa: E402
+from conclust.blocks import BlockedArray, LabelStore  # noqa: E402
 from conclust.exceptions import InputError  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -84,8 +84,8 @@ def test_a_killed_worker_changes_no_bit(client, tmp_path):
 def test_dask_arrays_give_dask_arrays(client):
     labels, _ = CASES["missing"]
     array = dask_array.from_array(labels, chunks=(70, 3))
-    plain = MCLA(3, random_state=0).fit(labels)
-    model = MCLA(3, random_state=0).fit(array)
+    plain = CumulativeVoting(3).fit(labels)
+    model = CumulativeVoting(3).fit(array)
     assert isinstance(model.labels_, dask_array.Array)
     assert isinstance(model.membership_, dask_array.Array)
     np.testing.assert_array_equal(model.labels_.compute(), plain.labels_)
@@ -102,8 +102,8 @@ def test_dask_data_frames_give_the_labels_of_pandas(client):
     labels, _ = CASES["plain"]
     table = pd.DataFrame(labels).astype(str).add_prefix("r")
     frame = dataframe.from_pandas(table, npartitions=4)
-    model = Voting(3, random_state=0).fit(frame)
-    plain = Voting(3, random_state=0).fit(table)
+    model = CumulativeVoting(3).fit(frame)
+    plain = CumulativeVoting(3).fit(table)
     np.testing.assert_array_equal(model.labels_.compute(), plain.labels_)
 
 
@@ -127,28 +127,17 @@ def test_zarr_arrays_are_read_by_workers(tmp_path):
         store=str(tmp_path / "labels.zarr"), shape=labels.shape, chunks=(64, 8), dtype="int8"
     )
     array[:] = labels
-    plain = MCLA(3, random_state=0).fit(labels)
-    by_path = MCLA(3, random_state=0).fit(LabelStore(tmp_path / "labels.zarr"))
-    by_array = MCLA(3, random_state=0).fit(array)
+    plain = CumulativeVoting(3).fit(labels)
+    by_path = CumulativeVoting(3).fit(LabelStore(tmp_path / "labels.zarr"))
+    by_array = CumulativeVoting(3).fit(array)
     for model in (by_path, by_array):
         assert isinstance(model.labels_, BlockedArray)
         np.testing.assert_array_equal(np.asarray(model.labels_), plain.labels_)
 
 
-def test_workers_resume_from_a_checkpoint_of_threads(client, tmp_path):
-    labels, weights = CASES["noise"]
-    path = saved(labels, tmp_path)
-    how = {"weights": weights, "block_rows": 60}
-    here = made("PCC l2").fit(LabelStore(path, **how))
-    with checkpoint(tmp_path / "run"):
-        made("PCC l2").fit(LabelStore(path, **how))
-        there = made("PCC l2").fit(LabelStore(path, runner="dask", **how))
-    assert_same_bits(here, there)
-
-
 def test_labels_in_the_memory_of_the_client_are_not_sent_to_workers(client):
     with pytest.raises(InputError, match="not sent to workers"):
-        MCLA(3).fit(LabelStore(CASES["plain"][0], runner="dask"))
+        CumulativeVoting(3).fit(LabelStore(CASES["plain"][0], runner="dask"))
 
 
 def test_a_task_of_the_only_thread_fits_on_the_cluster(tmp_path):
@@ -156,7 +145,7 @@ def test_a_task_of_the_only_thread_fits_on_the_cluster(tmp_path):
     path = saved(labels, tmp_path)
 
     def fitted():
-        model = MCLA(3, random_state=0).fit(LabelStore(path, runner="dask", block_rows=60))
+        model = CumulativeVoting(3).fit(LabelStore(path, runner="dask", block_rows=60))
         return np.asarray(model.labels_)
 
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False}
@@ -165,4 +154,4 @@ def test_a_task_of_the_only_thread_fits_on_the_cluster(tmp_path):
         distributed.Client(cluster, set_as_default=False) as own,
     ):
         actual = own.submit(fitted, pure=False).result(timeout=60)
-    np.testing.assert_array_equal(actual, MCLA(3, random_state=0).fit(labels).labels_)
+    np.testing.assert_array_equal(actual, CumulativeVoting(3).fit(labels).labels_)

@@ -12,7 +12,6 @@ from tests.naive.qmi import blocks
 from tests.naive.utilities import PHI, cut_loss, utility
 
 from conclust import KCC, QMI, SEC, Ensemble, InformationTheoreticKMeans
-from conclust.blocks import LabelStore
 from conclust.consensus.label_rows import RowLoss, RowMoves
 from conclust.exceptions import ParameterError
 
@@ -102,19 +101,6 @@ def test_the_cut_matches_its_definition(weighted):
         weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
         model = SEC(3, random_state=seed).fit(Ensemble(labels, weights=weights))
         expected = cut_loss(blocks(labels), model.labels_, weights)
-        assert model.objective_ == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.1])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_cut_of_labels_in_blocks_matches_its_definition(weighted, noise):
-    for seed in range(5):
-        labels = ragged(seed, n=90, noise=noise)
-        weights = np.arange(labels.shape[1]) / 2.0 + 0.5 if weighted else None
-        store = LabelStore(labels, weights=weights, block_rows=13)
-        model = SEC(3, tol=0.0, random_state=seed).fit(store)
-        assert model.converged_
-        expected = cut_loss(blocks(labels), np.asarray(model.labels_), weights)
         assert model.objective_ == pytest.approx(expected, rel=1e-9)
 
 

@@ -11,7 +11,6 @@ from tests.naive import least_squares
 from tests.naive import pairs_objective as naive
 
 from conclust import PCC, PEACE
-from conclust.blocks import LabelStore
 from conclust.evidence import evidence
 from conclust.exceptions import ParameterError
 
@@ -87,19 +86,6 @@ def test_landmarks_are_the_default_above_a_number_of_objects(monkeypatch):
     likelihood = np.triu(xlogy(c, inner) + xlog1py(N - c, -inner), 1).sum()
     assert 0 <= full.log_likelihood_ - likelihood < 0.01 * full.objective_
     np.testing.assert_allclose(landmark.predict(labels[:5]), landmark.labels_[:5])
-
-
-@pytest.mark.long
-def test_landmarks_in_memory_equal_those_in_blocks():
-    labels = noisy(seed=1, n=2300, m=8, k=3)
-    labels[::11, 2] = -1
-    memory = PEACE(3, solver="landmark", n_init=2, random_state=0).fit(labels)
-    blocks = PEACE(3, solver="landmark", n_init=2, random_state=0)
-    blocks.fit(LabelStore(labels, block_rows=700))
-    np.testing.assert_array_equal(memory.log_likelihoods_, blocks.log_likelihoods_)
-    np.testing.assert_array_equal(memory.labels_, np.asarray(blocks.labels_))
-    np.testing.assert_allclose(memory.membership_, np.asarray(blocks.membership_), atol=1e-6)
-    assert memory.objective_ == pytest.approx(blocks.objective_, rel=1e-9)
 
 
 def test_landmarks_start_from_the_given_membership():

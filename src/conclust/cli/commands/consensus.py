@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._progress import watching
 from conclust._types import Ints
@@ -29,17 +28,15 @@ from conclust.cli.reading.inputs import (
     read_answers,
     read_draws,
     read_ensemble,
-    read_memberships,
 )
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
 from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import jobs, reading, scale, scaling
-from conclust.cli.summary import confidence_line, last_lines, names_for, score, sizes_line, sizes_of
+from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
 from conclust.confidence.chance import usual_chance
-from conclust.consensus.base import spread
-from conclust.ensemble import MISSING, Ensemble
-from conclust.exceptions import InputError, SelectionWarning
+from conclust.ensemble import Ensemble
+from conclust.exceptions import SelectionWarning
 from conclust.generation import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.pipeline import ConsensusClustering
@@ -127,10 +124,6 @@ def _clustered(
     generator = EnsembleGenerator(
         kinds[0] if len(kinds) == 1 else kinds,
         n_partitions=arguments.partitions,
-        sample_fraction=arguments.sample_fraction,
-        feature_fraction=arguments.feature_fraction,
-        fit_on=arguments.fit_on,
-        n_graphs=arguments.graphs,
         scale=scale(arguments),
         n_jobs=jobs(arguments),
         cache_dir=arguments.cache,
@@ -160,17 +153,14 @@ def _clustered(
         else:
             weights = subjects[0].weights
             if weights is not None:
-                talk.step(
-                    f"Each column of categories counts for {weights[-1]:g} clusterings (--category-weight)."
-                )
+                talk.step(f"Each column of categories counts for {weights[-1]:g} clusterings.")
             with _combining(talk, choice, subjects[0], len(points.category_names)):
                 yield
         clock.lap(step)
 
     with recorded_warnings() as warned, warnings.catch_warnings(), watching(watcher):
         warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
-        pipeline.fit(filled.X, partitions=_partitions(arguments, points, filled))
-    ensemble = _spread_ensemble(pipeline, points, filled)
+        pipeline.fit(filled.X, partitions=points.categories)
     made = pipeline.generator_
     weights = pipeline.ensemble_.weights
     settings = Settings(
@@ -186,7 +176,7 @@ def _clustered(
         category_weight=None if weights is None else float(weights[-1]),
         around_centers=pipeline.centers_ is not None,
     )
-    table = LabelTable(points.ids, points.id_name, None, arguments.raw)
+    table = LabelTable(points.ids, points.id_name)
     model = pipeline.consensus_
     if pipeline.centers_ is not None:
         model = copy(model)
@@ -194,7 +184,14 @@ def _clustered(
     held = _Clustered(points, filled, pipeline)
     source = source_of(arguments.points, points, filled)
     return _Work(
-        model, ensemble, table, points.classes, source, settings, [*points.doubts, *warned], held
+        model,
+        pipeline.ensemble_,
+        table,
+        points.classes,
+        source,
+        settings,
+        [*points.doubts, *warned],
+        held,
     )
 
 
@@ -203,34 +200,6 @@ def source_of(path: Path, points: Points, filled: Filled) -> Source:
     cells = tuple(filled.cells.sum(axis=0).tolist())
     names = tuple(points.names), tuple(points.category_names)
     return Source(plain(path), len(points.X), *names, cells, points.id_name)
-
-
-def _partitions(
-    arguments: argparse.Namespace, points: Points, filled: Filled
-) -> NDArray[Any] | Ensemble | None:
-    """Return the columns of categories of the objects being clustered, with their weight if it was given."""
-    if points.categories is None:
-        return None
-    categories: NDArray[Any] = points.categories[filled.complete]
-    weight = arguments.category_weight
-    if weight is None:
-        return categories
-    return Ensemble(categories, weights=np.full(categories.shape[1], weight))
-
-
-def _spread_ensemble(pipeline: ConsensusClustering, points: Points, filled: Filled) -> Ensemble:
-    """Return the ensemble of all objects: those that were not clustered are missing."""
-    ensemble = pipeline.ensemble_
-    if filled.complete.all():
-        return ensemble
-    n_further = len(points.category_names)
-    generated = ensemble.subset(partitions=np.arange(ensemble.n_partitions - n_further))
-    parts = [Ensemble(spread(generated.labels, filled.complete, MISSING))]
-    if points.categories is not None:
-        categories = points.categories.copy()
-        categories[~filled.complete] = None
-        parts.append(Ensemble(categories))
-    return Ensemble.concat(parts).reweighted(ensemble.weights)
 
 
 @contextmanager
@@ -248,30 +217,16 @@ def run_combine(arguments: argparse.Namespace) -> None:
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
-        first = arguments.labels
-        if arguments.memberships is not None:
-            first = arguments.memberships[0]
-            labels = read_memberships(arguments.memberships, weights=arguments.weights)
-        elif arguments.rows == "draws":
-            labels = read_draws(
-                arguments.labels,
-                reading(arguments),
-                missing=arguments.missing,
-                weights=arguments.weights,
-                burn=arguments.burn or 0,
-                thin=arguments.thin or 1,
-            )
-        else:
-            read = read_answers if arguments.rows == "answers" else read_ensemble
-            labels = read(
-                arguments.labels,
-                reading(arguments),
-                missing=arguments.missing,
-                weights=arguments.weights,
-            )
+        read = {"draws": read_draws, "answers": read_answers, "objects": read_ensemble}
+        labels = read[arguments.rows](
+            arguments.labels,
+            reading(arguments),
+            missing=arguments.missing,
+            weights=arguments.weights,
+        )
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
-        talk.step(read_line(first, kinds, labels.notes))
+        talk.step(read_line(arguments.labels, kinds, labels.notes))
         repeats = doubts(np.empty((ensemble.n_samples, 0)), ids=labels.ids)
         for repeat in repeats:
             talk.step(repeat)
@@ -283,20 +238,20 @@ def run_combine(arguments: argparse.Namespace) -> None:
             model.fit(ensemble)
         clock.lap("combine")
         source = Source(
-            plain(first), ensemble.n_samples, tuple(labels.names), id_name=labels.id_name
+            plain(arguments.labels),
+            ensemble.n_samples,
+            tuple(labels.names),
+            id_name=labels.id_name,
         )
-        drawn = arguments.rows == "draws"
         settings = Settings(
             method=choice.method.estimator.lower(),
             consensus=parameters(model),
             missing=arguments.missing,
             weights=None if arguments.weights is None else plain(arguments.weights),
             rows=None if arguments.rows == "objects" else arguments.rows,
-            burn=(arguments.burn or 0) if drawn else None,
-            thin=(arguments.thin or 1) if drawn else None,
             na=arguments.na,
         )
-        table = LabelTable(labels.ids, labels.id_name, None, arguments.raw)
+        table = LabelTable(labels.ids, labels.id_name)
         work = _Work(model, ensemble, table, labels.classes, source, settings, [*repeats, *warned])
         summary = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(summary, summary.splitlines()[0])
@@ -318,19 +273,9 @@ def folder_of(
     if path == STREAM:
         return nullcontext(None)
     if not is_table_name(path):
-        refuse_labels_from(arguments)
         return OutputFolder(path, force=arguments.force, **names)
     check_output_file(path, force=arguments.force)
     return nullcontext(None)
-
-
-def refuse_labels_from(arguments: argparse.Namespace) -> None:
-    """Refuse ``--labels-from 1`` for a folder, whose files other commands read."""
-    if arguments.labels_from:
-        raise InputError(
-            "--labels-from 1 is for a file of labels: give --out labels.csv, or --out - for standard output. In the "
-            "files of a folder, and on the page of 'conclust report', labels count from 0."
-        )
 
 
 def _finish(
@@ -357,39 +302,31 @@ def _finish(
         The consensus and its ensemble.
     """
     model, ensemble, clustered = work.model, work.ensemble, work.clustered
-    complete = np.ones(ensemble.n_samples, dtype=np.bool_)
     selection = borders = None
     if clustered is not None:
-        complete = clustered.filled.complete
         selection = getattr(clustered.pipeline, "selection_", None)
-        level = arguments.alpha or LEVEL
-        borders = tested_borders(arguments, talk, clustered.filled.X, clustered.pipeline, level)
+        borders = tested_borders(arguments, talk, clustered.filled.X, clustered.pipeline, LEVEL)
         if borders is not None:
             clock.lap("borders")
-    members = ensemble if clustered is None else clustered.pipeline.ensemble_
-    labels = spread(model.labels_, complete, MISSING)
-    confidence = spread(confidences(model, members), complete, np.nan)
-    sure = usual_chance(model, members)
+    labels = model.labels_
+    sure = usual_chance(model, ensemble)
     scores = None if work.classes is None else score(work.classes, labels)
     sizes = sizes_of(labels, model.n_clusters_)
-    names, unnamed = names_for(arguments.names, model.n_clusters_)
-    table = LabelTable(work.table.ids, work.table.id_name, confidence, work.table.raw)
+    table = replace(work.table, confidence=confidences(model, ensemble))
     if folder is not None:
         talk.step(f"Writing {arguments.out}.")
         write_labels(folder.file("labels.csv"), labels, table)
         membership = getattr(model, "membership_", None)
         if membership is not None:
-            membership = spread(membership, complete, 1.0 / membership.shape[1])
             write_memberships(folder.file("memberships.csv"), membership, table)
         ensemble.save(folder.file("ensemble.npz"))
         saved = model if clustered is None else clustered.pipeline
         saved.save(folder.file("model.npz"))
         if selection is not None:
-            tried = {k: spread(column, complete, MISSING) for k, column in selection.labels.items()}
-            write_partitions(folder.file("partitions.csv"), tried, table)
+            write_partitions(folder.file("partitions.csv"), selection.labels, table)
         gaps = None
         if clustered is not None:
-            gaps = _write_points(folder, clustered, model, arguments)
+            gaps = _write_points(folder, clustered, model)
             write_borders(folder, borders)
         clock.lap("write")
         record = Record(
@@ -401,7 +338,6 @@ def _finish(
             ensemble=EnsembleFacts.of(ensemble),
             n_clusters=int(model.n_clusters_),
             cluster_sizes=sizes.tolist(),
-            cluster_names=names,
             n_unplaced=int(np.count_nonzero(labels < 0)),
             mean_confidence=None if sure is None else sure.mean,
             by_chance=None if sure is None else float(sure.by_chance.mean()),
@@ -419,27 +355,23 @@ def _finish(
         borders, more_than_gaussian=selection is not None and selection.n_clusters > 1
     )
     n_categories = 0 if clustered is None else len(clustered.points.category_names)
-    line = sizes_line(sizes, names)
+    line = sizes_line(sizes)
     summary = _summary(arguments, choice, model, labels, ensemble, sure, scores, n_categories, line)
-    return "\n".join([*chosen, summary, *filter(None, [unnamed])])
+    return "\n".join([*chosen, summary])
 
 
-def _write_points(
-    folder: OutputFolder, clustered: _Clustered, model: Any, arguments: argparse.Namespace
-) -> ClusterGaps | None:
+def _write_points(folder: OutputFolder, clustered: _Clustered, model: Any) -> ClusterGaps | None:
     """Write the features that distinguish the clusters; return the gaps between clusters."""
     points, filled, generator = clustered.points, clustered.filled, clustered.pipeline.generator_
     if model.n_clusters_ < 2:
         return None
-    path = folder.file("features.csv")
-    features_written(path, points, filled, model.labels_, raw=arguments.raw)
+    features_written(folder.file("features.csv"), points, filled, model.labels_)
     return gaps_between(scaled(filled.X, generator.scaler_), model.labels_)
 
 
 def send(labels: Ints, table: LabelTable, arguments: argparse.Namespace) -> None:
-    """Write labels.csv on standard output, or to the file that ``--out`` names; labels count from ``--labels-from``."""
+    """Write labels.csv on standard output, or to the file that ``--out`` names."""
     path = arguments.out
-    labels = np.where(labels < 0, labels, labels + arguments.labels_from)
     if path != STREAM:
         check_output_file(
             path, force=arguments.force

@@ -1,4 +1,4 @@
-"""Handles empty cells of points: imputes a value of the column, or drops the object."""
+"""Fills empty cells of points by a value of their column."""
 
 from __future__ import annotations
 
@@ -21,20 +21,17 @@ class Filled:
 
     Attributes
     ----------
-    X : ndarray of shape (n_complete, n_columns)
+    X : ndarray of shape (n_samples, n_columns)
         The points that are clustered.
-    complete : ndarray of bool of shape (n_samples,)
-        Mask of the objects in `X`.
     values : ndarray of shape (n_columns,) or None
         Values that fill empty cells.
-    cells : ndarray of bool of shape (n_complete, n_columns)
+    cells : ndarray of bool of shape (n_samples, n_columns)
         Mask of the cells of `X` that were filled.
     note : str
         Description of the filling, for the terminal; empty if nothing was filled.
     """
 
     X: Floats
-    complete: Bools
     values: Floats | None
     cells: Bools
     note: str
@@ -51,33 +48,21 @@ def fill(X: Floats, how: str | None, names: Sequence[str]) -> Filled:
     Raises
     ------
     InputError
-        A column is empty, or fewer than two objects are left.
+        A column is empty.
     """
-    every = np.ones(len(X), dtype=np.bool_)
     if how is None:
-        return Filled(X, every, None, np.zeros(X.shape, dtype=np.bool_), "")
+        return Filled(X, None, np.zeros(X.shape, dtype=np.bool_), "")
     empty = np.isnan(X)
     gaps = int(np.count_nonzero(empty))
     bare = np.flatnonzero(empty.all(axis=0))
     if bare.size:
         raise InputError(f"The column {names[bare[0]]!r} is empty in every row. --drop it.")
-    if how == "drop":
-        complete = np.asarray(~empty.any(axis=1))
-        if np.count_nonzero(complete) < 2:
-            raise InputError(
-                f"--impute drop leaves {count(int(complete.sum()), 'object')} of {len(X):,}. Fill the "
-                "empty cells (--impute median), or --drop columns that are mostly empty."
-            )
-        left_out = count(int(np.count_nonzero(~complete)), "object")
-        note = f"{left_out} with empty cells left out (--impute drop)" if gaps else ""
-        left = X[complete] if gaps else X
-        return Filled(left, complete, None, np.zeros(left.shape, dtype=np.bool_), note)
     from sklearn.impute import SimpleImputer
 
     imputer = SimpleImputer(strategy=how).fit(X)
     note = f"{count(gaps, 'empty cell')} filled by the {IMPUTED[how]} of the column ({_by_column(empty, names)})"
     values = np.asarray(imputer.statistics_, dtype=np.float64)
-    return Filled(imputer.transform(X) if gaps else X, every, values, empty, note if gaps else "")
+    return Filled(imputer.transform(X) if gaps else X, values, empty, note if gaps else "")
 
 
 def _by_column(empty: Bools, names: Sequence[str]) -> str:

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
-    head = ("method", "clusters", "gives", "missing", "weights", "blocks", "description")
+    head = ("method", "clusters", "gives", "missing", "weights", "description")
     rows = [
         (
             method["estimator"],
@@ -54,7 +54,6 @@ def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
             _gives(method),
             _yes(method["missing"]),
             _yes(method["weights"]),
-            _yes(method["blocks"]),
             method["title"],
         )
         for method in chosen
@@ -78,7 +77,6 @@ def _described(method: dict[str, Any]) -> list[str]:
         ("gives", _gives(method)),
         ("missing labels", _missing(method)),
         ("weights", _yes(method["weights"])),
-        ("--blocks", _yes(method["blocks"])),
         ("time", method["cost"]),
         ("source", method["citation"]),
         *(("doi", f"https://doi.org/{doi}") for doi in method["dois"]),

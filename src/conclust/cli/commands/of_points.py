@@ -44,9 +44,7 @@ def read_line(path: Path, kinds: list[str], notes: tuple[str, ...]) -> str:
     return f"Read {name}: {', '.join(kinds)}" + "".join(f"; {note}" for note in notes) + "."
 
 
-def features_written(
-    path: Path, points: Points, filled: Filled, labels: Ints, *, raw: bool
-) -> None:
+def features_written(path: Path, points: Points, filled: Filled, labels: Ints) -> None:
     """Write the difference between each cluster and the other objects, for each feature or category.
 
     For a feature these are means over the cells that were not filled, for a category shares of the objects
@@ -60,18 +58,16 @@ def features_written(
         Points as read from the file.
     filled : Filled
         The points that were clustered, in their own units.
-    labels : ndarray of shape (n_complete,)
+    labels : ndarray of shape (n_samples,)
         Their clusters.
-    raw : bool
-        Whether names are written unchanged.
     """
     means = cluster_features(filled.observed, labels)
     cells = np.array([filled.cells[labels == k].sum(axis=0) for k in range(len(means.difference))])
     shares = None
     if points.categories is not None:
-        shares = cluster_categories(points.categories[filled.complete], labels)
+        shares = cluster_categories(points.categories, labels)
     features = Features(tuple(points.names), means, tuple(points.category_names), shares)
-    write_features(path, features, cells, raw=raw)
+    write_features(path, features, cells)
 
 
 def gaps_between(points: Floats, labels: Ints) -> ClusterGaps | None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.saving import load
-from conclust._types import Bools, Floats, Ints
+from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, plain
@@ -67,11 +67,10 @@ class _Result:
 
 @dataclass(frozen=True, kw_only=True)
 class _New(Objects):
-    """New objects: their labels in each partition, or their points and labels by category; `complete` is a mask of those with a label."""
+    """New objects: their labels in each partition, or their points and labels by category."""
 
     labels: NDArray[Any] | None
     X: Floats
-    complete: Bools
 
 
 @dataclass(frozen=True)
@@ -95,7 +94,7 @@ def run(arguments: argparse.Namespace) -> None:
             how = _reading_like(result, reading(arguments), source)
             table = table_of(source, how, "labels" if result.of_labels else "points")
             new = _read_new(arguments, how, result, table)
-        n_new = len(new.complete)
+        n_new = len(new.X)
         talk.step(f"Read {table.name}: {count(n_new, 'new object')}.")
         for stranger in _strangers(result, new.labels):
             talk.step(stranger)
@@ -113,10 +112,10 @@ def run(arguments: argparse.Namespace) -> None:
         confidence = np.where(has_cluster, placed.confidence, np.nan)
         n_clusters = int(result.consensus.n_clusters_)
         sizes = sizes_of(labels, n_clusters)
-        by_chance, names = result.record.by_chance, result.record.cluster_names
+        by_chance = result.record.by_chance
         mean = float(confidence[has_cluster].mean()) if has_cluster.any() else None
         scores = None if new.classes is None else score(new.classes, labels)
-        label_table = LabelTable(new.ids, new.id_name, confidence, arguments.raw)
+        label_table = LabelTable(new.ids, new.id_name, confidence)
         if folder is None:
             send(labels, label_table, arguments)
         else:
@@ -131,7 +130,6 @@ def run(arguments: argparse.Namespace) -> None:
                 settings=Settings(method=result.record.settings["method"]).entries(),
                 n_clusters=n_clusters,
                 cluster_sizes=sizes.tolist(),
-                cluster_names=names,
                 n_unplaced=n_unplaced,
                 mean_confidence=mean,
                 by_chance=by_chance,
@@ -143,7 +141,7 @@ def run(arguments: argparse.Namespace) -> None:
             write_record(folder.file("result.json"), record)
     lines = [
         f"{count(n_new, 'new object')} placed in {count(n_clusters, 'cluster')} ({placed.way}). "
-        f"{sizes_line(sizes, names)}"
+        f"{sizes_line(sizes)}"
     ]
     if n_unplaced:
         lines.append(f"{count(n_unplaced, 'object')} without any known label: label -1.")
@@ -159,13 +157,6 @@ def _read_result(folder: Path) -> _Result:
             "combine'."
         )
     result = Folder(folder)
-    if result.is_of_blocks:
-        raise InputError(
-            f"{folder} was made from labels in blocks: it has labels.npy, but not the clusterings needed to compute the "
-            "consensus again. In Python, fit a conclust.blocks.LabelStore and call predict; "
-            "or run 'conclust combine' without --blocks, on a sample of the objects if all do not fit into "
-            "memory."
-        )
     if result.command not in ("cluster", "combine"):
         raise InputError(f"{folder} is a result of 'conclust {result.command}': see --help.")
     result.check_format()
@@ -223,7 +214,6 @@ def _read_new(arguments: argparse.Namespace, how: Reading, result: _Result, tabl
     return _New(
         labels=points.categories,
         X=X,
-        complete=np.asarray(~np.isnan(X).any(axis=1)),
         ids=points.ids,
         id_name=points.id_name,
         classes=points.classes,
@@ -237,8 +227,7 @@ def _read_labels(how: Reading, result: _Result, table: Table) -> _New:
     _check_width(table, len(roles.data), len(columns))
     labels = label_matrix(roles.data, noise=result.record.settings.get("missing") == "noise")
     labels = _spelled_alike(labels, result.names)
-    every = np.ones(len(labels), dtype=np.bool_)
-    return _New(labels=labels, X=np.empty((len(labels), 0)), complete=every, **roles.objects())
+    return _New(labels=labels, X=np.empty((len(labels), 0)), **roles.objects())
 
 
 def _by_name(how: Reading, table: Table, columns: tuple[str, ...], id_name: str) -> Reading:
@@ -309,25 +298,13 @@ def _strangers(result: _Result, labels: NDArray[Any] | None) -> list[str]:
 
 
 def _place(result: _Result, new: _New) -> _Placed:
-    """Place new objects; points with empty cells have no cluster, and a uniform membership."""
+    """Place new objects."""
     if result.of_labels:
         return _by_labels(result, new.labels)
-    model, complete = result.model, new.complete
-    n, held = len(complete), getattr(model, "membership_", np.empty((0, 0))).shape[1]
-    labels, membership = np.full(n, -1), np.full((n, held), 1.0 / max(held, 1))
-    sure, way = np.full(n, np.nan), "by their columns"
-    if complete.any():
-        categories = None if new.labels is None else new.labels[complete]
-        by_members, around = members_and_centers(model, new.X[complete], categories)
-        if around is None:
-            placed = _by_labels(result, by_members)
-        else:
-            confidence = around[1].max(axis=1)
-            placed = _Placed(*around, confidence, "by the centres of the clusters")
-        labels[complete], sure[complete], way = placed.labels, placed.confidence, placed.way
-        if placed.membership is not None:
-            membership[complete] = placed.membership
-    return _Placed(labels, membership if held else None, sure, way)
+    by_members, around = members_and_centers(result.model, new.X, new.labels)
+    if around is None:
+        return _by_labels(result, by_members)
+    return _Placed(*around, around[1].max(axis=1), "by the centres of the clusters")
 
 
 def _by_labels(result: _Result, new: Any) -> _Placed:

@@ -18,8 +18,6 @@ from conclust.cli.reading.inputs import Points
 from conclust.cli.record import Clock, recorded_warnings, words
 from conclust.cli.requested import jobs, scale, scaling
 from conclust.cli.summary import last_lines, score, sizes_line, sizes_of
-from conclust.consensus.base import spread
-from conclust.ensemble import MISSING, Ensemble
 from conclust.exceptions import SelectionWarning
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.scaling import fitted_scaler
@@ -57,26 +55,20 @@ def run(arguments: argparse.Namespace) -> None:
         borders = _borders(arguments, talk, filled, selection)
         if borders is not None:
             clock.lap("borders")
-        labels = {
-            k: spread(column, filled.complete, MISSING) for k, column in selection.labels.items()
-        }
-        chosen = spread(selection.labels_, filled.complete, MISSING)
+        chosen = selection.labels_
         scores = None if points.classes is None else score(points.classes, chosen)
-        table = LabelTable(points.ids, points.id_name, None, arguments.raw)
+        table = LabelTable(points.ids, points.id_name)
         if folder is not None:
             talk.step(f"Writing {arguments.out}.")
             write_labels(folder.file("labels.csv"), chosen, table)
-            write_partitions(folder.file("partitions.csv"), labels, table)
+            write_partitions(folder.file("partitions.csv"), selection.labels, table)
             write_numbers(folder.file("criteria.csv"), {"k": selection.k, **selection.table})
             write_borders(folder, borders)
             gaps = None
             if selection.n_clusters > 1:
-                members = selection.ensembles[selection.n_clusters]
-                if not filled.complete.all():
-                    members = Ensemble(spread(members.labels, filled.complete, MISSING))
-                members.save(folder.file("ensemble.npz"))
+                selection.ensembles[selection.n_clusters].save(folder.file("ensemble.npz"))
                 path = folder.file("features.csv")
-                features_written(path, points, filled, selection.labels_, raw=arguments.raw)
+                features_written(path, points, filled, selection.labels_)
                 gaps = gaps_between(_scaled(filled.X, selection), selection.labels_)
             clock.lap("write")
             more = {
@@ -115,18 +107,15 @@ def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: F
         return choose(
             X,
             arguments.k,
-            categories=points.complete_categories(filled.complete),
-            category_weight=arguments.category_weight or 1.0,
+            categories=points.categories,
             n_resamples=arguments.resamples,
             sample_fraction=arguments.sample_fraction,
             null=None if arguments.null == "none" else arguments.null,
             n_references=arguments.references,
             alpha=arguments.alpha,
-            window=tuple(arguments.window),
             scale=scale(arguments),
             random_state=arguments.seed,
             n_jobs=jobs(arguments),
-            cache_dir=arguments.cache,
             verbose=int(talk.verbosity > 1),
         )
 

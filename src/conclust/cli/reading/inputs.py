@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from conclust._files.formats import WEIGHTS
 from conclust._files.storage import read_npz
-from conclust._types import Bools, Floats
-from conclust.cli.console import plain
+from conclust._types import Floats
 from conclust.cli.reading.columns import OBJECT, Objects, names_objects, roles_of
 from conclust.cli.reading.notation import Reading, is_number
 from conclust.cli.reading.sources import Source, opened
@@ -42,7 +41,6 @@ __all__ = [
     "read_draws",
     "read_ensemble",
     "read_labelling",
-    "read_memberships",
     "read_points",
     "read_weights",
 ]
@@ -74,10 +72,6 @@ class Points(Objects):
     category_names: tuple[str, ...]
     notations: dict[str, str]
     doubts: tuple[str, ...] = ()
-
-    def complete_categories(self, complete: Bools) -> NDArray[Any] | None:
-        """Return the categories of the objects that are clustered."""
-        return None if self.categories is None else self.categories[complete]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,55 +260,12 @@ def read_weights(
     return weights.reshape(-1).astype(np.float64)
 
 
-def read_memberships(paths: Sequence[Path], *, weights: Path | None = None) -> Labels:
-    """Read soft partitions of the same objects: in each file one object per line, and its share of each cluster.
-
-    Parameters
-    ----------
-    paths : sequence of Path
-        Files of numbers without a header, as ADMIXTURE, STRUCTURE and CLUMPP write them.
-    weights : Path, default=None
-        A file of one weight per file.
-
-    Raises
-    ------
-    OSError
-        A file is missing or cannot be read.
-    FileFormatError, InputError
-        A file is not a matrix of numbers, or its rows are not memberships.
-    """
-    names = tuple(plain(path) for path in paths)
-    shares, how = [], Reading(header=False)
-    for path in paths:
-        with opened(path, "csv") as source:
-            table = table_of(source, how, "points")
-            shares.append(_numbers(table, table.columns, "memberships"))
-    listing = "Memberships " + ", ".join(f"{u}: {name}" for u, name in enumerate(names))
-    make = partial(Ensemble.from_memberships, shares)
-    ensemble = _weighted(make, listing, len(names), names, weights, how)
-    return Labels(ensemble=ensemble, names=names)
-
-
-def _numbers(table: Table, columns: Sequence[Column], what: str) -> Floats:
-    """Return columns that must be numbers in every cell."""
-    settle(columns, None)
-    for column in columns:
-        if column.values is None:
-            row = next((i for i, cell in enumerate(column.texts) if not is_number(cell)), 0)
-            raise InputError(
-                f"{table.name}: {column.at(row)}: {column.texts[row][:60]!r} is not a number, as {what} are."
-            )
-    return np.column_stack([column.readings[column.notation] for column in columns])
-
-
 def read_draws(
     path: Path,
     how: Reading,
     *,
     missing: Missing = "unobserved",
     weights: Path | None = None,
-    burn: int = 0,
-    thin: int = 1,
 ) -> Labels:
     """Read a file with one draw per row; an array may have a leading axis of chains.
 
@@ -327,9 +278,7 @@ def read_draws(
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1.
     weights : Path, default=None
-        A file of one weight per draw, those that are left out included.
-    burn, thin : int, default=0 and 1
-        See `Ensemble.from_draws`.
+        A file of one weight per draw.
 
     Raises
     ------
@@ -349,7 +298,7 @@ def read_draws(
             notes = (*table.notes, *roles.notes)
         else:
             draws = read_array(source, how, ("draws", "labels", "cls", "z"))
-    make = partial(Ensemble.from_draws, draws, burn=burn, thin=thin, missing=missing)
+    make = partial(Ensemble.from_draws, draws, missing=missing)
     n_draws = int(np.prod(draws.shape[:-1]))
     ensemble = _weighted(make, source.name, n_draws, (), weights, how)
     names = tuple(str(s + 1) for s in range(ensemble.n_partitions))
@@ -402,3 +351,15 @@ def read_answers(
     title = titles[0] if table.named and titles[0] else OBJECT
     notes = ("one answer per row", *table.notes)
     return Labels(ensemble=ensemble, names=names, ids=ids, id_name=title, notes=notes)
+
+
+def _numbers(table: Table, columns: Sequence[Column], what: str) -> Floats:
+    """Return columns that must be numbers in every cell."""
+    settle(columns, None)
+    for column in columns:
+        if column.values is None:
+            row = next((i for i, cell in enumerate(column.texts) if not is_number(cell)), 0)
+            raise InputError(
+                f"{table.name}: {column.at(row)}: {column.texts[row][:60]!r} is not a number, as {what} are."
+            )
+    return np.column_stack([column.readings[column.notation] for column in columns])

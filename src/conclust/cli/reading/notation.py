@@ -62,7 +62,7 @@ class Reading:
     gaps : bool, default=False
         Whether cells of points may be empty.
     key : str, default=None
-        Name of the array of an NPZ or MAT file.
+        Name of the array of an NPZ file.
     na : tuple of str, default=()
         Further spellings of an empty cell in text files.
     encoding : str, default=None

@@ -46,6 +46,7 @@ _ELSEWHERE = {
     **dict.fromkeys((".xls", ".xlsx", ".ods"), _SHEET),
     **dict.fromkeys((".pkl", ".pickle", ".joblib"), _PICKLE),
     ".zst": _OF_ZSTD,
+    ".mat": "In Python: numpy.savez('file.npz', **scipy.io.loadmat('file.mat'))",
     ".h5ad": "In Python conclust.sc.tl.consensus(adata, keys) combines columns of labels. For the shell write "
     "these as CSV by adata.obs[[...]].to_csv(...), or the data to be clustered by adata.to_df().to_csv(...)",
 }

@@ -289,7 +289,7 @@ _USUAL = {
     "labels": ("labels", "L", "members", "X"),
     "labelling": ("labels", "label", "y", "gt"),
 }
-"""Usual names of arrays in an NPZ or MAT file."""
+"""Usual names of arrays in an NPZ file."""
 
 
 def table_of(source: Source, how: Reading, what: Literal["points", "labels", "labelling"]) -> Table:
@@ -311,7 +311,7 @@ def table_of(source: Source, how: Reading, what: Literal["points", "labels", "la
     array = read_array(source, how, _USUAL[what], mmap=labels)
     if labels and array.ndim == 1:
         array = array[:, np.newaxis]
-    if what == "labelling" and len(array) == 1:  # a row, which is how MATLAB writes vectors
+    if what == "labelling" and len(array) == 1:  # a row, as a vector of MATLAB is
         array = array.T
     if array.ndim != 2 or array.dtype.kind not in ("biufUS" if labels else "biuf"):
         kinds = "numbers or names, an object per row" if labels else "real numbers, a point per row"

@@ -14,9 +14,6 @@ from conclust._arrays.containers import holds, starts_of
 from conclust._arrays.ratios import ratio, shares_of_rows
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
-from conclust.blocks.facts import Part
-from conclust.blocks.finishing import Answer
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.consensus.method import NumberOfClusters
@@ -137,7 +134,6 @@ class MCLA(PlacingClusterer):
         soft_members=True,
         cost="n N^2 + T^2 K",
         citation="Strehl and Ghosh 2002, JMLR 3",
-        blocks=True,
     )
 
     n_clusters: NumberOfClusters = None
@@ -154,12 +150,7 @@ class MCLA(PlacingClusterer):
         meta = self._group_clusters(ensemble, self.random_state)
         return associations_of(ensemble, meta)
 
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        return Answer(associations_in_block, (self._group_clusters(labels, seed),))
-
-    def _group_clusters(
-        self, ensemble: Ensemble | LabelBlocks, random_state: RandomStateLike
-    ) -> Floats:
+    def _group_clusters(self, ensemble: Ensemble, random_state: RandomStateLike) -> Floats:
         """Partition the clusters; return the weight of each in its meta-cluster (T, k)."""
         of_cluster = ensemble.column_weights
         T = len(of_cluster)
@@ -231,11 +222,6 @@ def _associations(masses: Floats, present: Bools | None, meta: Floats, offsets: 
     else:
         could = present.astype(np.float64) @ clusters
     return shares_of_rows(ratio(masses, could))
-
-
-def associations_in_block(part: Part, stored: None, meta: Floats) -> Floats:
-    """Return the associations of a block's objects."""
-    return associations_of(part.ensemble, meta)
 
 
 def associations_of(ensemble: Ensemble, meta: Floats) -> Floats:

@@ -282,7 +282,7 @@ def _kmeans(
     sizes : ndarray of int64 of shape (n_blocks,)
         Its objects in each block.
     """
-    labels, begun = nearest.labels, nearest.step
+    labels = nearest.labels
     n = int(sizes.sum())
     chosen = np.arange(n)
     if n + len(part.clusters) > _SAMPLE and n > _SAMPLE:
@@ -291,19 +291,11 @@ def _kmeans(
     cuts = np.searchsorted(chosen, ends)
     wanted = [chosen[cuts[b] : cuts[b + 1]] - ends[b] for b in range(len(sizes))]
 
-    def begin() -> _Centers:
-        rows = np.vstack([*labels.each("a sample", _rows_of, part, wanted), part.clusters])
-        points = Points(rows, np.ones(len(rows)), len(part.clusters))
-        centers = kmeans(points, k, seed, n_init=n_init)
-        return _round(nearest, part, centers, 0, None)
-
-    name = f"centers_{part.number}"
-    state = labels.stages.state(name, _Centers, begin)
+    rows = np.vstack([*labels.each("a sample", _rows_of, part, wanted), part.clusters])
+    points = Points(rows, np.ones(len(rows)), len(part.clusters))
+    state = _round(nearest, part, kmeans(points, k, seed, n_init=n_init), 0, None)
     while not state.done and state.n_iter < MAX_ITER:
         state = _next(nearest, part, state)
-        labels.stages.save(name, state)
-    if nearest.step == begun:  # the last round came from a checkpoint, without its labels
-        nearest.visit("k-means", _lloyd, part, state.centers)
     return state
 
 

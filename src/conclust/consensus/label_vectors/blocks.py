@@ -86,12 +86,11 @@ def iterate(
         sums, present, noise, loss = block_sums
         return Lloyd(sums, present, noise, float(loss) + constant, n_iter, False)
 
-    state = labels.stages.state("lloyd", Lloyd, lambda: looked(first, 0))
+    state = looked(first, 0)
     while not state.done and state.n_iter < max_iter:
         following = looked(state.centroids(labels), state.n_iter + 1)
         gain = state.loss - following.loss
         state = replace(following, done=bool(gain <= tol * abs(following.loss)))
-        labels.stages.save("lloyd", state)
     return state
 
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from conclust._arrays.ratios import ratio
 from conclust._random import RandomStateLike
 from conclust._types import Floats
-from conclust.blocks.facts import Part
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import Centroids, RowLoss
-from conclust.consensus.label_vectors.blocks import Lloyd
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
 from conclust.ensemble import Ensemble, Missing
 
@@ -115,7 +111,6 @@ class SEC(LabelVectorKMeans):
         soft_members="labels",
         cost="n N K per pass",
         citation="Liu, Wu, Liu, Tao and Fu 2017, IEEE TKDE 29",
-        blocks=True,
     )
 
     def __init__(
@@ -144,12 +139,10 @@ class SEC(LabelVectorKMeans):
     def _loss(self) -> RowLoss:
         return RowLoss("cut")
 
-    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
+    def _value(self, ensemble: Ensemble, centroids: Centroids, loss: float) -> float:
         return loss
 
-    def _costs(
-        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[Floats, Floats]:
+    def _costs(self, ensemble: Ensemble, centroids: Centroids) -> tuple[Floats, Floats]:
         weights, columns = ensemble.partition_weights, ensemble.column_weights
         degrees, lengths = self._degrees(ensemble, centroids)
         means = centroids.sums / degrees
@@ -158,9 +151,7 @@ class SEC(LabelVectorKMeans):
         cost = (more * lengths - 2.0 * means) * columns[:, None]
         return cost, weights[:, None] * lengths
 
-    def _degrees(
-        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[Floats, Floats]:
+    def _degrees(self, ensemble: Ensemble, centroids: Centroids) -> tuple[Floats, Floats]:
         """Return the degrees of all clusters' objects together, and the squared lengths of their means."""
         weights, columns = ensemble.partition_weights, ensemble.column_weights
         noise = np.where(centroids.shares > 0, centroids.noise, 0.0)
@@ -168,24 +159,3 @@ class SEC(LabelVectorKMeans):
         degrees[degrees == 0] = np.inf
         lengths = columns @ (centroids.sums / degrees) ** 2 + weights @ (noise / degrees**2)
         return degrees, lengths
-
-    def _constant(self, labels: LabelBlocks) -> float:
-        degrees = labels.column_weights * labels.cluster_sizes
-        (share_sum,) = labels.total("degrees", _own_shares, degrees, labels.partition_weights)
-        return float(share_sum)
-
-    def _loss_at(
-        self, state: Lloyd, centroids: Centroids, labels: LabelBlocks, constant: float
-    ) -> float:
-        degrees, lengths = self._degrees(labels, centroids)
-        inside = np.where(np.isinf(degrees), 0.0, degrees)
-        return constant - float(inside @ lengths)
-
-
-def _own_shares(part: Part, of_clusters: Floats, weights: Floats) -> tuple[float]:
-    """Return the sum of S_ii / d_i over the objects of a block."""
-    ensemble = part.ensemble
-    degrees = ensemble.indicator @ of_clusters
-    if ensemble.has_noise:
-        degrees = degrees + ensemble.noise @ weights
-    return (float(ratio(ensemble.observed_weights, degrees).sum()),)

@@ -10,13 +10,9 @@ import numpy as np
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import refuse
-from conclust.blocks.facts import Part
-from conclust.blocks.finishing import Answer
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
-from conclust.consensus.graph.mcla import associations_in_block, associations_of
+from conclust.consensus.graph.mcla import associations_of
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import trajectory_similarity
@@ -138,7 +134,6 @@ class ECPCS(ConsensusClusterer):
         soft_members="labels",
         cost="n N^2 + T^3",
         citation="Huang, Wang, Peng, Lai and Kwoh 2021, IEEE TSMC 51",
-        blocks=True,
     )
 
     n_clusters: NumberOfClusters = None
@@ -171,15 +166,8 @@ class ECPCS(ConsensusClusterer):
         shares = associations_of(ensemble, meta)
         return np.asarray(shares.argmax(axis=1))
 
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        if self.consensus != "meta":
-            advice = "A tree of the objects needs all labels at once: LabelStore(...).ensemble()."
-            refuse("consensus", "ECPCS", "'meta' with labels in blocks", self.consensus, advice)
-        R = trajectory_similarity(labels, n_steps=self.n_steps, lazy=self.lazy)
-        return Answer(_nearest, (self._group_clusters(labels, R, seed),))
-
     def _group_clusters(
-        self, ensemble: Ensemble | LabelBlocks, R: Floats, seed: np.random.SeedSequence
+        self, ensemble: Ensemble, R: Floats, seed: np.random.SeedSequence
     ) -> Floats:
         """Partition the clusters; return the weight of each in its meta-cluster, (T, n_parts)."""
         weights = ensemble.column_weights
@@ -196,13 +184,6 @@ class ECPCS(ConsensusClusterer):
         meta = np.zeros((len(weights), len(part_numbers)))
         meta[weighted, parts] = weights[weighted]
         return meta
-
-
-def _nearest(part: Part, stored: None, meta: Floats) -> Ints:
-    """Return the meta-cluster of each object of a block."""
-    if meta.shape[1] == 0:
-        return np.zeros(part.ensemble.n_samples, dtype=np.int64)
-    return np.asarray(associations_in_block(part, stored, meta).argmax(axis=1))
 
 
 def _normalized_cut(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -19,13 +18,10 @@ from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
-from conclust.blocks.facts import Part
-from conclust.blocks.finishing import Answer
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method, PlacingClusterer
 from conclust.consensus.label_rows import RowLoss, RowMoves, trusted
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.restarts import ON_A_PART, Iterated, best_of_restarts, fewer_starts
+from conclust.consensus.restarts import Iterated, best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust.spectra.gram import IndicatorProducts
@@ -156,7 +152,6 @@ class MixtureModel(Iterated, PlacingClusterer):
         soft_members=False,
         cost="n N K per iteration",
         citation="Topchy, Jain and Punch 2004, SDM",
-        blocks=True,
     )
 
     n_clusters: NumberOfClusters = None
@@ -170,7 +165,6 @@ class MixtureModel(Iterated, PlacingClusterer):
     n_jobs: int | None = None
     verbose: int = 0
     _components: Components = field(init=False)
-    _starts: list[Ints] | None = field(init=False, default=None)
 
     @property
     def components(self) -> Components:
@@ -178,61 +172,17 @@ class MixtureModel(Iterated, PlacingClusterer):
         check_is_fitted(self)
         return self._components
 
-    @contextmanager
-    def starting_from(self, starts: list[Ints]) -> Iterator[None]:
-        """Let ``fit`` begin from given clusters of the objects, each 0 to K - 1, and not at random.
-
-        Parameters
-        ----------
-        starts : list of ndarray of int64 of shape (n_observed,)
-            The clusters of the observed objects.
-
-        Yields
-        ------
-        None
-        """
-        self._starts = starts
-        try:
-            yield
-        finally:
-            self._starts = None
-
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "MixtureModel")
         threads = thread_count(self.n_jobs, "MixtureModel")
         ensemble = ensemble.reweighted(ensemble.relative_weights)
         rows = ensemble.distinct_rows()
         search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
-        if self._starts is None:
-            n_init = fewer_starts(self.n_init, rows, self.n_clusters)
-            best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
-        else:
-            climbs = [search.begin_at(rows, rows.one_of_each(labels)) for labels in self._starts]
-            best = min(climbs, key=search.loss)
+        n_init = fewer_starts(self.n_init, rows, self.n_clusters)
+        best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
         self._components = best.components
         self._report(ensemble, rows, best)
         return best.membership[rows.inverse]
-
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        threads = thread_count(self.n_jobs, "MixtureModel")
-        labels = labels.reweighted(labels.relative_weights)
-        search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
-
-        def begin() -> _Climb:
-            rows = labels.sample(ON_A_PART, seed).distinct_rows()
-            n_init = fewer_starts(self.n_init, rows, self.n_clusters)
-            best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
-            return _looked(labels, best.components, np.empty(0), search.smoothing)
-
-        climb = labels.stages.state("climb", _Climb, begin)
-        while not climb.done and len(climb.trace) <= self.max_iter:
-            climb = _climbed(labels, climb, search)
-            labels.stages.save("climb", climb)
-        self._components = Components(
-            labels.offsets, labels.column_weights, climb.mixing, climb.theta
-        )
-        self._store(labels, climb.log_likelihood, list(climb.trace), climb.done, climb.unsure)
-        return Answer(_posterior_of, (self._components,))
 
     def _report(self, ensemble: Ensemble, rows: DistinctRows, best: _Fitted) -> None:
         unsure = float(rows.masses @ _entropies(best.membership))
@@ -240,7 +190,7 @@ class MixtureModel(Iterated, PlacingClusterer):
 
     def _store(
         self,
-        ensemble: Ensemble | LabelBlocks,
+        ensemble: Ensemble,
         log_likelihood: float,
         trace: list[float],
         converged: bool,
@@ -250,7 +200,7 @@ class MixtureModel(Iterated, PlacingClusterer):
 
         Parameters
         ----------
-        ensemble : Ensemble or LabelBlocks
+        ensemble : Ensemble
             The partitions.
         log_likelihood : float
             Log-likelihood of all labels.
@@ -418,7 +368,7 @@ def _maximised(rows: DistinctRows, z: Floats, smoothing: float) -> Components:
 
 
 def _components_of(
-    ensemble: Ensemble | LabelBlocks, counts: Floats, mixing: Floats, smoothing: float
+    ensemble: Ensemble, counts: Floats, mixing: Floats, smoothing: float
 ) -> Components:
     """Return the components from their numbers of objects with each label, and in total."""
     # All labels of a partition have the same weight, which would cancel.
@@ -430,73 +380,3 @@ def _components_of(
         sums = over_partitions(theta, ensemble.offsets)
     theta /= over_clusters(sums, ensemble.offsets)
     return Components(ensemble.offsets, ensemble.column_weights, mixing / mixing.sum(), theta)
-
-
-# -- in blocks
-
-
-@dataclass(frozen=True)
-class _Climb:
-    """EM over blocks.
-
-    Attributes
-    ----------
-    mixing, theta : ndarray of shape (K,) and (T, K)
-        The components by which the last pass found memberships.
-    counts, masses : ndarray of shape (T, K) and (K,)
-        Number of objects of each component with each label, and in total, by these memberships.
-    trace : ndarray of shape (n_passes,)
-        The objective.
-    log_likelihood, unsure : float
-        Log-likelihood and entropy of the memberships in the last pass.
-    done : bool
-        Whether the tolerance was reached.
-    """
-
-    mixing: Floats
-    theta: Floats
-    counts: Floats
-    masses: Floats
-    trace: Floats
-    log_likelihood: float
-    unsure: float
-    done: bool
-
-
-def _climbed(labels: LabelBlocks, climb: _Climb, search: _Search) -> _Climb:
-    """Run one iteration."""
-    components = _components_of(labels, climb.counts, climb.masses, search.smoothing)
-    next_climb = _looked(labels, components, climb.trace, search.smoothing)
-    gain = next_climb.trace[-1] - next_climb.trace[-2]
-    enough = search.tol * max(abs(next_climb.trace[-1]), float(labels.n_samples))
-    return replace(next_climb, done=bool(gain <= enough))
-
-
-def _looked(labels: LabelBlocks, components: Components, trace: Floats, smoothing: float) -> _Climb:
-    """Compute the memberships from some components (the E step); only sums are kept."""
-    sums = labels.total(f"EM, iteration {len(trace)}", _expected, components)
-    counts, masses, log_likelihood, unsure = sums
-    reached = float(log_likelihood) + components.prior(smoothing)
-    return _Climb(
-        components.mixing,
-        components.theta,
-        counts,
-        masses,
-        np.append(trace, reached),
-        float(log_likelihood),
-        float(unsure),
-        False,
-    )
-
-
-def _expected(part: Part, components: Components) -> tuple[Any, ...]:
-    """Return the sums of the memberships of a block."""
-    B, times = part.ensemble.indicator, IndicatorProducts.of(part.ensemble).times
-    z, log_likelihood = components.posterior(times, np.ones(len(part.ensemble.codes)))
-    return B.T @ z, z.sum(axis=0), log_likelihood, float(_entropies(z).sum())
-
-
-def _posterior_of(part: Part, stored: None, components: Components) -> Floats:
-    """Return the memberships of a block."""
-    times = IndicatorProducts.of(part.ensemble).times
-    return components.posterior(times, np.ones(part.ensemble.n_samples))[0]

@@ -10,9 +10,9 @@ that are chosen by d_u minimise the same sum, alpha'd.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sized
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -34,27 +34,21 @@ from conclust.evidence import SparseEvidence, pair_counts
 _CELLS = 1 << 21
 
 
-Held = TypeVar("Held", bound=Sized)
-
-
-class PairSet(Protocol[Held]):
-    """The pairs of objects over which partitions and consensus are compared.
-
-    A membership is an array or, for labels in blocks, an object with its sums (its length is n).
-    """
+class PairSet(Protocol):
+    """The pairs of objects over which partitions and consensus are compared."""
 
     scale: Floats  # s_u; 0 for a partition that observed no pair
 
-    def distances(self, Y: Held) -> Floats:
+    def distances(self, Y: Floats) -> Floats:
         """Return d_u(Y) of every partition; 0 for one that observed no pair."""
 
-    def expected(self, Y: Held) -> Floats:
+    def expected(self, Y: Floats) -> Floats:
         """Return the mean of d_u(Y) over all orders of the objects that u observed.
 
         That is d_u of a random partition with clusters of the same sizes.
         """
 
-    def descend(self, Y: Held, weights: Floats, max_iter: int, tol: float) -> Held:
+    def descend(self, Y: Floats, weights: Floats, max_iter: int, tol: float) -> Floats:
         """Descend from Y; return a membership with no higher sum of weights_u d_u / s_u.
 
         At most `max_iter` sweeps, until one lowers this sum by less than the share `tol`.

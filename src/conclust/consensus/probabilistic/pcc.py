@@ -27,7 +27,6 @@ from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run,
 from conclust.consensus.probabilistic.search.starts import StartName, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS, SolverName, choose
 from conclust.consensus.probabilistic.solvers.blocked import solve_blocks
-from conclust.consensus.probabilistic.solvers.landmark_blocks import place_blocks
 from conclust.consensus.probabilistic.solvers.linked import linked
 from conclust.divergences import Divergence, DivergenceName, is_squared, read_divergence
 from conclust.ensemble import Ensemble, Missing, as_ensemble
@@ -39,6 +38,7 @@ _IN_BLOCKS: dict[str, tuple[Any, ...]] = {
     "pairs": (None,),
     "granularity": ("given",),
     "init": ("auto",),
+    "solver": ("auto", "factored"),
 }
 
 
@@ -258,26 +258,19 @@ class PCC(PairObjectiveClusterer):
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         k = self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
-        divergence = read_divergence(self.divergence, "PCC")
-        name = "factored" if is_squared(divergence) else "landmark"
         advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
-        if divergence._kernel is None:
-            expected = "a built-in one with labels in blocks"
-            refuse("divergence", "PCC", expected, self.divergence, advice)
-        allowed = {**_IN_BLOCKS, "solver": ("auto", name)}
-        for parameter, only in allowed.items():
+        if not is_squared(read_divergence(self.divergence, "PCC")):
+            refuse("divergence", "PCC", "'l2' with labels in blocks", self.divergence, advice)
+        for parameter, only in _IN_BLOCKS.items():
             value = getattr(self, parameter)
             if not isinstance(value, str | None) or value not in only:
                 accepted = " or ".join(map(repr, only))
                 refuse(parameter, "PCC", f"{accepted} with labels in blocks", value, advice)
-        self.solver_ = f"{name}, in blocks"
+        self.solver_ = "factored, in blocks"
         self.objective_constant_, self._recoded = None, None
         run = replace(run_of(self), seed=seed)
         stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
-        if name == "factored":
-            solution, answer = solve_blocks(labels, k, stopping, run)
-        else:
-            solution, answer, _ = place_blocks(labels, k, divergence, stopping, run)
+        solution, answer = solve_blocks(labels, k, stopping, run)
         assert solution.placement is not None
         self._placement = solution.placement
         self._store(solution)

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._random import RandomStateLike, spawn_seeds
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.blocks.finishing import Answer
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.descent import objective
@@ -29,9 +27,8 @@ from conclust.consensus.probabilistic.search.starts import StartName, given_star
 from conclust.consensus.probabilistic.solvers import SOLVERS
 from conclust.consensus.probabilistic.solvers.factored import near_solution
 from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS, Landmark
-from conclust.consensus.probabilistic.solvers.landmark_blocks import place_blocks
 from conclust.divergences import kl
-from conclust.ensemble import Ensemble, Missing, as_ensemble
+from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import SparseEvidence
 from conclust.evidence.dense import narrow_evidence
 
@@ -78,7 +75,7 @@ class PEACE(PairObjectiveClusterer):
     n_init : int, default=5
         Number of runs, if `init` is "auto" or "random". All pairs of more than 2,000 objects are left to the end: a run
         solves 2,000 objects drawn at random on all their pairs, to `tol` or 1e-4, and places the others against them;
-        the selected one goes on from there on all pairs. By landmarks, and with labels in blocks, all runs solve the
+        the selected one goes on from there on all pairs. By landmarks, all runs solve the
         same 2,000 objects, to `tol`.
     max_iter : int, default=200
         Maximum number of sweeps over all objects in a run; for "greedy" each counts for n_samples steps.
@@ -112,13 +109,13 @@ class PEACE(PairObjectiveClusterer):
         The number of clusters used: `n_clusters`, at most the number of objects.
     log_likelihood_ : float
         The sum over pairs, each counted once, of c_ij log y_i'y_j + (N_ij - c_ij) log(1 - y_i'y_j).
-        By landmarks, and for labels in blocks: over the pairs of the 2,000 objects solved on all their pairs.
+        By landmarks: over the pairs of the 2,000 objects solved on all their pairs.
     log_likelihoods_ : ndarray of shape (n_runs,)
         The same for each run. Where only the selected run goes on to all pairs, the others have their
         value before that.
     objective_ : float
         The divergence: the largest log-likelihood that any y_i'y_j could have, minus
-        ``log_likelihood_``. By landmarks, and for labels in blocks, the divergence of the other objects from the
+        ``log_likelihood_``. By landmarks, the divergence of the other objects from the
         landmarks is added.
     kkt_residual_ : float
         Largest violation of the first-order optimality conditions of any object, per pair that
@@ -175,7 +172,6 @@ class PEACE(PairObjectiveClusterer):
         soft_members=True,
         cost="n^2 K per sweep up to 20,000 objects, then n K^2; p K for p pairs given or sampled",
         citation="Lourenço, Rota Bulò, Rebagliati, Fred, Figueiredo and Pelillo 2013, ICPRAM",
-        blocks=True,
     )
 
     n_clusters: NumberOfClusters = None
@@ -243,35 +239,6 @@ class PEACE(PairObjectiveClusterer):
 
     def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         """Give no warning: the failures of squared distances have not been observed with the likelihood."""
-
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
-        if self.pairs is not None:
-            refuse("pairs", "PEACE", "None with labels in blocks", self.pairs, advice)
-        solvers = ("auto", "landmark")
-        for name, only in (("granularity", ("given",)), ("solver", solvers), ("init", ("auto",))):
-            value = getattr(self, name)
-            if not isinstance(value, str) or value not in only:
-                accepted = " or ".join(map(repr, only))
-                refuse(name, "PEACE", f"{accepted} with labels in blocks", value, advice)
-        self._recoded = None
-        self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
-        run = replace(run_of(self), seed=seed)
-        stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
-        solution, answer, likelihoods = place_blocks(
-            labels,
-            self.n_clusters_max_,
-            kl,
-            stopping,
-            run,
-            lambda part: _among(part, stopping, run),
-        )
-        assert solution.placement is not None
-        self.log_likelihoods_ = likelihoods
-        self.log_likelihood_ = float(likelihoods.max())
-        self._placement = solution.placement
-        self._store(solution)
-        return answer
 
 
 def _among(

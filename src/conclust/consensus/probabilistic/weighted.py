@@ -15,12 +15,9 @@ from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats
 from conclust._validation import refuse
-from conclust.blocks.finishing import Answer
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.probabilistic.block_distances import BlockPairs
-from conclust.consensus.probabilistic.distances import AllPairs, Held, PairPattern, PairSet
+from conclust.consensus.probabilistic.distances import AllPairs, PairPattern, PairSet
 from conclust.consensus.probabilistic.estimator import (
     Granularity,
     PairObjectiveClusterer,
@@ -31,7 +28,7 @@ from conclust.consensus.probabilistic.placements import FactoredModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
 from conclust.consensus.probabilistic.search.starts import given_start
 from conclust.consensus.probabilistic.solvers.factored import Factored
-from conclust.ensemble import Ensemble, Missing, as_ensemble
+from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.reading import within_range
 from conclust.evidence import SparseEvidence
@@ -54,12 +51,6 @@ _KEPT = 0.8
 _WEIGHTS_TOL = 1e-4
 # Distances that differ by less, in units of n^2, differ by rounding.
 _TIE = 1e-12
-# Labels in blocks of at most this number of objects are read at once, so that the consensus equals
-# that of labels in memory to the bit. Iterations over blocks take another path, which may end in
-# another optimum if labels are nearly random.
-_READ_ALL = 20_000
-# Options available with labels in blocks. The corrected distance may undo a membership step.
-_IN_BLOCKS = {"pairs": None, "granularity": "given", "init": "auto", "distance": "paper"}
 
 
 def capped_weights(d: Floats, caps: Floats, tie: float = 0.0) -> Floats:
@@ -127,8 +118,7 @@ class WeightedPCC(PairObjectiveClusterer):
         are positive. Not used with "simplex".
     distance : {"paper", "corrected"}, default="paper"
         "paper": d_u as above. "corrected": d_u over its expectation for a random partition with clusters of the same
-        sizes, so that 1 is chance whatever the number of clusters; f is the sum of alpha_u times this ratio (not of
-        labels in blocks). See Notes for partitions that differ much in the number of pairs they put together
+        sizes, so that 1 is chance whatever the number of clusters; f is the sum of alpha_u times this ratio. See Notes for partitions that differ much in the number of pairs they put together
         (degenerate ones, random ones of many clusters).
     pairs : int, float or SparseEvidence, default=None
         Compare partitions and consensus over some pairs of objects only. An int: at least this number
@@ -250,9 +240,6 @@ class WeightedPCC(PairObjectiveClusterer):
     The alternation finds a local optimum that depends on the start: equal weights (q), and the l2
     consensus of all partitions.
 
-    Labels in blocks: up to 20,000 objects are read at once and answered as in memory, to the bit. More take
-    another path, to the same optimum or, where labels are nearly random, to another one as good.
-
     Weights that are all equal give the labels that no weights give; memberships may differ by as much as the
     tolerances leave open (6e-5 in the trials).
 
@@ -284,7 +271,6 @@ class WeightedPCC(PairObjectiveClusterer):
         soft_members=True,
         cost="n (N K + K^2) per sweep",
         citation="Lourenço et al. 2013, EMMCVPR",
-        blocks=True,
     )
     parameters: ClassVar[Parameters] = {"rho": None, "lam": Range(above=0)}
 
@@ -365,37 +351,13 @@ class WeightedPCC(PairObjectiveClusterer):
         else:
             Y = given_start(self.init, squares, run, "WeightedPCC", Literal["auto"])
         Y, weights = self._learn(pairs, Y, shares, run)
-        self._measured_pairs: PairSet[Floats] = pairs
+        self._measured_pairs: PairSet = pairs
         if pairs is not everyone:
             everyone.distances(Y)  # leaves the sums of Y in the model
         self._placement = replace(everyone.model, weights=weights)
         return Y
 
-    def _reads_all(self, n_samples: int) -> bool:
-        advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
-        for name, only in _IN_BLOCKS.items():
-            value = getattr(self, name)
-            if not isinstance(value, str | None) or value != only:
-                refuse(name, "WeightedPCC", f"{only!r} with labels in blocks", value, advice)
-        return n_samples <= _READ_ALL
-
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        self._recoded = None
-        k = self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
-        run = replace(run_of(self), seed=seed)
-        pairs = BlockPairs(labels, k, run)
-        shares = self._shares(labels, pairs)
-        weights = shares * pairs.scale
-        # As in memory: PCC itself if all weights are equal.
-        plain = (labels.weights is None and np.ptp(pairs.scale) == 0) or not weights.any()
-        weighted = labels if plain else labels.reweighted(within_range(weights))
-        Y, weights = self._learn(pairs, pairs.first(weighted, Stopping(_FIRST_SWEEPS)), shares, run)
-        self._placement = replace(pairs.placing(Y), weights=weights)
-        return pairs.answer(Y)
-
-    def _learn(
-        self, pairs: PairSet[Held], Y: Held, shares: Floats, run: Run
-    ) -> tuple[Held, Floats]:
+    def _learn(self, pairs: PairSet, Y: Floats, shares: Floats, run: Run) -> tuple[Floats, Floats]:
         """Alternate from a membership; return the last one, and the weights used for new objects."""
         Y, alpha, d, expected = self._alternate(pairs, Y, shares, run.report)
         self.weights_ = alpha
@@ -417,7 +379,7 @@ class WeightedPCC(PairObjectiveClusterer):
         pairs = self._some_pairs(ensemble, observed, run)
         return None if pairs is None else PairPattern(ensemble, pairs, run.threads)
 
-    def _shares(self, ensemble: Derived, pairs: PairSet[Any]) -> Floats:
+    def _shares(self, ensemble: Derived, pairs: PairSet) -> Floats:
         """Return the initial weights, 0 for a partition that observed no pair."""
         mute = pairs.scale == 0
         w = ensemble.partition_weights
@@ -434,8 +396,8 @@ class WeightedPCC(PairObjectiveClusterer):
         return np.asarray(shares / shares.sum())
 
     def _alternate(
-        self, pairs: PairSet[Held], Y: Held, shares: Floats, report: Any
-    ) -> tuple[Held, Floats, Floats, Floats]:
+        self, pairs: PairSet, Y: Floats, shares: Floats, report: Any
+    ) -> tuple[Floats, Floats, Floats, Floats]:
         """Return the membership, the weights, the distances, and their divisors."""
         n = len(Y) if self.distance == "paper" else 1
         counted = np.flatnonzero(shares)
@@ -476,7 +438,7 @@ class WeightedPCC(PairObjectiveClusterer):
         self.objective_ = trace[-1][1]
         return Y, alpha, d, expected
 
-    def _distances(self, pairs: PairSet[Held], Y: Held) -> tuple[Floats, Floats]:
+    def _distances(self, pairs: PairSet, Y: Floats) -> tuple[Floats, Floats]:
         """Return the distances, and their divisors: 1 in the mean over partitions."""
         d = pairs.distances(Y)
         if self.distance == "paper":

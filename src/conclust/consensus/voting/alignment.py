@@ -22,8 +22,6 @@ import scipy.sparse as sp
 from conclust._arrays.ratios import inverse_or_zero, ratio
 from conclust._progress import tracked
 from conclust._types import Floats, Ints
-from conclust.blocks.facts import Part
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.voting.ballots import tally
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
@@ -65,7 +63,7 @@ class Alignment:
 class _Table:
     """The quantities of an ensemble that the descent reads."""
 
-    def __init__(self, ensemble: Ensemble | LabelBlocks, n_clusters: int) -> None:
+    def __init__(self, ensemble: Ensemble, n_clusters: int) -> None:
         self.k = n_clusters
         self.offsets = ensemble.offsets
         self.weights = ensemble.partition_weights
@@ -86,8 +84,6 @@ class _Table:
         self.overlaps = _dense(ensemble.gram)
         if not ensemble.has_missing:
             self.gram = self.overlaps / float(self.weights.sum())
-        elif isinstance(ensemble, LabelBlocks):
-            self.gram = _dense(ensemble.total("alignment", _inverse_gram)[0])
         else:
             self.gram = _dense(inverse_gram(ensemble))
 
@@ -142,7 +138,7 @@ class _Table:
         return max(self_votes - explained + lost / self.k, 0.0)
 
 
-def _squared_lengths(ensemble: Ensemble | LabelBlocks) -> Floats:
+def _squared_lengths(ensemble: Ensemble) -> Floats:
     """Return the squared lengths of the columns of B: the sizes of clusters, for hard partitions."""
     if not ensemble.is_soft:
         return np.asarray(ensemble.cluster_sizes)
@@ -161,16 +157,12 @@ def inverse_gram(ensemble: Ensemble) -> sp.csr_array:
     return sp.csr_array(B.T @ (sp.diags_array(inverse_weights(ensemble)) @ B))
 
 
-def _inverse_gram(part: Part) -> tuple[sp.csr_array]:
-    return (inverse_gram(part.ensemble),)
-
-
 def _dense(matrix: sp.csr_array) -> Any:
     return matrix.toarray() if matrix.shape[0] <= _DENSE else matrix
 
 
 def align(
-    ensemble: Ensemble | LabelBlocks,
+    ensemble: Ensemble,
     n_clusters: int,
     *,
     n_init: int,

@@ -100,13 +100,10 @@ def vote_in_blocks(
     # Mean votes, and the weight of the partitions that had one.
     poll_files = labels.keeping(_DOUBLE * (how.k + 1), "votes")
 
-    def first() -> _Poll:
-        votes = np.zeros((int(labels.offsets[-1]), how.k))
-        reference = cluster_range(labels.offsets, how.order[0])
-        votes[reference] = votes_of_reference(reference, how.k)
-        return _Poll(votes, 1, 0)
-
-    poll = labels.stages.state("votes", _Poll, first)
+    votes = np.zeros((int(labels.offsets[-1]), how.k))
+    reference = cluster_range(labels.offsets, how.order[0])
+    votes[reference] = votes_of_reference(reference, how.k)
+    poll = _Poll(votes, 1, 0)
     while poll.voted < labels.n_partitions:
         if not labels.has_missing and not labels.has_noise and not how.twice:
             poll = _Poll(_complete(labels, poll.votes, how), labels.n_partitions, 0)
@@ -114,11 +111,9 @@ def vote_in_blocks(
             poll = _Poll(_for_reference(labels, poll.votes, how), labels.n_partitions, 0)
         else:
             poll = _next(labels, poll, how, poll_files)
-        labels.stages.save("votes", poll)
         poll_files.settle(poll.step)
     if how.twice and poll.voted == labels.n_partitions:
         poll = _again(labels, poll, how, poll_files)
-        labels.stages.save("votes", poll)
         poll_files.settle(poll.step)
     last = poll.step + 1
     labels.visit(
@@ -190,25 +185,20 @@ def _again(labels: LabelBlocks, poll: _Poll, how: How, store: Kept) -> _Poll:
 
 def _merged(labels: LabelBlocks, store: Kept, step: int, n_clusters: int, how: How) -> Merging:
     """Merge clusters that were voted for until `n_clusters` are left."""
+    (cluster_masses,) = added(labels.look("masses", _masses, store, (step,)))
 
-    def masses() -> Merging:
-        (cluster_masses,) = added(labels.look("masses", _masses, store, (step,)))
-
-        def pairs() -> Floats:
-            (common,) = added(labels.look("losses of pairs", _pairs, store, (step,)))
-            return np.asarray(common)
-
-        return Merging.begin(cluster_masses, n_clusters, pairs)
+    def pairs() -> Floats:
+        (common,) = added(labels.look("losses of pairs", _pairs, store, (step,)))
+        return np.asarray(common)
 
     def common(group: Ints, q: int, r: int) -> Floats:
         what = f"merges, {len(np.unique(group))} clusters left"
         (information,) = added(labels.look(what, _with_one, store, (step,), group, q))
         return np.asarray(information)
 
-    merging = labels.stages.state("merges", Merging, masses)
+    merging = Merging.begin(cluster_masses, n_clusters, pairs)
     while merging.left > n_clusters:
         merging = merging.merged(common)
-        labels.stages.save("merges", merging)
     return merging
 
 

@@ -11,17 +11,13 @@ import scipy.sparse as sp
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import refuse
-from conclust.blocks.facts import Part
-from conclust.blocks.finishing import Answer
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import warn_unfinished
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import Alignment, align, harden, one_pass, squared_distance
 from conclust.consensus.voting.ballots import VotingClusterer, spread, tally
-from conclust.ensemble import Ensemble, Missing, as_ensemble
+from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import one_hot_rows
 
 Algorithm: TypeAlias = Literal["least_squares", "one_pass"]
@@ -145,7 +141,6 @@ class Voting(VotingClusterer):
         soft_members=True,
         cost="n N^2, then T^2 K per sweep",
         citation="Dimitriadou, Weingessel and Hornik 2002, IJPRAI 16",
-        blocks=True,
     )
 
     n_clusters: NumberOfClusters = None
@@ -170,7 +165,7 @@ class Voting(VotingClusterer):
         warn_of_misfit(ensemble, self.n_clusters, "Voting")
         warn_of_merged(ensemble, labels, self.n_clusters, "Voting")
 
-    def _store(self, ensemble: Ensemble | LabelBlocks, best: Alignment) -> None:
+    def _store(self, ensemble: Ensemble, best: Alignment) -> None:
         """Store the votes and the course of the descent."""
         self._keep(ensemble, best.votes)
         self.n_iter_ = max(1, len(best.trace) - 1)
@@ -178,27 +173,6 @@ class Voting(VotingClusterer):
         self.trace_ = np.array(best.trace)
         if not best.converged:
             warn_unfinished(self, "sweeps with partitions still changing their matching")
-
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        advice = "It needs all labels at once: LabelStore(...).ensemble()."
-        if self.algorithm != "least_squares":
-            expected = "'least_squares' with labels in blocks"
-            refuse("algorithm", "Voting", expected, self.algorithm, advice)
-        if self.hard:
-            refuse("hard", "Voting", "False with labels in blocks", self.hard, advice)
-        warn_of_misfit(as_ensemble(labels), self.n_clusters, "Voting")
-        with one_library_thread():
-            best = align(
-                labels,
-                self.n_clusters,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                tol=self.tol,
-                generators=spawn_generators(seed, self.n_init),
-            )[0]
-        self._store(labels, best)
-        (self.objective_,) = map(float, labels.total("the distance", _distance, best.votes))
-        return Answer(_mean_of, (best.votes,))
 
     def _solve(self, ensemble: Ensemble) -> tuple[Alignment, Floats]:
         seed = seed_sequence(self.random_state, "Voting")
@@ -242,13 +216,3 @@ def _mean(ensemble: Ensemble, votes: Floats) -> Floats:
 def _winners(ensemble: Ensemble, votes: Floats) -> Floats:
     sums = tally(ensemble, votes)
     return one_hot_rows(sums.argmax(axis=1), sums.shape[1])
-
-
-def _mean_of(part: Part, stored: None, votes: Floats) -> Floats:
-    """Return the memberships of a block."""
-    return _mean(part.ensemble, votes)
-
-
-def _distance(part: Part, votes: Floats) -> tuple[float]:
-    """Return what a block adds to the distance of the consensus from the votes."""
-    return (squared_distance(part.ensemble, votes, _mean(part.ensemble, votes)),)

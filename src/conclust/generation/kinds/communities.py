@@ -18,8 +18,8 @@ from conclust.generation.kinds.searched import (
     sizes_of_neighbourhoods,
 )
 from conclust.generation.members import Found, Kind, place
-from conclust.neighbours.graph import Weights, cut_ties
-from conclust.neighbours.leiden import CommunityGraph, Quality
+from conclust.neighbours.graph import cut_ties
+from conclust.neighbours.leiden import CommunityGraph
 
 _RESOLUTIONS = (0.3, 5.0)
 _CORES = (2, 4, 8, 16)
@@ -36,16 +36,12 @@ class NeighbourRecipe(ABC):
 
     name: str = ""
     turn: int = 0
-    searches: Searches = field(
-        default_factory=lambda: Searches("euclidean", 0, None), compare=False
-    )
+    searches: Searches = field(default_factory=lambda: Searches(0), compare=False)
 
     def parameters(self) -> dict[str, Any]:  # noqa: D102  (the protocol's text)
         return {
             "method": self.name,
-            "metric": self.searches.metric,
             "sample_seed": self.searches.sample_seed,
-            "n_searched": self.searches.n_neighbors,
             "turn": self.turn,
         }
 
@@ -70,35 +66,16 @@ class GraphRecipe(NeighbourRecipe):
 
     Attributes
     ----------
-    n_neighbors : int or None
-        Number of neighbours; None: one of a geometric grid of 8 numbers, by the turn.
-    resolution : float or None
-        Resolution of the communities; None: by the turn, log-uniform from .3 to 5. It is ignored if a number of clusters
-        is given.
-    weights : {"jaccard", "uniform"}
-        Weights of the graph.
-    quality : {"modularity", "cpm"}
-        Quality that the communities maximise.
     given : GivenGraph or None
         The user's graph in place of one of neighbours.
     """
 
     name: str = "graph"
-    n_neighbors: int | None = None
-    resolution: float | None = None
-    weights: Weights = "jaccard"
-    quality: Quality = "modularity"
     given: GivenGraph | None = None
 
     def parameters(self) -> dict[str, Any]:  # noqa: D102
-        resolution = self.resolution
-        return super().parameters() | {
-            "n_neighbors": self.n_neighbors,
-            "resolution": None if resolution is None else float(resolution).hex(),
-            "weights": self.weights,
-            "quality": self.quality,
-            "graph": None if self.given is None else self.given.digest,
-        }
+        digest = None if self.given is None else self.given.digest
+        return super().parameters() | {"graph": digest}
 
     def _run(self, searched: Searched, k: int | None, rng: np.random.Generator) -> Found:
         n = searched.neighbours.n_points if self.given is None else len(searched.points)
@@ -111,19 +88,15 @@ class GraphRecipe(NeighbourRecipe):
         if k is not None:
             labels, _ = graph.communities_of_number(k, int(rng.integers(2**63)))
         else:
-            chosen = resolution if self.resolution is None else self.resolution
-            labels = graph.best_communities(chosen, rng)
+            labels = graph.best_communities(resolution, rng)
         return searched.found(labels) if self.given is None else searched.found_on_all(labels)
 
     def _graph(self, searched: Searched, drawn: int) -> CommunityGraph:
-        user_graph = self.given
-        if user_graph is None:
-            neighbours = drawn if self.n_neighbors is None else self.n_neighbors
-            return searched.graph(neighbours, self.weights, self.quality)
+        given = self.given
+        if given is None:
+            return searched.graph(drawn)
         alone = np.ones(len(searched.points))
-        return CommunityGraph.of(
-            user_graph.starts, user_graph.ends, user_graph.weights, alone, self.quality
-        )
+        return CommunityGraph.of(given.starts, given.ends, given.weights, alone, "modularity")
 
 
 @dataclass(frozen=True)

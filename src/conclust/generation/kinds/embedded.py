@@ -20,12 +20,9 @@ def start_seed(rng: np.random.Generator) -> NDArray[np.uint64]:
     return rng.integers(2**63, size=_STARTS, dtype=np.uint64)
 
 
-def centers_of_rows(
-    rows: Floats, k: int, start: np.random.Generator | NDArray[np.uint64]
-) -> Floats:
+def centers_of_rows(rows: Floats, k: int, seeds: NDArray[np.uint64]) -> Floats:
     """Return the centres of the best of some runs of k-means, from starts by greedy k-means++ (see `start_seed`)."""
     n = len(rows)
-    seeds = start_seed(start) if isinstance(start, np.random.Generator) else start
     runs = run_kmeans(
         np.ascontiguousarray(rows),
         min(k, n),

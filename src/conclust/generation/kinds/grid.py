@@ -38,7 +38,6 @@ class Run:
     recipe: Recipe
     numbers: tuple[int, ...]
     times: int | None = None
-    subspace: float = 1.0
 
     def parts(self) -> list[range]:
         """Return the numbers of clusters of each run."""
@@ -54,7 +53,7 @@ def plan_runs(sizes: Sizes, runs: Sequence[Run], root: np.random.SeedSequence) -
     tasks = []
     for (run, at, part), seed in zip(each, spawn_seeds(root, len(each)), strict=True):
         columns, numbers = [at + i for i in part], [run.numbers[i] for i in part]
-        tasks.append(sizes.task(run.recipe, columns, numbers, seed, run.subspace))
+        tasks.append(sizes.task(run.recipe, columns, numbers, seed))
     return tasks
 
 

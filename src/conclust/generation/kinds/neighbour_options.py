@@ -1,4 +1,4 @@
-"""Users' options for members by neighbours, the resulting recipes, and their errors."""
+"""Users' graphs for members by neighbours, the resulting recipes, and their errors."""
 
 from __future__ import annotations
 
@@ -16,20 +16,12 @@ from conclust.generation.kinds.communities import DensityRecipe, GraphRecipe, Ne
 from conclust.generation.kinds.searched import GivenGraph, Searches
 from conclust.generation.sizes import OWNER
 
-_DEFAULTS = {
-    "n_neighbors": None,
-    "resolution": None,
-    "weights": "jaccard",
-    "quality": "modularity",
-    "metric": "euclidean",
-}
-_OF_DENSITY = ("metric",)
 # Weights of the two directions of a tie may differ by rounding.
 _ROUNDING = 1e-5
 
 
-def check_neighbour_options(generator: Any, kinds: Sequence[Any], graph: GivenGraph | None) -> None:
-    """Refuse values that no member uses, or that do not suit others.
+def check_graph_alone(generator: Any, kinds: Sequence[Any], graph: GivenGraph | None) -> None:
+    """Refuse parameters that do not suit a graph given to fit.
 
     Parameters
     ----------
@@ -40,26 +32,13 @@ def check_neighbour_options(generator: Any, kinds: Sequence[Any], graph: GivenGr
     graph : GivenGraph or None
         The user's graph.
     """
-    names = [kind for kind in kinds if isinstance(kind, str)]
-    for name, default in _DEFAULTS.items():
-        value = getattr(generator, name)
-        if value == default or "graph" in names or ("density" in names and name in _OF_DENSITY):
-            continue
-        users = "'graph' or 'density'" if name in _OF_DENSITY else "'graph'"
-        refuse(name, OWNER, f"{default!r} if no member is by {users}", value)
-    if generator.n_clusters is not None and generator.resolution is not None:
-        expected = "None with n_clusters, for which each member searches its resolution"
-        refuse("resolution", OWNER, expected, generator.resolution)
     if graph is None:
         return
-    if "graph" not in names:
+    if "graph" not in [kind for kind in kinds if isinstance(kind, str)]:
         raise InputError(
             f"{OWNER}.fit takes a graph only for members by 'graph'; other members are made from the points. "
             f"Use method='graph'. Got method={generator.method!r} instead."
         )
-    if generator.n_neighbors is not None:
-        expected = "None with a graph given to fit, which has its neighbours already"
-        refuse("n_neighbors", OWNER, expected, generator.n_neighbors)
     if generator.sample_fraction != 1.0:
         expected = "1.0 with a graph given to fit, which is clustered as a whole"
         refuse("sample_fraction", OWNER, expected, generator.sample_fraction)
@@ -68,30 +47,21 @@ def check_neighbour_options(generator: Any, kinds: Sequence[Any], graph: GivenGr
         refuse("fit_on", OWNER, expected, generator.fit_on)
 
 
-def neighbour_recipes(
-    generator: Any, sample_seed: int, given: GivenGraph | None
-) -> dict[str, NeighbourRecipe]:
+def neighbour_recipes(sample_seed: int, given: GivenGraph | None) -> dict[str, NeighbourRecipe]:
     """Return the recipes of a fit, which share one search.
 
     Parameters
     ----------
-    generator : EnsembleGenerator
-        Its parameters.
     sample_seed : int
         Seed of the objects on which members are fitted, if there are too many.
     given : GivenGraph or None
         The user's graph.
     """
-    searches = Searches(generator.metric, sample_seed, generator.n_neighbors)
-    graph = GraphRecipe(
-        searches=searches,
-        n_neighbors=generator.n_neighbors,
-        resolution=generator.resolution,
-        weights=generator.weights,
-        quality=generator.quality,
-        given=given,
-    )
-    return {"graph": graph, "density": DensityRecipe(searches=searches)}
+    searches = Searches(sample_seed)
+    return {
+        "graph": GraphRecipe(searches=searches, given=given),
+        "density": DensityRecipe(searches=searches),
+    }
 
 
 def read_graph(graph: Any, n: int) -> GivenGraph:

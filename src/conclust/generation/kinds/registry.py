@@ -7,12 +7,11 @@ from typing import Any
 
 from conclust.generation.kinds.communities import DENSITY, GRAPH
 from conclust.generation.kinds.landmarks import SPECTRAL
-from conclust.generation.kinds.multimetric import MULTIMETRIC
 from conclust.generation.kinds.spherical import SPHERICAL
 from conclust.generation.members import KMEANS, Kind
 
 KINDS: dict[str, Kind] = {
-    kind.recipe.name: kind for kind in (KMEANS, SPHERICAL, SPECTRAL, MULTIMETRIC, GRAPH, DENSITY)
+    kind.recipe.name: kind for kind in (KMEANS, SPHERICAL, SPECTRAL, GRAPH, DENSITY)
 }
 # "auto" and "mixed" make members of several kinds.
 METHODS = ("auto", "kmeans", "mixed", *(name for name in KINDS if name != "kmeans"))
@@ -78,8 +77,7 @@ def is_named(method: Any) -> bool:
 
 def sees_directions(generator: Any) -> bool:
     """Return whether some members depend on the directions of the points from 0."""
-    by_cosine = isinstance(generator.metric, str) and generator.metric == "cosine"
-    return by_cosine or SPHERICAL.recipe.name in kinds_of(generator.method)
+    return SPHERICAL.recipe.name in kinds_of(generator.method)
 
 
 def rotation_pays(generator: Any, n: int, d: int) -> bool:

@@ -17,9 +17,9 @@ from conclust._types import Floats, Ints
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.generation.labelling.voting import VOTERS, NeighbourVote, vote, voters_of
 from conclust.generation.members import Found, draw
-from conclust.neighbours.graph import Weights, density_forest, graph_of
-from conclust.neighbours.leiden import CommunityGraph, Quality
-from conclust.neighbours.search import Metric, Neighbours, PointIndex, comparable, neighbours_of
+from conclust.neighbours.graph import density_forest, graph_of
+from conclust.neighbours.leiden import CommunityGraph
+from conclust.neighbours.search import Neighbours, PointIndex, comparable, neighbours_of
 
 # Maximum number of objects on which members are fitted: all others are labelled by the vote of their neighbours.
 _MOST_FITTED = 10_000
@@ -53,22 +53,14 @@ class Searched:
     ----------
     points : ndarray of shape (n, n_features)
         The points of the members.
-    metric : {"euclidean", "cosine"}
-        The distance.
     sample_seed : int
         Seed for drawing the objects to fit, if there are too many.
-    n_neighbors : int or None
-        Number of neighbours requested by members, if any.
     """
 
-    def __init__(
-        self, points: Floats, metric: Metric, sample_seed: int, n_neighbors: int | None
-    ) -> None:
+    def __init__(self, points: Floats, sample_seed: int) -> None:
         self.points = points
-        self._metric = metric
         self._sample_seed = sample_seed
-        self._n_neighbors = n_neighbors
-        self._compared = comparable(points, metric, _OWNER)
+        self._compared = comparable(points, "euclidean", _OWNER)
         self._lock = threading.RLock()
         self._made: dict[Any, Any] = {}
 
@@ -82,17 +74,17 @@ class Searched:
         sample = draw(n, min(n, _MOST_FITTED), generator(self._sample_seed))
         fitted = self._compared if sample is None else self._compared[sample]
         wanted = int(sizes_of_neighbourhoods(len(fitted))[-1])
-        return neighbours_of(fitted, max(1, wanted, self._n_neighbors or 1))
+        return neighbours_of(fitted, max(1, wanted))
 
-    def graph(self, k: int, weights: Weights, quality: Quality) -> CommunityGraph:
+    def graph(self, k: int) -> CommunityGraph:
         """Return the graph of the k nearest neighbours."""
 
         def make() -> CommunityGraph:
-            graph = graph_of(self.neighbours, k, weights)
+            graph = graph_of(self.neighbours, k, "jaccard")
             masses = self.neighbours.rows.masses
-            return CommunityGraph.of(graph.starts, graph.ends, graph.weights, masses, quality)
+            return CommunityGraph.of(graph.starts, graph.ends, graph.weights, masses, "modularity")
 
-        return self._once(("graph", k, weights, quality), make)  # type: ignore[no-any-return]
+        return self._once(("graph", k), make)  # type: ignore[no-any-return]
 
     def forest(self, m: int) -> Forest:
         """Return the spanning forest by core distances of the m-th neighbour."""
@@ -117,7 +109,7 @@ class Searched:
         return Found(labels, self._model(labels, index))
 
     def _model(self, labels: NDArray[np.int32], index: PointIndex) -> NeighbourVote:
-        return NeighbourVote(index.points, labels, self._metric == "cosine", index)
+        return NeighbourVote(index.points, labels, index)
 
     def _once(self, key: Any, make: Callable[[], Any]) -> Any:
         with self._lock:
@@ -131,18 +123,12 @@ class Searches:
 
     Parameters
     ----------
-    metric : {"euclidean", "cosine"}
-        The distance.
     sample_seed : int
         Seed for drawing the objects to fit, if there are too many.
-    n_neighbors : int or None
-        Number of neighbours requested by members, if any.
     """
 
-    def __init__(self, metric: Metric, sample_seed: int, n_neighbors: int | None) -> None:
-        self.metric = metric
+    def __init__(self, sample_seed: int) -> None:
         self.sample_seed = sample_seed
-        self.n_neighbors = n_neighbors
         self._lock = threading.Lock()
         self._last: Searched | None = None
 
@@ -151,10 +137,10 @@ class Searches:
         with self._lock:
             last = self._last
             if last is None or not (last.points is points or np.array_equal(last.points, points)):
-                last = Searched(points, self.metric, self.sample_seed, self.n_neighbors)
+                last = Searched(points, self.sample_seed)
                 self._last = last
             return last
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle without the points, because each process makes its own search."""
-        return Searches, (self.metric, self.sample_seed, self.n_neighbors)
+        return Searches, (self.sample_seed,)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from conclust._kernels import neighbour_vote
 from conclust._types import Floats, Ints
-from conclust.neighbours.search import PointIndex, unit_rows
+from conclust.neighbours.search import PointIndex
 
 VOTERS = 15
 # Maximum number of fitted points that are all compared with each point.
@@ -28,25 +28,21 @@ class NeighbourVote:
     Attributes
     ----------
     points : ndarray of shape (n_points, n_features)
-        The fitted points, all different; of length 1 where directions are compared.
+        The fitted points, all different.
     labels : ndarray of int32 of shape (n_points,)
         The cluster of each, from 0 on.
-    cosine : bool
-        Whether directions are compared.
     index : PointIndex
         The points, arranged for the search.
     """
 
     points: Floats
     labels: NDArray[np.int32]
-    cosine: bool
     index: PointIndex = field(repr=False, compare=False)
 
     kind: ClassVar[str] = "neighbours"
     layout: ClassVar[dict[str, tuple[str, int]]] = {
         "points": ("f", 2),
         "labels": ("i", 1),
-        "cosine": ("i", 1),
     }
 
     @property
@@ -79,15 +75,11 @@ class NeighbourVote:
             Number of threads of the search.
         """
         one = models[0]
-        if one.cosine:
-            points = unit_rows(points, "A member by nearest neighbours")
         voters, squares = one.index.nearest(np.ascontiguousarray(points) + 0.0, VOTERS, threads)
         return vote(voters, squares, np.stack([model.labels for model in models], axis=1))
 
     def shares_search(self, other: NeighbourVote) -> bool:
         """Return whether the other model has the same fitted points."""
-        if self.cosine != other.cosine:
-            return False
         return self.points is other.points or np.array_equal(self.points, other.points)
 
     def reordered(self, clusters: Ints) -> Self:
@@ -98,8 +90,7 @@ class NeighbourVote:
 
     def packed(self) -> dict[str, NDArray[Any]]:
         """Return the arrays of the model, as described by `layout`."""
-        cosine = np.array([int(self.cosine)], dtype=np.int64)
-        return {"points": self.points, "labels": self.labels, "cosine": cosine}
+        return {"points": self.points, "labels": self.labels}
 
     @classmethod
     def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:
@@ -107,12 +98,10 @@ class NeighbourVote:
         if {name: (array.dtype.kind, array.ndim) for name, array in arrays.items()} != cls.layout:
             return None
         points = np.ascontiguousarray(arrays["points"], dtype=np.float64)
-        labels, cosine = arrays["labels"], arrays["cosine"]
+        labels = arrays["labels"]
         fits = (
             points.size > 0
             and labels.shape == (len(points),)
-            and cosine.shape == (1,)
-            and cosine[0] in (0, 1)
             and bool(np.isfinite(points).all())
             and int(labels.min()) == 0
             and int(labels.max()) < len(points)
@@ -120,7 +109,7 @@ class NeighbourVote:
         )
         if not fits:
             return None
-        return cls(points, labels.astype(np.int32), bool(cosine[0]), voters_of(points))
+        return cls(points, labels.astype(np.int32), voters_of(points))
 
 
 def voters_of(points: Floats) -> PointIndex:

@@ -52,14 +52,6 @@ _DECIDING = (
 )
 _REPORTED = (
     ("delta", "Delta area", 3, "Relative growth of the area under the distribution function."),
-    (
-        "prediction_strength",
-        "Pred. strength",
-        3,
-        "Share of the pairs of the worst cluster that the centres of another half of the objects keep "
-        "together (Tibshirani and Walther 2005).",
-    ),
-    ("lifetime", "Lifetime", 3, "Lifetime of K clusters in the tree of the consensus."),
 )
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._types import Floats, Ints
-from conclust.consensus.linkage import lifetimes
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, indicator_of, one_hot_rows, over_partitions
 from conclust.evidence import evidence, frequencies
@@ -199,9 +198,3 @@ def cluster_consensus(sums: Floats, counts: Floats, labels: Ints) -> Floats:
     total = np.bincount(labels, weights=sums[in_cluster])
     pairs = np.bincount(labels, weights=counts[in_cluster])
     return np.where(pairs > 0, total / np.maximum(pairs, 1.0), 1.0)
-
-
-def lifetime(tree: Floats, k: int) -> float:
-    """Return the lifetime of k clusters in the tree; NaN if it has fewer than k leaves."""
-    lives = lifetimes(tree)
-    return float(lives[k - 2]) if 2 <= k < len(lives) + 2 else float("nan")

@@ -20,7 +20,6 @@ from conclust.selection.judged.criteria import (
     error_of_mean,
     groups_of,
     jackknife,
-    lifetime,
     matrix_criteria,
     mean_ari,
     mean_of,
@@ -267,7 +266,6 @@ def measure(
         mean_of(widths),
         error_of_mean(widths),
     )
-    values["lifetime"] = lifetime(tree.tree, k)
     sizes = np.bincount(labels[labels >= 0])
     values["smallest_cluster"] = float(sizes.min())
     values["resamples_with_k"] = float(np.mean(np.diff(ensemble.offsets) >= k))

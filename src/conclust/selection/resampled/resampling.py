@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from os import PathLike
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,13 +25,8 @@ from conclust.generation.runs import MOST_CLUSTERS, draw_objects, run_kmeans
 class Resamples(Protocol):
     """Draws and seeds for data sets of one number of objects."""
 
-    def labels(
-        self, points: Floats, n_clusters: int, *, threads: int, real: bool = False
-    ) -> NDArray[Any]:
-        """Cluster every draw of the points; one column per draw, -1 for objects that were not drawn.
-
-        `real`: whether the points are the user's, so that their clusterings are cached.
-        """
+    def labels(self, points: Floats, n_clusters: int, *, threads: int) -> NDArray[Any]:
+        """Cluster every draw of the points; one column per draw, -1 for objects that were not drawn."""
 
 
 def drawn_size(n: int, fraction: float) -> int:
@@ -63,7 +57,7 @@ class KMeansResamples:
         return cls(drawn, seeds)
 
     def labels(  # noqa: D102  (the protocol's text)
-        self, points: Floats, n_clusters: int, *, threads: int, real: bool = False
+        self, points: Floats, n_clusters: int, *, threads: int
     ) -> NDArray[Any]:
         seeds = self.seeds[n_clusters]
         return run_kmeans(points, n_clusters, self.drawn, seeds, threads=threads).labels
@@ -80,10 +74,9 @@ class ClustererResamples:
     n_resamples: int
     fraction: float
     seed: int
-    cache_dir: str | PathLike[str] | None
 
     def labels(  # noqa: D102
-        self, points: Floats, n_clusters: int, *, threads: int, real: bool = False
+        self, points: Floats, n_clusters: int, *, threads: int
     ) -> NDArray[Any]:
         generator = EnsembleGenerator(
             self.clusterer,
@@ -93,7 +86,6 @@ class ClustererResamples:
             scale=None,
             random_state=self.seed,
             n_jobs=threads,
-            cache_dir=self.cache_dir if real else None,
         )
         return generator.fit_transform(points)
 

@@ -18,7 +18,6 @@ from conclust.selection.categories import Draw, permuting
 from conclust.selection.judged.pairs import PairCounts, count_all
 from conclust.selection.resampled.matched import matched_cloud
 from conclust.selection.resampled.null import FIXING, NULLS, Verdict, fixed_test, sequential_test
-from conclust.selection.resampled.reference_cache import ReferenceCache
 from conclust.selection.resampled.resampling import Resamples
 from conclust.selection.resampled.separation import largest_silhouette
 from conclust.selection.settings import Settings
@@ -69,8 +68,6 @@ class OneClusterTest:
         The draws, the same for the points and all references.
     seed : SeedSequence
         Seed of the references: one descends from it for each.
-    cache : ReferenceCache or None
-        Cache of finished references.
     report : callable
         Function that receives progress.
     widths : list of int, default=None
@@ -85,7 +82,6 @@ class OneClusterTest:
         resamples: Resamples,
         *,
         seed: np.random.SeedSequence,
-        cache: ReferenceCache | None,
         report: Callable[[str], None],
         widths: list[int] | None = None,
     ) -> None:
@@ -97,7 +93,6 @@ class OneClusterTest:
             self._draw = permuting(self._draw, widths)
         # One more than the maximum ever drawn, sequentially or not.
         self._seeds = spawn_sequences(seed, settings.n_references + FIXING)
-        self._cache = cache
         self._report = report
         self._start = time.perf_counter()
 
@@ -162,11 +157,6 @@ class OneClusterTest:
         return rows
 
     def _one(self, stopped: Any, r: int) -> tuple[int, Floats]:
-        stored = None if self._cache is None else self._cache.read(r)
-        if stored is not None:
-            return r, stored
         points = self._draw(self._points, generator(self._seeds[r]))
         row = self.statistics(points, 1 if self._settings.fast else self._settings.threads)
-        if self._cache is not None:
-            self._cache.write(r, row)
         return r, row

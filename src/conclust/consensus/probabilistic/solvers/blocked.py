@@ -14,7 +14,6 @@ the length of the step (``_kernels/pair_objective/factored/step.h``).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -123,7 +122,7 @@ def solve_blocks(
         The solution, without a membership, and the rule that gives the memberships of a block.
     """
     descent = Descent(labels, n_clusters, stopping, run)
-    state = descent.descend("sweeps", descent.begin)
+    state = descent.descend()
     residual = descent.residual(state)
     model = descent.placing(state)
     solution = Solution(
@@ -156,8 +155,6 @@ class Descent:
         When to stop.
     run : Run
         Seed, starts, lines of progress.
-    kept : Kept, default=None
-        Memberships of the blocks from a previous descent. None: none are stored.
     """
 
     def __init__(
@@ -166,7 +163,6 @@ class Descent:
         n_clusters: int,
         stopping: Stopping,
         run: Run,
-        store: Kept | None = None,
     ) -> None:
         self.labels, self.k, self.stopping, self.run = labels, n_clusters, stopping, run
         groups = labels.presence_groups
@@ -176,26 +172,15 @@ class Descent:
         double = labels.n_samples <= _DOUBLE
         self.dtype = np.dtype(np.float64 if double else np.float32)
         width = n_clusters * self.dtype.itemsize
-        self.kept = store or labels.keeping(width, "membership", in_checkpoint=True)
+        self.kept = labels.keeping(width, "membership")
 
-    def descend(self, name: str, begin: Callable[[], State]) -> State:
-        """Sweep from a state until a tolerance or `max_iter` ends it; `name` is the name of the stage."""
-        stages = self.labels.stages
-        state = stages.state(name, State, begin)
+    def descend(self) -> State:
+        """Sweep until a tolerance or `max_iter` ends it."""
+        state = self.begin()
         while not state.converged and state.sweep < self.stopping.max_iter:
             state = self.round(state)
-            stages.save(name, state)
             self.kept.settle(state.step)
         return state
-
-    def again(self, before: State, squares: float, fourths: float) -> State:
-        """Return the state from which descents with other weights continue: the end of an earlier descent."""
-        state = State(
-            before.sums, before.grams, before.sizes, squares, fourths, 0.0, 1.0, 0.0, 0.0, 0.0, False,
-            0, 0, before.step, False, np.empty((0, 2)),
-        )  # fmt: skip
-        loss = self.loss(state)
-        return replace(state, f=max(loss, 0.0), trace=np.array([[loss, np.nan]]))
 
     def begin(self) -> State:
         """Solve a sample, and place all objects against it."""
@@ -352,11 +337,6 @@ def _with_sums(ensemble: Ensemble, model: FactoredModel) -> FactoredSolver:
 
 def read_memberships(stored: Any) -> Floats:
     """Return memberships in the layout of the kernel, rows that sum to 1."""
-    if stored is None:
-        raise FileNotFoundError(
-            "Memberships of the objects were in the folder of the checkpoint and no longer exist. Remove the "
-            "folder to begin again."
-        )
     Y = padded(np.asarray(stored, dtype=np.float64))
     if stored.dtype != np.float64:
         Y /= Y.sum(axis=1, keepdims=True)

@@ -50,7 +50,7 @@ def two_bananas(
 
     Examples
     --------
-    >>> from conclust.datasets import two_bananas
+    >>> from experiments.usenc2020.shapes import two_bananas
     >>> two_bananas(random_state=0)
     Dataset('two_bananas', X of 1000 x 2, 2 classes)
     """
@@ -98,7 +98,7 @@ def smiling_face(
 
     Examples
     --------
-    >>> from conclust.datasets import smiling_face
+    >>> from experiments.usenc2020.shapes import smiling_face
     >>> smiling_face(random_state=0)
     Dataset('smiling_face', X of 1000 x 2, 4 classes)
     """
@@ -143,7 +143,7 @@ def circles_and_gaussians(
 
     Examples
     --------
-    >>> from conclust.datasets import circles_and_gaussians
+    >>> from experiments.usenc2020.shapes import circles_and_gaussians
     >>> circles_and_gaussians(random_state=0)
     Dataset('circles_and_gaussians', X of 2200 x 2, 11 classes)
     """
