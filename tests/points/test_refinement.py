@@ -10,7 +10,6 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_circles, make_moons
 
 from conclust import ConsensusClustering
-from conclust.confidence import other_members
 from conclust.consensus.auto.votes import certain_clusters
 from conclust.exceptions import ParameterError
 from conclust.metrics import adjusted_rand_index
@@ -192,10 +191,3 @@ def test_more_features_than_half_of_the_points_are_not_whitened():
     X = rng.normal(size=(60, 40)) * np.linspace(1, 6, 40)
     refinement = refine_by_centers(X, np.arange(60) % 2, 2, no_votes)
     assert refinement is None or refinement.whitening is None
-
-
-def test_the_stability_of_a_refined_result_equals_that_of_its_consensus(model):
-    of_model = other_members(model, n_draws=5, random_state=0)
-    of_consensus = other_members(model.consensus_, model.ensemble_, n_draws=5, random_state=0)
-    assert model.refinement_ is not None
-    np.testing.assert_array_equal(of_model.agreement, of_consensus.agreement)

@@ -38,12 +38,8 @@ from conclust.confidence.posterior import (
     modes,
 )
 from conclust.confidence.questions import questions
-from conclust.confidence.resampled import OtherMembers as OtherMembers
-from conclust.confidence.resampled import other_members
 from conclust.confidence.splits import ClusterSplits as ClusterSplits
 from conclust.confidence.splits import cluster_splits
-from conclust.confidence.stability import SampleStability as SampleStability
-from conclust.confidence.stability import object_ambiguity, sample_stability
 
 __all__ = [
     "border_tests",
@@ -63,12 +59,9 @@ __all__ = [
     "item_consensus",
     "member_agreement",
     "modes",
-    "object_ambiguity",
     "object_confidence",
-    "other_members",
     "partition_confidence",
     "questions",
-    "sample_stability",
     "stability_over_k",
 ]
 
