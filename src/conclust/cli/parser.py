@@ -208,6 +208,12 @@ def _add_cluster(commands: Any) -> None:
         metavar="P",
         help=f"p-value up to which a border holds [{LEVEL:g}]",
     )
+    group.add_argument(
+        "--calibrate",
+        action="store_true",
+        help="measure how often such objects keep their companions in a fresh sample: halves of the points are clustered "
+        "ten times, and labels.csv has the probability in the column kept",
+    )
     add_points(add_reading(parser))
     add_writing(
         parser,

@@ -11,6 +11,8 @@ from conclust.confidence.borders import (
     consensus_tree,
 )
 from conclust.confidence.borders.dips import dip
+from conclust.confidence.calibration import Calibration as Calibration
+from conclust.confidence.calibration import calibrated
 from conclust.confidence.categories import ClusterCategories as ClusterCategories
 from conclust.confidence.categories import cluster_categories
 from conclust.confidence.chance import ChanceConfidence as ChanceConfidence
@@ -43,6 +45,7 @@ from conclust.confidence.splits import cluster_splits
 
 __all__ = [
     "border_tests",
+    "calibrated",
     "chance_confidence",
     "cluster_categories",
     "cluster_confidence",

@@ -36,6 +36,7 @@ from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import jobs, reading, scale, scaling
 from conclust.cli.summary import confidence_line, last_lines, names_for, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
+from conclust.confidence.calibration import calibrated, kept_sentence
 from conclust.confidence.chance import usual_chance
 from conclust.consensus.base import spread
 from conclust.ensemble import MISSING, Ensemble
@@ -361,7 +362,7 @@ def _finish(
     """
     model, ensemble, clustered = work.model, work.ensemble, work.clustered
     complete = np.ones(ensemble.n_samples, dtype=np.bool_)
-    selection = borders = None
+    selection = borders = kept = None
     if clustered is not None:
         complete = clustered.filled.complete
         selection = getattr(clustered.pipeline, "selection_", None)
@@ -369,6 +370,14 @@ def _finish(
         borders = tested_borders(arguments, talk, clustered.filled.X, clustered.pipeline, level)
         if borders is not None:
             clock.lap("borders")
+        if arguments.calibrate:
+            talk.step("Clustering halves of the points (--calibrate).")
+            with talk.during("calibrating"):
+                found = calibrated(
+                    clustered.pipeline, clustered.filled.X, random_state=arguments.seed
+                )
+            kept = spread(found.kept, complete, np.nan)
+            clock.lap("calibrate")
     members = ensemble if clustered is None else clustered.pipeline.ensemble_
     labels = spread(model.labels_, complete, MISSING)
     confidence = spread(confidences(model, members), complete, np.nan)
@@ -376,7 +385,7 @@ def _finish(
     scores = None if work.classes is None else score(work.classes, labels)
     sizes = sizes_of(labels, model.n_clusters_)
     names, unnamed = names_for(arguments.names, model.n_clusters_)
-    table = LabelTable(work.table.ids, work.table.id_name, confidence, work.table.raw)
+    table = LabelTable(work.table.ids, work.table.id_name, confidence, work.table.raw, kept)
     if folder is not None:
         talk.step(f"Writing {arguments.out}.")
         write_labels(folder.file("labels.csv"), labels, table)
@@ -421,6 +430,8 @@ def _finish(
     chosen += border_lines(
         borders, more_than_gaussian=selection is not None and selection.n_clusters > 1
     )
+    if kept is not None:
+        chosen.append(kept_sentence(kept))
     n_categories = 0 if clustered is None else len(clustered.points.category_names)
     line = sizes_line(sizes, names)
     summary = _summary(arguments, choice, model, labels, ensemble, sure, scores, n_categories, line)
