@@ -125,6 +125,10 @@ def test_the_shell_writes_it_and_reads_it_back(points, tmp_path, capsys):
     [
         ([1.0, 1.0], "Of all 2 objects, nearly all such objects keep their companions in a fresh sample."),
         (
+            [0.5, 0.5, 0.9],
+            "Of all 3 objects, at least 5 of 10 such objects keep their companions in a fresh sample.",
+        ),
+        (
             [0.9, 0.9, np.nan, 0.62],
             "Of 2 of 3 objects, 9 of 10 such objects keep their companions in a fresh sample; of the least certain, "
             "object 3, 6 of 10 such objects do.",

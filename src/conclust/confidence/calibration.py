@@ -85,7 +85,8 @@ def kept_sentence(kept: Floats) -> str:
     n_others = int(np.count_nonzero(kept[held] < usual - 0.05))
     objects = count(len(held), "object")
     most = f"{len(held) - n_others:,} of {objects}" if n_others else f"all {objects}"
-    text = f"Of {most}, {_such(usual)} keep their companions in a fresh sample"
+    more = usual < 0.95 and bool((kept[held] > usual + 0.05).any())
+    text = f"Of {most}, {'at least ' * more}{_such(usual)} keep their companions in a fresh sample"
     if not n_others:
         return f"{text}."
     return f"{text}; of the least certain, object {least}, {_such(float(kept[least]))} do."

@@ -241,8 +241,8 @@ def write_labels(path: Path, labels: Ints, table: LabelTable) -> None:
 
 def send_labels(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
     """Write a line of CSV per object: its name (or number from 0), its label and confidence."""
-    shares = {"confidence": table.confidence, "kept": table.kept}
-    shares = {name: values for name, values in shares.items() if values is not None}
+    measured = {"confidence": table.confidence, "kept": table.kept}
+    shares = {name: values for name, values in measured.items() if values is not None}
     columns = [table.id_column(), "label", *shares]
     names = table.object_names(len(labels))
 
