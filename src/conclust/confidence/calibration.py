@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,6 @@ from conclust._validation import check_int, count, refuse
 from conclust.confidence.objects import confidences
 from conclust.confidence.reading import check_model, read_features
 from conclust.exceptions import InputError
-
-if TYPE_CHECKING:
-    from conclust.pipeline import ConsensusClustering
 
 _OWNER = "calibrated"
 _FEWEST = 32  # objects: a half of fewer has no borders
@@ -65,6 +62,16 @@ class Calibration:
         found: Floats = np.interp(given, self.confidence, self.share)
         return np.where(np.isnan(given), np.nan, found)
 
+    def told(self) -> str:
+        """Return what it says of the objects, in a sentence.
+
+        Returns
+        -------
+        str
+            For most objects, and for the least certain one.
+        """
+        return kept_sentence(self.kept)
+
     def __repr__(self) -> str:
         held = self.kept[~np.isnan(self.kept)]
         return (
@@ -99,7 +106,7 @@ def _such(share: float) -> str:
 
 
 def calibrated(
-    model: ConsensusClustering,
+    model: Any,
     X: ArrayLike,
     *,
     n_halvings: int = 5,
@@ -153,9 +160,8 @@ def calibrated(
     >>> from conclust import ConsensusClustering
     >>> from conclust.confidence import calibrated
     >>> X = np.random.default_rng(0).normal(size=(120, 2)) + np.repeat([[0, 0], [9, 9]], 60, axis=0)
-    >>> sure = calibrated(ConsensusClustering(random_state=0).fit(X), X, n_halvings=2, random_state=0)
-    >>> sure.kept.min()
-    1.0
+    >>> calibrated(ConsensusClustering(random_state=0).fit(X), X, n_halvings=2, random_state=0)
+    Calibration(120 objects, 2 halvings; kept 1.00 to 1.00)
     """
     check_model(model, _OWNER)
     check_int(n_halvings, "n_halvings", _OWNER)
@@ -190,7 +196,7 @@ def _rising(sure: Floats, share: Floats) -> tuple[Floats, Floats]:
     return at, np.clip(rising, 0.0, 1.0)  # sums are not exact: a share is at most 1
 
 
-def _check_fit(model: ConsensusClustering) -> None:
+def _check_fit(model: Any) -> None:
     """Refuse a fit that halves of its points cannot repeat."""
     n, more = model.ensemble_.n_samples, model.ensemble_.n_partitions - model._n_made
     if n < _FEWEST:
@@ -203,7 +209,7 @@ def _check_fit(model: ConsensusClustering) -> None:
 
 
 def _halved(
-    model: ConsensusClustering, points: Any, one: Ints, other: Ints, rng: np.random.Generator
+    model: Any, points: Any, one: Ints, other: Ints, rng: np.random.Generator
 ) -> list[tuple[Floats, Floats]]:
     """Return the confidences of the objects of each half, and the shares of their pairs that hold by the other half."""
     seed, found = int(rng.integers(2**31)), []
@@ -221,17 +227,17 @@ def _halved(
     return found
 
 
-def _given_number(model: ConsensusClustering) -> int | None:
+def _given_number(model: Any) -> int | None:
     """Return the number of clusters that the user gave; None if the fit found it."""
     number = None if model.n_clusters == "auto" else getattr(model.consensus_, "n_clusters", None)
     return int(number) if isinstance(number, int | np.integer) else None
 
 
-def _fit(model: ConsensusClustering, points: Any, seed: int, **parameters: Any) -> Any:
+def _fit(model: Any, points: Any, seed: int, **parameters: Any) -> Any:
     return clone(model).set_params(random_state=seed, verbose=0, **parameters).fit(points)
 
 
-def _free(model: ConsensusClustering, points: Any, given: int | None, seed: int) -> Any:
+def _free(model: Any, points: Any, given: int | None, seed: int) -> Any:
     """Fit a fresh sample that is not told the number of clusters: the points choose it."""
     if given is None:
         return _fit(model, points, seed)

@@ -67,6 +67,8 @@ class Source:
         Empty cells of each column of numbers.
     id_name : str
         Name of the column of the names of objects; "object" if there is none.
+    hashes : tuple of str
+        SHA-256 of the values of each column, of `columns` and then of `categories`; its first 16 digits.
     """
 
     file: str = ""
@@ -75,6 +77,7 @@ class Source:
     categories: tuple[str, ...] = ()
     filled: tuple[int, ...] = ()
     id_name: str = "object"
+    hashes: tuple[str, ...] = ()
 
     def entries(self) -> dict[str, Any]:
         """Return the entry of result.json, with the names of columns if there are any."""
@@ -90,6 +93,7 @@ class Source:
             tuple(map(str, entries.get("categories", ()))),
             tuple(int(number) for number in entries.get("filled", ())),
             str(entries.get("id_name", "object")),
+            tuple(map(str, entries.get("hashes", ()))),
         )
 
 
@@ -220,6 +224,8 @@ class Record:
         Number of objects in each.
     cluster_names : tuple of str or None
         Names of the clusters, if they were given.
+    labels_hash : str or None
+        SHA-256 of the labels.
     n_unplaced : int
         Objects without a cluster.
     mean_confidence, by_chance : float or None
@@ -257,6 +263,7 @@ class Record:
     n_clusters: int | None = None
     cluster_sizes: Sequence[int] = ()
     cluster_names: tuple[str, ...] | None = None
+    labels_hash: str | None = None
     n_unplaced: int = 0
     mean_confidence: float | None = None
     by_chance: float | None = None
@@ -348,6 +355,7 @@ def write_record(
         "clusters": record.n_clusters,
         "cluster_sizes": [int(size) for size in record.cluster_sizes],
         "cluster_names": None if record.cluster_names is None else list(record.cluster_names),
+        "labels_sha256": record.labels_hash,
         "objects_without_evidence": record.n_unplaced,
         "mean_confidence": record.mean_confidence,
         "mean_confidence_by_chance": record.by_chance,
@@ -417,6 +425,7 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
         n_clusters=int(get("clusters")),
         cluster_sizes=tuple(content.get("cluster_sizes", ())),
         cluster_names=None if names is None else tuple(names),
+        labels_hash=content.get("labels_sha256"),
         n_unplaced=int(content.get("objects_without_evidence", 0)),
         mean_confidence=content.get("mean_confidence"),
         by_chance=content.get("mean_confidence_by_chance"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -206,7 +208,16 @@ def source_of(path: Path, points: Points, filled: Filled) -> Source:
     """Describe the points that were read, for the record."""
     cells = tuple(filled.cells.sum(axis=0).tolist())
     names = tuple(points.names), tuple(points.category_names)
-    return Source(plain(path), len(points.X), *names, cells, points.id_name)
+    hashes = tuple(sha256_of(np.where(np.isnan(each), np.nan, each))[:16] for each in points.X.T)
+    if points.categories is not None:
+        hashes += tuple(sha256_of(each.tolist())[:16] for each in points.categories.T)
+    return Source(plain(path), len(points.X), *names, cells, points.id_name, hashes)
+
+
+def sha256_of(values: Any) -> str:
+    """Return the SHA-256 of an array, or of a list of text and None."""
+    content = values.tobytes() if isinstance(values, np.ndarray) else json.dumps(values).encode()
+    return sha256(content).hexdigest()
 
 
 def _partitions(
@@ -414,6 +425,7 @@ def _finish(
             n_clusters=int(model.n_clusters_),
             cluster_sizes=sizes.tolist(),
             cluster_names=names,
+            labels_hash=sha256_of(labels.astype("<i8")),
             n_unplaced=int(np.count_nonzero(labels < 0)),
             mean_confidence=None if sure is None else sure.mean,
             by_chance=None if sure is None else float(sure.by_chance.mean()),
