@@ -151,8 +151,12 @@ def calibrated(
     In each halving, the consensus of one half is carried to the other half and compared with that half's own. An isotonic
     regression of the shares of pairs that hold on the confidences (:func:`confidences`) of their objects is the map. It is not
     the probability that an object is in the right class: where two classes overlap and their border is found again, an
-    object on the wrong side of it keeps its companions. ``experiments/calibration`` compares it with fresh samples of planted
-    mixtures and of real sets.
+    object on the wrong side of it keeps its companions.
+
+    Half as many objects show fewer borders: clusters that were found in few objects hold more often in a sample of the full size
+    than this says. In ``experiments/calibration`` the mean error was .02 where the number of clusters was given, .05 for
+    planted mixtures where the points chose it, and .14 for four real sets of at most 285 objects; one Gaussian cut in two
+    was said to hold by .54 at most.
 
     Examples
     --------
