@@ -75,9 +75,11 @@ def samples_of(kind: str, number: int, rng: np.random.Generator, sizes: list[int
 
 def measure(unit: str, names: list[str]) -> dict[str, Any]:
     """Return what was said and what happened on the samples of a law."""
-    kind, seed, number, *sizes = unit.split(" ")
+    kind, seed, number, *sizes = unit.removesuffix(" half").split(" ")
     rng = np.random.default_rng([int(seed), list(KINDS).index(kind), int(number)])
     samples, told, what = samples_of(kind, int(number), rng, [int(size) for size in sizes])
+    if unit.endswith(" half"):
+        samples[1:] = [X[: len(samples[0]) // 2] for X in samples[1:]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = ConsensusClustering(n_clusters=told, random_state=int(seed)).fit(samples[0])
@@ -155,14 +157,20 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser = options(__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[710, 711, 712, 713, 714])
     parser.add_argument("--sizes", type=int, nargs="+", default=[200, 200, 200, 400, 400, 1000])
+    parser.add_argument("--half", action="store_true", help="fresh samples of half as many objects")
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     arguments: argparse.Namespace = parser.parse_args(argv)
+    name = "half" if arguments.half else "replicates"
     seeds = arguments.seeds[: 1 if arguments.quick else None]
     sizes = [100] if arguments.quick else arguments.sizes
-    kept = opened(arguments, "replicates.kept.json", {"sizes": sizes})
+    kept = opened(arguments, f"{name}.kept.json", {"sizes": sizes})
     units = [
-        (kind, " ".join([kind, str(seed), str(number), *map(str, sizes)]))
+        (
+            kind,
+            " ".join([kind, str(seed), str(number), *map(str, sizes), *["half"] * arguments.half]),
+        )
         for seed in seeds
-        for kind in KINDS
+        for kind in arguments.kinds
         for number in range(1 if arguments.quick else SETS[kind])
         if not (arguments.quick and kind == "real")
     ]
@@ -170,13 +178,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     parts: dict[str, list[dict[str, Any]]] = {}
     for kind, unit in units:
         parts.setdefault(KINDS[kind], []).append(kept.found[unit])
-    planted = parts[KINDS["mixture"]]
+    planted = parts.get(KINDS["mixture"], [])
     rows = [row_of(name, part) for name, part in parts.items()]
     several = [row for row in planted if row["clusters"] > 1]
     if several:
         rows.insert(1, row_of("of these, several clusters found", several))
     show(rows, "What was said, and the share of pairs that held in fresh samples")
-    write(rows, "replicates", arguments)
+    write(rows, name, arguments)
     listed = [
         {"samples": name}
         | {key: row[key] for key in ("what", "clusters")}
@@ -185,8 +193,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         for name, part in parts.items()
         for row in part
     ]
-    write(listed, "samples", arguments)
-    if arguments.out is not None:
+    write(listed, "samples_half" if arguments.half else "samples", arguments)
+    if arguments.out is not None and not arguments.half:
         draw(parts, arguments.out)
 
 

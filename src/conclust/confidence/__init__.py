@@ -25,7 +25,7 @@ from conclust.confidence.gaps import ClusterGaps as ClusterGaps
 from conclust.confidence.gaps import cluster_gaps
 from conclust.confidence.inconsistency import Inconsistency as Inconsistency
 from conclust.confidence.inconsistency import inconsistency
-from conclust.confidence.items import company, item_consensus, member_agreement
+from conclust.confidence.items import company, item_consensus
 from conclust.confidence.objects import ObjectConfidence as ObjectConfidence
 from conclust.confidence.objects import confidences, object_confidence
 from conclust.confidence.partitions import PartitionConfidence as PartitionConfidence
@@ -60,7 +60,6 @@ __all__ = [
     "dip",
     "inconsistency",
     "item_consensus",
-    "member_agreement",
     "modes",
     "object_confidence",
     "partition_confidence",
