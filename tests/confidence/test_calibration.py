@@ -135,11 +135,11 @@ def test_the_shell_writes_it_and_reads_it_back(points, tmp_path, capsys):
         ),
     ],
 )  # fmt: skip
-def test_it_is_told_in_a_sentence(kept, sentence):
+def test_the_sentence_has_most_objects_and_the_least_certain_one(kept, sentence):
     assert kept_sentence(np.array(kept)) == sentence
 
 
-def test_what_halves_cannot_repeat_is_refused(points, model):
+def test_models_of_more_than_points_are_refused(points, model):
     with pytest.raises(ParameterError, match="'n_halvings' parameter of calibrated"):
         calibrated(model, points, n_halvings=0)
     with pytest.raises(ParameterError, match="a fitted ConsensusClustering that can predict"):

@@ -259,7 +259,7 @@ def kept_shares(own: Ints, fresh: Ints) -> Floats:
     own : ndarray of int64 of shape (n,)
         The clusters; negative: in none.
     fresh : ndarray of int64 of shape (n,)
-        The clusters of the same objects by a fresh sample; negative: with nobody.
+        The clusters of the same objects by a fresh sample; negative: apart from all others.
 
     Returns
     -------
@@ -268,7 +268,7 @@ def kept_shares(own: Ints, fresh: Ints) -> Floats:
         cluster mean nothing.
     """
     K = int(own.max()) + 1
-    table = np.zeros((K, int(fresh.max()) + 2))  # the last column: with nobody
+    table = np.zeros((K, int(fresh.max()) + 2))  # the last column: apart from all others
     held: Bools = own >= 0
     np.add.at(table, (own[held], fresh[held]), 1.0)
     table[:, -1] = 0.0
