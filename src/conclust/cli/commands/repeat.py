@@ -24,12 +24,14 @@ def run(arguments: argparse.Namespace) -> None:
     """Make the result again in a temporary folder, and compare."""
     talk = Talk(arguments)
     before = load(arguments.result)
-    if before.record.command != "cluster" or before.record.labels_hash is None:
+    source, labels_hash = before.record.source, before.record.labels_hash
+    n_columns = len(source.columns) + len(source.categories)
+    if before.record.command != "cluster" or labels_hash is None or len(source.hashes) != n_columns:
         raise InputError(
             f"{arguments.result} cannot be repeated: 'conclust repeat' is for results of 'conclust cluster' of this version. "
             "Run its command again; result.json has it."
         )
-    if sha256_of(before.labels.astype("<i8")) != before.record.labels_hash:
+    if sha256_of(before.labels.astype("<i8")) != labels_hash:
         raise InputError(f"labels.csv of {arguments.result} was changed after the run.")
     talk.step(f"Making {arguments.result} again: {before.record.call}.")
     with TemporaryDirectory() as home:
