@@ -32,6 +32,7 @@ NAMES = (
     "default.scale",
     "selection.number",
     "confidence.ranking",
+    "calibration.replicates",
     "borders.level",
     "borders.power",
     "borders.beside",

@@ -41,7 +41,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from conclust import EAC, HBGF, PCC, AutoConsensus, Ensemble, EnsembleGenerator
-from conclust.confidence import item_consensus, member_agreement, object_confidence
+from conclust.confidence import item_consensus, object_confidence
+from conclust.confidence.items import agreement_of
+from conclust.confidence.reading import read_consensus
 from conclust.datasets import load
 from conclust.measures.matching import best_matching
 from conclust.metrics import contingency
@@ -110,7 +112,7 @@ def measures_of(model: Any, ensemble: Ensemble) -> dict[str, NDArray[np.float64]
     own = items[np.arange(len(items)), model.labels_]
     total = items.sum(axis=1)
     share = np.divide(own, total, out=np.full_like(own, 1.0 / items.shape[1]), where=total > 0)
-    one_to_one = member_agreement(model.labels_, ensemble, matching="one_to_one")
+    one_to_one = agreement_of(read_consensus(model.labels_, ensemble, ""), "one_to_one")
     return {
         "largest membership": sure.confidence,
         "margin": sure.margin,

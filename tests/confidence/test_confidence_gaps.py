@@ -6,10 +6,10 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from tests.naive import confidence as naive
 
-from conclust import EAC, HBGF, PCC, AutoConsensus, Ensemble, EnsembleGenerator, GraphConsensus
-from conclust.confidence import cluster_gaps, dip, other_members
+from conclust import Ensemble, EnsembleGenerator
+from conclust.confidence import cluster_gaps, dip
 from conclust.ensemble.labels import canonical_labels
-from conclust.exceptions import EvidenceWarning, InputError, ParameterError
+from conclust.exceptions import InputError, ParameterError
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 8, 10, 13])
@@ -141,68 +141,6 @@ def blobs():
     )
 
 
-@pytest.mark.parametrize(
-    "model", [PCC(3), PCC(3, divergence="l2"), EAC(3), HBGF(3), AutoConsensus(3)]
-)
-def test_clear_clusters_persist_with_other_members(model, blobs):
-    if "random_state" in model.get_params():
-        model.set_params(random_state=0)
-    model.fit(blobs)
-    stability = other_members(model, blobs, n_draws=15, random_state=0)
-    assert stability.agreement.shape == (15,)
-    assert stability.agreement.mean() > 0.8
-    assert stability.kept.mean() > 0.85
-    np.testing.assert_array_equal(stability.sizes.sum(axis=1), 120)
-    low, high = stability.size_interval()
-    sizes = np.bincount(model.labels_)
-    assert (low <= sizes).all()
-    assert (high >= sizes).all()
-    repeated = other_members(model, blobs, n_draws=15, random_state=0)
-    np.testing.assert_array_equal(stability.kept, repeated.kept)
-    if hasattr(model, "membership_"):
-        low, high = stability.overlap_interval(0.5)
-        assert (low <= high).all()
-        shares = stability.overlap.sum(axis=2)
-        np.testing.assert_allclose(shares[np.isfinite(shares)], 1, atol=0.2)
-    else:
-        with pytest.raises(InputError, match="labels only"):
-            stability.overlap_interval()
-
-
-def test_a_draw_is_a_fit_to_the_drawn_partitions(blobs):
-    """Only one column can be drawn, so the consensus is the same as of the ensemble itself."""
-    one = blobs.subset(partitions=[4])
-    model = EAC(3).fit(one)
-    stability = other_members(model, one, n_draws=3, random_state=0)
-    np.testing.assert_array_equal(stability.agreement, 1)
-    np.testing.assert_array_equal(stability.kept, 1)
-    np.testing.assert_array_equal(stability.sizes, np.tile(np.bincount(model.labels_), (3, 1)))
-
-
-def test_pcc_starts_from_the_previous_solution(blobs, monkeypatch):
-    model = PCC(3, divergence="l2", random_state=0).fit(blobs)
-    start = model.membership_[:, : model.n_clusters_]
-    start = start / start.sum(axis=1, keepdims=True)
-    met = []
-    fit = PCC.fit
-    monkeypatch.setattr(PCC, "fit", lambda self, X, y=None: met.append((self, X)) or fit(self, X))
-    other_members(model, blobs, n_draws=2, random_state=0)
-    for repeated, ensemble in met:
-        np.testing.assert_allclose(repeated.init, start)
-        assert ensemble.weights.sum() == blobs.n_partitions
-        np.testing.assert_array_equal(ensemble.weights, ensemble.weights.round())
-    assert (met[0][1].weights != met[1][1].weights).any()
-
-
-def test_objects_unobserved_in_a_draw_have_no_cluster():
-    labels = np.array([[0, -1], [0, -1], [1, 0], [1, 0], [-1, 1], [-1, 1]])
-    with pytest.warns(EvidenceWarning, match="No partition observed both objects of 4 pairs"):
-        model = AutoConsensus(3, random_state=0).fit(labels)
-    stability = other_members(model, labels, n_draws=30, random_state=0)
-    assert stability.kept[0] == stability.kept[1] < 1
-    assert stability.kept[2] == stability.kept[3] > stability.kept[0]
-
-
 def test_gaps_between_distant_clusters_are_marked():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 2)) * [5, 1]
@@ -225,23 +163,6 @@ def test_gaps_between_distant_clusters_are_marked():
             others = [c for c in range(5) if c not in (a, b)]
             alone = all(np.linalg.norm(centres[c] - middle) >= radius for c in others)
             assert gaps.neighbours[a, b] == (a != b and alone)
-
-
-def test_invalid_input_of_other_members_is_refused(blobs):
-    with pytest.raises(ParameterError, match="a fitted consensus"):
-        other_members([0, 1], blobs)
-    with pytest.raises(InputError, match="needs the ensemble"):
-        other_members(EAC(3).fit(blobs))
-    with pytest.raises(ParameterError, match="'n_draws'"):
-        other_members(EAC(3).fit(blobs), blobs, n_draws=0)
-    with pytest.raises(ParameterError, match="'level'"):
-        other_members(EAC(3).fit(blobs), blobs, n_draws=2, random_state=0).size_interval(1.5)
-
-
-def test_models_of_something_else_than_partitions_have_no_other_members():
-    model = GraphConsensus(random_state=0).fit([(i, j) for i in range(6) for j in range(i)])
-    with pytest.raises(ParameterError, match="must be a fitted consensus of partitions"):
-        other_members(model)
 
 
 def answers(seed, n_items, distance=0.0, n=300):

@@ -14,12 +14,11 @@ from conclust.confidence import (
     company,
     confidences,
     item_consensus,
-    member_agreement,
     object_confidence,
     partition_confidence,
     stability_over_k,
 )
-from conclust.confidence.items import cluster_sums
+from conclust.confidence.items import agreement_of, cluster_sums
 from conclust.confidence.reading import read_consensus
 from conclust.evidence import coassociation
 from conclust.exceptions import InputError, ParameterError
@@ -68,12 +67,15 @@ def test_measures_match_their_definitions(kind, seed):
     with_alone = naive.company(labels, ensemble, alone=True)
     np.testing.assert_allclose(repeated, with_alone[::-1], atol=1e-12)
     by_majority = naive.agreement(labels, ensemble, "majority")
-    np.testing.assert_allclose(member_agreement(labels, ensemble), by_majority)
+    np.testing.assert_allclose(object_confidence(labels, ensemble).agreement, by_majority)
     # Several one-to-one matchings may be best: the same number of objects agrees in all of them.
     observed_weight = ensemble.present @ naive.weights_of(ensemble)
     one, other = (
-        np.nansum(observed_weight * of(labels, ensemble, matching="one_to_one"))
-        for of in (member_agreement, naive.agreement)
+        np.nansum(observed_weight * shares)
+        for shares in (
+            agreement_of(read_consensus(labels, ensemble, ""), "one_to_one"),
+            naive.agreement(labels, ensemble, "one_to_one"),
+        )
     )
     assert one == pytest.approx(other)
     sure = cluster_confidence(labels, ensemble)
@@ -231,10 +233,8 @@ def test_a_consensus_clustering_supplies_its_ensemble():
     model = ConsensusClustering(
         "eac", EnsembleGenerator("kmeans", n_partitions=10), n_clusters=2, random_state=0
     ).fit(X)
-    confidence = object_confidence(model)
-    np.testing.assert_array_equal(
-        confidence.agreement, member_agreement(model.labels_, model.ensemble_)
-    )
+    given = object_confidence(model.labels_, model.ensemble_)
+    np.testing.assert_array_equal(object_confidence(model).agreement, given.agreement)
 
 
 @pytest.mark.long
@@ -293,7 +293,6 @@ def test_objects_must_be_missing_from_all_partitions_or_none():
     [
         item_consensus,
         company,
-        member_agreement,
         object_confidence,
         cluster_confidence,
         partition_confidence,
@@ -307,12 +306,9 @@ def test_labels_of_other_objects_are_refused(measure):
         measure(np.zeros(14, int))
     with pytest.raises(InputError, match="without any"):
         measure(np.full(14, -1), ensemble)
-    given = {"max_dense": 0} if measure in (item_consensus, object_confidence) else None
-    if measure is member_agreement:
-        given = {"matching": "x"}
-    if given:
+    if measure in (item_consensus, object_confidence):
         with pytest.raises(ParameterError):
-            measure(np.zeros(14, int), ensemble, **given)
+            measure(np.zeros(14, int), ensemble, max_dense=0)
 
 
 def test_results_do_not_depend_on_the_number_of_threads():

@@ -42,9 +42,7 @@ def results():
         confidence.inconsistency(ensemble),
         confidence.modes(ensemble, random_state=0),
         confidence.object_confidence(consensus, ensemble),
-        confidence.other_members(consensus, ensemble, random_state=0),
         confidence.partition_confidence(consensus, ensemble),
-        confidence.sample_stability(ensemble),
     ]
     return {type(result).__name__: result for result in made}
 

@@ -12,7 +12,6 @@ from sklearn.datasets import make_blobs, make_circles, make_moons
 from conclust import ConsensusClustering
 from conclust._files.saving import of_bytes, to_bytes
 from conclust.borders import leading_components
-from conclust.confidence import other_members
 from conclust.consensus.auto.votes import certain_clusters
 from conclust.metrics import adjusted_rand_index
 from conclust.number.halves import Ellipsoids
@@ -146,9 +145,3 @@ def test_labels_are_numbered_by_first_appearance():
     assert model.centers_ is not None
     assert model.labels_[0] == 0
     assert model.predict(X[::-1])[0] == 0
-
-
-def test_the_stability_of_a_model_with_centres_equals_that_of_its_consensus(model):
-    of_model = other_members(model, n_draws=5, random_state=0)
-    of_consensus = other_members(model.consensus_, model.ensemble_, n_draws=5, random_state=0)
-    np.testing.assert_array_equal(of_model.agreement, of_consensus.agreement)

@@ -58,6 +58,7 @@ _TYPES = {
     "PairCounts": "conclust.selection.judged.pairs",
     "BorderTests": "conclust.confidence.borders.result",
     "Merge": "conclust.confidence.borders.merging",
+    "Calibration": "conclust.confidence.calibration",
 }
 # What affects how an estimator runs, but not its result, and where its last report lies.
 _RUNNING = ("n_jobs", "cache_dir", "verbose", "_report_")

@@ -44,6 +44,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("new points, assigned to the clusters of a result", "conclust predict result new.csv"),
         ("labels only", "conclust predict result new.csv --out placed.csv"),
     ),
+    "repeat": (("whether the result is the same again", "conclust repeat result points.csv"),),
     "compare": (
         ("two clusterings of the same objects", "conclust compare a.csv b.csv"),
         (

@@ -104,6 +104,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_select(commands)
     _add_report(commands)
     _add_predict(commands)
+    _add_repeat(commands)
     _add_compare(commands)
     _add_methods(commands)
     return parser
@@ -178,6 +179,12 @@ def _add_cluster(commands: Any) -> None:
     add_consensus(parser)
     group = parser.add_argument_group("borders")
     add_borders(group)
+    group.add_argument(
+        "--calibrate",
+        action="store_true",
+        help="measure how often such objects keep their companions in a fresh sample: halves of the points are clustered "
+        "ten times, and labels.csv has the probability in the column kept",
+    )
     add_points(add_reading(parser))
     add_writing(parser, "result", _FILES + ", features.csv, borders.csv (--borders)")
     add_running(parser)
@@ -328,6 +335,21 @@ def _add_predict(commands: Any) -> None:
     add_writing(parser, "prediction", "labels.csv, memberships.csv (probabilities) and result.json")
     add_running(parser, seed=False)
     parser.set_defaults(run=_run_module("predict"))
+
+
+def _add_repeat(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "repeat",
+        "make an earlier result again, and say whether it is the same",
+        "Run the command of a result of 'conclust cluster' again, with its options and its seed, on the points in FILE. "
+        "Prints 'the same, to the bit', or the first difference: of the data, of the labels of the result, of the versions, of the new "
+        "labels. The exit code is 1 if there is one.",
+    )
+    parser.add_argument("result", type=path_of, metavar="DIR", help="result folder of conclust")
+    parser.add_argument("points", type=path_of, metavar="FILE", help=f"the points: {INPUTS}")
+    add_talking(parser)
+    parser.set_defaults(run=_run_module("repeat"))
 
 
 def _add_compare(commands: Any) -> None:

@@ -11,6 +11,8 @@ from conclust.confidence.borders import (
     consensus_tree,
 )
 from conclust.confidence.borders.dips import dip
+from conclust.confidence.calibration import Calibration as Calibration
+from conclust.confidence.calibration import calibrated
 from conclust.confidence.categories import ClusterCategories as ClusterCategories
 from conclust.confidence.categories import cluster_categories
 from conclust.confidence.chance import ChanceConfidence as ChanceConfidence
@@ -23,7 +25,7 @@ from conclust.confidence.gaps import ClusterGaps as ClusterGaps
 from conclust.confidence.gaps import cluster_gaps
 from conclust.confidence.inconsistency import Inconsistency as Inconsistency
 from conclust.confidence.inconsistency import inconsistency
-from conclust.confidence.items import company, item_consensus, member_agreement
+from conclust.confidence.items import company, item_consensus
 from conclust.confidence.objects import ObjectConfidence as ObjectConfidence
 from conclust.confidence.objects import confidences, object_confidence
 from conclust.confidence.partitions import PartitionConfidence as PartitionConfidence
@@ -38,15 +40,12 @@ from conclust.confidence.posterior import (
     modes,
 )
 from conclust.confidence.questions import questions
-from conclust.confidence.resampled import OtherMembers as OtherMembers
-from conclust.confidence.resampled import other_members
 from conclust.confidence.splits import ClusterSplits as ClusterSplits
 from conclust.confidence.splits import cluster_splits
-from conclust.confidence.stability import SampleStability as SampleStability
-from conclust.confidence.stability import object_ambiguity, sample_stability
 
 __all__ = [
     "border_tests",
+    "calibrated",
     "chance_confidence",
     "cluster_categories",
     "cluster_confidence",
@@ -61,14 +60,10 @@ __all__ = [
     "dip",
     "inconsistency",
     "item_consensus",
-    "member_agreement",
     "modes",
-    "object_ambiguity",
     "object_confidence",
-    "other_members",
     "partition_confidence",
     "questions",
-    "sample_stability",
     "stability_over_k",
 ]
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from conclust._arrays.ratios import ratio, shares_of_rows
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_int, check_option
+from conclust._validation import check_int
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of, noise_code, over_clusters, over_partitions
@@ -244,49 +244,11 @@ def company_of_new(labels: Ints, ensemble: Ensemble, new: Any, placed: Ints) -> 
     return np.where(placed < 0, np.nan, own)
 
 
-def member_agreement(
-    consensus: Any, ensemble: Ensemble | ArrayLike | None = None, *, matching: Matching = "majority"
-) -> Floats:
-    """Return the share of the partitions that put an object into the same cluster as the consensus does.
-
-    Parameters
-    ----------
-    consensus : array-like of shape (n_samples,) or fitted model
-        The clusters. An object with a negative label or NaN is in no cluster.
-    ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions. None: the partitions of a `conclust.ConsensusClustering`.
-    matching : {"majority", "one_to_one"}, default="majority"
-        Rule by which clusters of a partition are matched with consensus clusters. "majority": with the one that has most of
-        its objects (the first if several do). "one_to_one": each with a different one, maximising agreement;
-        clusters left over have no match.
-
-    Returns
-    -------
-    ndarray of shape (n_samples,)
-        Weighted share of the partitions that agree, among those that observed the object. A partition agrees if its
-        cluster of the object is matched with the consensus cluster of the object. Noise never agrees. NaN for objects
-        that no partition observed, or that are in no cluster.
-
-    Raises
-    ------
-    InputError
-        If the consensus and the ensemble are not of the same objects.
-    ParameterError
-        If `matching` is not one of these.
-
-    Examples
-    --------
-    >>> from conclust.confidence import member_agreement
-    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
-    >>> member_agreement([0, 0, 1, 1], labels).round(3)
-    array([1.   , 1.   , 0.667, 1.   ])
-    """
-    check_option(matching, "matching", "member_agreement", Matching)
-    return agreement_of(read_consensus(consensus, ensemble, "member_agreement"), matching)
-
-
 def agreement_of(judged: Judged, matching: Matching) -> Floats:
-    """Return the shares (n,)."""
+    """Return the share of the partitions that put each object into the cluster of the consensus (n,); NaN for objects in none.
+
+    A cluster of a partition stands for the consensus cluster that has most of its objects, or one to one for another each.
+    """
     members, labels = judged.members, judged.labels
     shared = judged.shared
     votes = np.zeros(len(labels))

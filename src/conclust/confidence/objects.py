@@ -45,7 +45,7 @@ class ObjectConfidence:
         Silhouette from -1 to 1 with distances 1 - c / N, which compares the object's own cluster with the nearest
         other one; 0 for a cluster of one, and if there is only one cluster.
     agreement : ndarray of shape (n_samples,)
-        Share of the partitions that agree with its cluster (:func:`member_agreement`).
+        Share of the partitions that agree with its cluster: most objects of its cluster there are in its cluster here.
     seen : ndarray of int64 of shape (n_samples,)
         Partitions that observed the object.
     """

@@ -22,7 +22,19 @@ _BLOCK_ENTRIES = 1 << 20
 
 @dataclass(frozen=True)
 class RowStability:
-    """The stability of distinct rows of labels; see `conclust.confidence.SampleStability`."""
+    """How clearly the partitions determine the company of each distinct row of labels.
+
+    Attributes
+    ----------
+    stability : ndarray of shape (n_rows,)
+        Determinacy scaled from 0 (the least determined row) to 1 (the most); 1 if all are equal.
+    determinacy : ndarray of shape (n_rows,)
+        Mean over the other objects of the distance of the share of partitions that put both together from `threshold`.
+    threshold : float
+        Between the shares of pairs that are together and of pairs that are apart.
+    core : ndarray of bool of shape (n_rows,)
+        Rows in the group of higher stability.
+    """
 
     stability: Floats
     determinacy: Floats

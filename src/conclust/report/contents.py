@@ -498,12 +498,17 @@ def _citing(reported: Reported) -> dict[str, Any]:
 def _repeating(reported: Reported) -> dict[str, Any]:
     record = reported.record
     same = "The same versions and the same seed give the same result, to the bit, with any number of threads."
+    settings = plain(record.settings)
+    if record.labels_hash is not None:
+        same += " 'conclust repeat', with the folder of the result and the file of points, checks it by the hashes below."
+        settings |= {
+            "sha256 of columns": [*record.source.hashes],
+            "sha256 of labels": record.labels_hash,
+        }
     blocks: list[dict[str, Any]] = [text_block(same)]
     if record.call:
         blocks.append({"kind": "code", "title": "To repeat it", "text": shown_text(record.call)})
-    blocks.append(
-        {"kind": "settings", "settings": plain(record.settings), "versions": record.versions}
-    )
+    blocks.append({"kind": "settings", "settings": settings, "versions": record.versions})
     return section("repeat", "How to repeat it", blocks)
 
 

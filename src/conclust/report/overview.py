@@ -10,6 +10,7 @@ import numpy as np
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
 from conclust.confidence import ClusterConfidence, ObjectConfidence
+from conclust.confidence.calibration import kept_sentence
 from conclust.report.differences import heat_table, strongest
 from conclust.report.sample import drawn_text
 from conclust.report.tables import column, numbers, section, table, text_block
@@ -116,9 +117,10 @@ _HOW_SEPARATED = (
 def _certainty(reported: Reported, sure: ObjectConfidence) -> str:
     """Return the number of certain objects, and the mean confidence compared with chance."""
     in_cluster = reported.labels >= 0
+    calibrated = "" if reported.kept is None else f"{kept_sentence(reported.kept)} "
     certain = int(np.count_nonzero(sure.confidence[in_cluster] >= _CERTAIN))
     total = int(in_cluster.sum())
-    text = (
+    text = calibrated + (
         f"{certain:,} of {count(total, 'object')} ({_percent(certain, total)}) have a confidence of at least "
         f"{_CERTAIN:g}."
     )

@@ -198,9 +198,12 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
         by_chance=None if sure is None else float(sure.by_chance.mean()),
         versions=versions(),
     )
-    return Reported(
-        judged.labels, record, judged, model=inner, tree=getattr(inner, "linkage_matrix_", None)
+    tree, calibration = (
+        getattr(inner, "linkage_matrix_", None),
+        getattr(model, "calibration_", None),
     )
+    kept = None if calibration is None else calibration.kept
+    return Reported(judged.labels, record, judged, model=inner, tree=tree, kept=kept)
 
 
 def _settings_of(model: Any) -> dict[str, Any]:

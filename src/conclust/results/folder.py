@@ -107,6 +107,7 @@ def _read(folder: Folder) -> Reported:
         features=folder.features(n_clusters),
         gaps=folder.gaps(n_clusters),
         borders=folder.borders(n_clusters),
+        kept=folder.kept(),
     )
 
 
@@ -192,6 +193,16 @@ class Folder:
         if header[0] == "object" and all(map(str.__eq__, ids, map(str, range(len(ids))))):
             return None, labels
         return [unguarded(name) for name in ids], labels
+
+    def kept(self) -> Floats | None:
+        """Return the probability that the pairs of each object hold in a fresh sample, or None."""
+        with self._rows("labels.csv") as (header, rows):
+            if header[3:] != ["kept"]:
+                return None
+            try:
+                return np.array([float(row[3] or "nan") for row in rows])
+            except ValueError:
+                self.damaged("labels.csv")
 
     def _numbered(self) -> Ints | None:
         """Return the labels of objects that are numbers from 0, or None: then the rows are read one by one."""

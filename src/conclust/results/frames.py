@@ -116,6 +116,8 @@ def _columns(model: Any, ensemble: Any, previous: Any) -> dict[str, NDArray[Any]
     labels = np.asarray(model.labels_)
     shown_labels = labels if previous is None else lasting_labels(previous, labels)
     columns: dict[str, NDArray[Any]] = {"label": shown_labels}
+    if hasattr(model, "calibration_"):
+        columns["kept"] = model.calibration_.kept
     membership = getattr(model, "membership_", None)
     if membership is not None:
         rows = np.asarray(membership)

@@ -67,6 +67,8 @@ class Source:
         Empty cells of each column of numbers.
     id_name : str
         Name of the column of the names of objects; "object" if there is none.
+    hashes : tuple of str
+        SHA-256 of the values of each column, of `columns` and then of `categories`; its first 16 digits.
     """
 
     file: str = ""
@@ -75,6 +77,7 @@ class Source:
     categories: tuple[str, ...] = ()
     filled: tuple[int, ...] = ()
     id_name: str = "object"
+    hashes: tuple[str, ...] = ()
 
     def entries(self) -> dict[str, Any]:
         """Return the entry of result.json, with the names of columns if there are any."""
@@ -90,6 +93,7 @@ class Source:
             tuple(map(str, entries.get("categories", ()))),
             tuple(int(number) for number in entries.get("filled", ())),
             str(entries.get("id_name", "object")),
+            tuple(map(str, entries.get("hashes", ()))),
         )
 
 
@@ -213,6 +217,8 @@ class Record:
         Number of clusters.
     cluster_sizes : sequence of int
         Number of objects in each.
+    labels_hash : str or None
+        SHA-256 of the labels.
     n_unplaced : int
         Objects without a cluster.
     mean_confidence, by_chance : float or None
@@ -249,6 +255,7 @@ class Record:
     ensemble: EnsembleFacts | None = None
     n_clusters: int | None = None
     cluster_sizes: Sequence[int] = ()
+    labels_hash: str | None = None
     n_unplaced: int = 0
     mean_confidence: float | None = None
     by_chance: float | None = None
@@ -339,6 +346,7 @@ def write_record(
         "ensemble": None if record.ensemble is None else record.ensemble.entries(),
         "clusters": record.n_clusters,
         "cluster_sizes": [int(size) for size in record.cluster_sizes],
+        "labels_sha256": record.labels_hash,
         "objects_without_evidence": record.n_unplaced,
         "mean_confidence": record.mean_confidence,
         "mean_confidence_by_chance": record.by_chance,
@@ -407,6 +415,7 @@ def read_record(content: dict[str, Any], path: Path) -> Record:
         ensemble=_facts(content.get("ensemble")),
         n_clusters=int(get("clusters")),
         cluster_sizes=tuple(content.get("cluster_sizes", ())),
+        labels_hash=content.get("labels_sha256"),
         n_unplaced=int(content.get("objects_without_evidence", 0)),
         mean_confidence=content.get("mean_confidence"),
         by_chance=content.get("mean_confidence_by_chance"),

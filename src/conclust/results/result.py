@@ -44,6 +44,8 @@ class Reported:
         Borders between clusters, with tests.
     cluster_names : tuple of str or None
         Names of the clusters; None: their labels, from 0.
+    kept : ndarray of shape (n_samples,) or None
+        The probability that the pairs of each object hold in a fresh sample, if it was measured.
     """
 
     labels: Ints
@@ -58,6 +60,7 @@ class Reported:
     gaps: ClusterGaps | None = None
     borders: Borders | None = None
     cluster_names: tuple[str, ...] | None = None
+    kept: Floats | None = None
 
     def __repr__(self) -> str:
         """Return the source and the size: the arrays fill screens."""

@@ -195,11 +195,14 @@ class LabelTable:
         Header of the column of names.
     confidence : ndarray of shape (n_samples,), default=None
         Confidence of the label of each object.
+    kept : ndarray of shape (n_samples,), default=None
+        The probability that its pairs hold in a fresh sample.
     """
 
     ids: Sequence[str] | None = None
     id_name: str = "object"
     confidence: Floats | None = None
+    kept: Floats | None = None
 
     def id_column(self) -> str:
         """Return the header of the column of names."""
@@ -214,7 +217,11 @@ class LabelTable:
 
 def is_label_file(names: Sequence[str]) -> bool:
     """Return whether a table has the columns of a labels.csv written by conclust, with names first."""
-    return tuple(names[1:]) in (("label",), ("label", "confidence"))
+    return tuple(names[1:]) in (
+        ("label",),
+        ("label", "confidence"),
+        ("label", "confidence", "kept"),
+    )
 
 
 def is_table_name(path: Path) -> bool:
@@ -231,14 +238,15 @@ def write_labels(path: Path, labels: Ints, table: LabelTable) -> None:
 
 def send_labels(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
     """Write a line of CSV per object: its name (or number from 0), its label and confidence."""
-    confidence = table.confidence
-    columns = [table.id_column(), "label", *(["confidence"] if confidence is not None else [])]
+    measured = {"confidence": table.confidence, "kept": table.kept}
+    shares = {name: values for name, values in measured.items() if values is not None}
+    columns = [table.id_column(), "label", *shares]
     names = table.object_names(len(labels))
 
     def rows() -> Iterator[Iterable[Any]]:
         for start in range(0, len(labels), _CHUNK):
             part = slice(start, start + _CHUNK)
-            sure = () if confidence is None else (_confidence_cells(confidence[part]),)
+            sure = [_confidence_cells(values[part]) for values in shares.values()]
             yield from zip(names[part], labels[part].tolist(), *sure, strict=True)
 
     _write_csv(file, columns, rows())

@@ -137,6 +137,8 @@ def sentence(clause: str) -> str:
 
 def _how_sure(model: Any) -> str:
     """Return how many objects are nearly certain of their clusters, and the least certain one."""
+    if hasattr(model, "calibration_"):
+        return str(model.calibration_.told())
     membership = getattr(model, "membership_", None)
     if membership is None:
         return "conclust.confidence.object_confidence(model, ensemble) measures it for each object."

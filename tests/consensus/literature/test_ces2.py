@@ -7,10 +7,10 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, planted
 from tests.naive import stability as naive
+from tests.naive.confidence import shares
 from tests.naive.linkage import random_labels
 
 from conclust import CEs2, Ensemble
-from conclust.confidence import sample_stability
 from conclust.consensus.literature.ces2 import _Pairs, inconsistency
 from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
 
@@ -33,6 +33,7 @@ def test_four_objects_match_hand_calculation():
 
 
 @pytest.mark.parametrize("seed", range(12))
+@pytest.mark.filterwarnings("ignore:No partition observed both")
 @pytest.mark.parametrize("determinacy", ["linear", "quadratic"])
 def test_clusters_match_the_naive_twin(seed, determinacy):
     # Seven partitions give many ties of evidence. Some objects occur twice.
@@ -106,11 +107,37 @@ def test_links_of_equal_height_count_as_one():
     np.testing.assert_allclose(inconsistency(tree), [0, 0, (3 - mean) / sd, (3 - mean) / sd])
 
 
-def test_core_and_stability_equal_those_of_the_diagnostic():
-    labels, _ = planted(n=80, m=10, k=3, flip=0.2)
-    model, actual = CEs2(3).fit(labels), sample_stability(labels)
-    np.testing.assert_array_equal(model.core_, actual.core)
-    np.testing.assert_array_equal(model.stability_, actual.stability)
+KINDS = [
+    (0.0, 0.0, False),
+    (0.0, 0.2, False),
+    (0.0, 0.0, True),
+    (0.3, 0.1, False),
+    (0.3, 0.0, True),
+]
+
+
+def ensemble_of(missing, noise, weighted, n=40, m=6):
+    labels = random_labels(np.random.default_rng(8), n, m, k=5, missing=missing, noise=noise)
+    labels[5] = labels[9]
+    return Ensemble(labels, weights=np.arange(1.0, m + 1) if weighted else None)
+
+
+@pytest.mark.filterwarnings("ignore:No partition observed both")
+@pytest.mark.parametrize("determinacy", ["linear", "quadratic"])
+@pytest.mark.parametrize(("missing", "noise", "weighted"), KINDS)
+def test_stability_averages_over_all_pairs(determinacy, missing, noise, weighted):
+    e = ensemble_of(missing, noise, weighted)
+    p = shares(e)
+    np.fill_diagonal(p, np.nan)
+    if missing or weighted:
+        p = np.rint(p * 1000) / 1000
+    th = naive.otsu(p[~np.isnan(p)])
+    f = np.where(p < th, (th - p) / th, (p - th) / (1 - th))
+    raw = np.nanmean(f**2 if determinacy == "quadratic" else f, axis=1)
+    scaled = (raw - raw.min()) / (raw.max() - raw.min())
+    model = CEs2(2, determinacy=determinacy).fit(e)
+    np.testing.assert_allclose(model.stability_, scaled, atol=1e-10)
+    np.testing.assert_array_equal(model.core_, scaled >= naive.otsu(scaled))
 
 
 def test_a_chain_is_one_cluster():

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import copy
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import jobs, reading, scale, scaling
 from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
+from conclust.confidence.calibration import calibrated, kept_sentence
 from conclust.confidence.chance import usual_chance
 from conclust.ensemble import Ensemble
 from conclust.exceptions import SelectionWarning
@@ -199,7 +202,16 @@ def source_of(path: Path, points: Points, filled: Filled) -> Source:
     """Describe the points that were read, for the record."""
     cells = tuple(filled.cells.sum(axis=0).tolist())
     names = tuple(points.names), tuple(points.category_names)
-    return Source(plain(path), len(points.X), *names, cells, points.id_name)
+    hashes = tuple(sha256_of(np.where(np.isnan(each), np.nan, each))[:16] for each in points.X.T)
+    if points.categories is not None:
+        hashes += tuple(sha256_of(each.tolist())[:16] for each in points.categories.T)
+    return Source(plain(path), len(points.X), *names, cells, points.id_name, hashes)
+
+
+def sha256_of(values: Any) -> str:
+    """Return the SHA-256 of an array, or of a list of text and None."""
+    content = values.tobytes() if isinstance(values, np.ndarray) else json.dumps(values).encode()
+    return sha256(content).hexdigest()
 
 
 @contextmanager
@@ -302,17 +314,23 @@ def _finish(
         The consensus and its ensemble.
     """
     model, ensemble, clustered = work.model, work.ensemble, work.clustered
-    selection = borders = None
+    selection = borders = kept = None
     if clustered is not None:
         selection = getattr(clustered.pipeline, "selection_", None)
         borders = tested_borders(arguments, talk, clustered.filled.X, clustered.pipeline, LEVEL)
         if borders is not None:
             clock.lap("borders")
+        if arguments.calibrate:
+            talk.step("Clustering halves of the points (--calibrate).")
+            with talk.during("calibrating"):
+                pipeline, X = clustered.pipeline, clustered.filled.X
+                kept = calibrated(pipeline, X, random_state=arguments.seed).kept
+            clock.lap("calibrate")
     labels = model.labels_
     sure = usual_chance(model, ensemble)
     scores = None if work.classes is None else score(work.classes, labels)
     sizes = sizes_of(labels, model.n_clusters_)
-    table = replace(work.table, confidence=confidences(model, ensemble))
+    table = replace(work.table, confidence=confidences(model, ensemble), kept=kept)
     if folder is not None:
         talk.step(f"Writing {arguments.out}.")
         write_labels(folder.file("labels.csv"), labels, table)
@@ -338,6 +356,7 @@ def _finish(
             ensemble=EnsembleFacts.of(ensemble),
             n_clusters=int(model.n_clusters_),
             cluster_sizes=sizes.tolist(),
+            labels_hash=sha256_of(labels.astype("<i8")),
             n_unplaced=int(np.count_nonzero(labels < 0)),
             mean_confidence=None if sure is None else sure.mean,
             by_chance=None if sure is None else float(sure.by_chance.mean()),
@@ -354,6 +373,8 @@ def _finish(
     chosen += border_lines(
         borders, more_than_gaussian=selection is not None and selection.n_clusters > 1
     )
+    if kept is not None:
+        chosen.append(kept_sentence(kept))
     n_categories = 0 if clustered is None else len(clustered.points.category_names)
     line = sizes_line(sizes)
     summary = _summary(arguments, choice, model, labels, ensemble, sure, scores, n_categories, line)

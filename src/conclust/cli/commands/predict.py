@@ -115,7 +115,9 @@ def run(arguments: argparse.Namespace) -> None:
         by_chance = result.record.by_chance
         mean = float(confidence[has_cluster].mean()) if has_cluster.any() else None
         scores = None if new.classes is None else score(new.classes, labels)
-        label_table = LabelTable(new.ids, new.id_name, confidence)
+        calibration = getattr(result.model, "calibration_", None)
+        kept = None if calibration is None else calibration.of(confidence)
+        label_table = LabelTable(new.ids, new.id_name, confidence, kept)
         if folder is None:
             send(labels, label_table, arguments)
         else:

@@ -6,6 +6,7 @@ import numpy as np
 
 from conclust._random import RandomStateLike
 from conclust._types import Floats
+from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
@@ -139,10 +140,12 @@ class SEC(LabelVectorKMeans):
     def _loss(self) -> RowLoss:
         return RowLoss("cut")
 
-    def _value(self, ensemble: Ensemble, centroids: Centroids, loss: float) -> float:
+    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
         return loss
 
-    def _costs(self, ensemble: Ensemble, centroids: Centroids) -> tuple[Floats, Floats]:
+    def _costs(
+        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
+    ) -> tuple[Floats, Floats]:
         weights, columns = ensemble.partition_weights, ensemble.column_weights
         degrees, lengths = self._degrees(ensemble, centroids)
         means = centroids.sums / degrees
@@ -151,7 +154,9 @@ class SEC(LabelVectorKMeans):
         cost = (more * lengths - 2.0 * means) * columns[:, None]
         return cost, weights[:, None] * lengths
 
-    def _degrees(self, ensemble: Ensemble, centroids: Centroids) -> tuple[Floats, Floats]:
+    def _degrees(
+        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
+    ) -> tuple[Floats, Floats]:
         """Return the degrees of all clusters' objects together, and the squared lengths of their means."""
         weights, columns = ensemble.partition_weights, ensemble.column_weights
         noise = np.where(centroids.shares > 0, centroids.noise, 0.0)

@@ -68,7 +68,7 @@ class CEs2(ConsensusClusterer):
     core_ : ndarray of bool of shape (n_samples,)
         Mask of the core, the objects grouped first.
     stability_ : ndarray of shape (n_samples,)
-        From 0, the least determined object, to 1; see :func:`conclust.confidence.sample_stability`. NaN for
+        Mean determinacy of the pairs of the object, scaled from 0, the least determined object, to 1. NaN for
         objects that no partition observed.
     n_pieces_ : int
         Number of groups before they were merged into K.
@@ -87,7 +87,6 @@ class CEs2(ConsensusClusterer):
 
     See Also
     --------
-    conclust.confidence.sample_stability : the core and the halo by themselves.
     EAC : linkage of all objects alike.
 
     Notes

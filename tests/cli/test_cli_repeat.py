@@ -1,0 +1,93 @@
+"""``conclust repeat``: the same to the bit, or the first difference."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from conclust.cli import main
+
+
+@pytest.fixture(scope="module")
+def points():
+    return make_blobs(90, centers=3, center_box=(-8, 8), random_state=3)[0].round(4)
+
+
+@pytest.fixture
+def made(points, tmp_path):
+    """A result folder, and a function that writes a file of points and repeats the result with it."""
+    path, out = tmp_path / "points.csv", tmp_path / "result"
+
+    def written(X, rows=None):
+        names = [f"item {i}" for i in range(len(X))] if rows is None else rows
+        lines = [f"{name},{a!r},{b!r}" for name, (a, b) in zip(names, X.tolist(), strict=True)]
+        path.write_text("\n".join(["id,width,height", *lines]) + "\n", encoding="utf-8")
+
+    written(points)
+    options = ["--generator", "kmeans", "--partitions", "8", "--seed", "5", "--quiet"]
+    assert main(["cluster", str(path), *options, "--out", str(out)]) == 0
+
+    def repeat(X=points, rows=None):
+        written(X, rows)
+        return main(["repeat", str(out), str(path), "--quiet"])
+
+    return out, repeat
+
+
+def test_the_same_points_give_the_same_result(made, capsys):
+    _, repeat = made
+    capsys.readouterr()
+    assert repeat() == 0
+    assert capsys.readouterr().out == "The same, to the bit: 90 labels, with the seed 5.\n"
+
+
+def test_one_changed_cell_is_found_in_its_column(made, points, capsys):
+    _, repeat = made
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        i, j = int(rng.integers(len(points))), int(rng.integers(2))
+        changed = points.copy()
+        changed[i, j] += 1e-4
+        assert repeat(changed) == 1
+        name = ["width", "height"][j]
+        assert f"The data differ in 1 of 2 columns: '{name}'." in capsys.readouterr().err
+
+
+def test_missing_and_exchanged_objects_are_found(made, points, capsys):
+    _, repeat = made
+    assert repeat(points[:-1]) == 1
+    assert "The data differ: 90 objects then, 89 now." in capsys.readouterr().err
+    assert repeat(points, [f"item {i}" for i in reversed(range(90))]) == 1
+    assert "the objects have other names, or another order" in capsys.readouterr().err
+
+
+def test_changed_labels_of_the_result_are_found(made, capsys):
+    out, repeat = made
+    text = (out / "labels.csv").read_text(encoding="utf-8")
+    last = text.splitlines()[-1].split(",")
+    other = ",".join([last[0], str((int(last[1]) + 1) % 3), *last[2:]])
+    (out / "labels.csv").write_text(text.replace(",".join(last), other), encoding="utf-8")
+    assert repeat() == 1
+    assert "was changed after the run" in capsys.readouterr().err
+
+
+def test_moved_objects_are_counted_and_versions_named(made, capsys):
+    out, repeat = made
+    record = json.loads((out / "result.json").read_text(encoding="utf-8"))
+    record["versions"]["numpy"] = "1.0"
+    at = record["arguments"].index("--seed") + 1
+    record["arguments"][at] = "6"
+    (out / "result.json").write_text(json.dumps(record), encoding="utf-8")
+    assert repeat() == 1
+    error = capsys.readouterr().err
+    assert "not the clusterings that they come from" in error or "moved to another cluster" in error
+    assert "The result was made with numpy 1.0 (now" in error
+
+
+def test_only_results_of_cluster_are_repeated(tmp_path, capsys):
+    np.save(tmp_path / "labels.npy", np.repeat([[0, 0], [1, 1]], 5, axis=0))
+    out = str(tmp_path / "result")
+    assert main(["combine", str(tmp_path / "labels.npy"), "--out", out, "--quiet"]) == 0
+    assert main(["repeat", out, str(tmp_path / "labels.npy")]) == 1
+    assert "is for results of 'conclust cluster' of this version" in capsys.readouterr().err

@@ -1,0 +1,157 @@
+"""The probability that the pairs of an object hold in a fresh sample, and everything that shows it."""
+
+import csv
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+import conclust as cc
+from conclust import ConsensusClustering, EnsembleGenerator
+from conclust.cli import main
+from conclust.confidence import Calibration, calibrated
+from conclust.confidence.calibration import kept_sentence, kept_shares
+from conclust.exceptions import InputError, ParameterError
+from conclust.report import write
+from conclust.results import load
+
+FEW = EnsembleGenerator(n_partitions=12)
+
+
+@pytest.fixture(scope="module")
+def points():
+    return make_blobs(160, centers=3, cluster_std=1.0, center_box=(-8, 8), random_state=3)[0]
+
+
+@pytest.fixture(scope="module")
+def model(points):
+    model = ConsensusClustering(generator=FEW, random_state=0).fit(points)
+    calibrated(model, points, n_halvings=3, random_state=0)
+    return model
+
+
+def by_pairs(own, fresh):
+    """The share of each object's pairs that hold, one pair at a time."""
+    found = []
+    for i in range(len(own)):
+        together = {k: [] for k in set(own)}
+        for j in range(len(own)):
+            if j != i:
+                together[own[j]].append(fresh[i] == fresh[j])
+        others = [np.mean(held) for k, held in together.items() if k != own[i]]
+        parts = [np.mean(together[own[i]])] if together[own[i]] else []
+        parts += [1 - max(others)] if others else []
+        found.append(np.mean(parts) if parts else 1.0)
+    return found
+
+
+@pytest.mark.parametrize(("K", "L"), [(1, 1), (1, 3), (2, 1), (2, 2), (4, 3), (3, 5)])
+def test_half_of_the_pairs_are_companions_and_half_are_of_the_cluster_most_mixed_with(K, L):
+    rng = np.random.default_rng(K + 10 * L)
+    own, fresh = rng.integers(K, size=30), rng.integers(L, size=30)
+    own[:K], own[-1], fresh[:L] = np.arange(K), K, np.arange(L)  # the last object is alone
+    np.testing.assert_allclose(kept_shares(own, fresh), by_pairs(own, fresh), atol=1e-12)
+
+
+def test_the_same_clusters_keep_all_pairs_and_one_cluster_keeps_half():
+    own = np.repeat([0, 1, 2], [5, 3, 2])
+    np.testing.assert_array_equal(kept_shares(own, 2 - own), 1.0)
+    np.testing.assert_array_equal(kept_shares(own, np.zeros(10, dtype=int)), 0.5)
+
+
+def test_clear_clusters_are_kept_and_the_map_rises(model):
+    found = model.calibration_
+    assert found.kept.min() > 0.9
+    assert (np.diff(found.confidence) > 0).all()
+    assert (np.diff(found.share) >= 0).all()
+    np.testing.assert_array_equal(found.of([np.nan, 1.0]), [np.nan, found.share[-1]])
+
+
+@pytest.mark.parametrize("stretch", [1, 5])
+@pytest.mark.parametrize("consensus", [None, "pcc"])
+def test_one_gaussian_cut_in_two_is_kept_by_half_at_most(stretch, consensus):
+    X = np.random.default_rng(0).normal(size=(120, 2)) * [stretch, 1]
+    model = ConsensusClustering(consensus, FEW, n_clusters=2, random_state=0).fit(X)
+    assert calibrated(model, X, n_halvings=3, random_state=0).kept.max() <= 0.6
+
+
+def test_overlapping_clusters_are_kept_less_near_their_border():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [4, 0]], 150, axis=0)
+    model = ConsensusClustering(generator=FEW, n_clusters=2, random_state=0).fit(X)
+    kept = calibrated(model, X, n_halvings=3, random_state=0).kept
+    near = np.abs(X[:, 0] - 2) < 0.5
+    assert kept[near].mean() < kept[~near].mean()
+
+
+def test_the_same_seed_gives_the_same_probabilities(points, model):
+    again = calibrated(model, points, n_halvings=3, random_state=0)
+    np.testing.assert_array_equal(again.kept, model.calibration_.kept)
+
+
+def test_it_is_stored_with_the_model_and_forgotten_by_a_fit(points, model, tmp_path):
+    model.save(tmp_path / "model.npz")
+    stored = cc.load(tmp_path / "model.npz").calibration_
+    for name in ("kept", "confidence", "share", "n_halvings"):
+        np.testing.assert_array_equal(getattr(stored, name), getattr(model.calibration_, name))
+    refitted = cc.load(tmp_path / "model.npz").fit(points)
+    assert not hasattr(refitted, "calibration_")
+
+
+def test_card_report_and_frame_show_it(points, model, tmp_path):
+    sentence = kept_sentence(model.calibration_.kept)
+    assert sentence in model._repr_html_()
+    write(model, tmp_path / "page.html", X=points)
+    assert sentence in (tmp_path / "page.html").read_text(encoding="utf-8")
+    np.testing.assert_array_equal(cc.to_frame(model)["kept"], model.calibration_.kept)
+
+
+def test_the_shell_writes_it_and_reads_it_back(points, tmp_path, capsys):
+    np.savetxt(tmp_path / "points.csv", points, delimiter=",")
+    out = tmp_path / "result"
+    options = ["--partitions", "12", "--calibrate", "--out", str(out)]
+    main(["cluster", str(tmp_path / "points.csv"), *options])
+    kept = load(out).kept
+    assert kept_sentence(kept) in capsys.readouterr().out
+    np.testing.assert_allclose(kept, cc.load(out / "model.npz").calibration_.kept, atol=1e-6)
+    main(["predict", str(out), str(tmp_path / "points.csv"), "--out", str(tmp_path / "new.csv")])
+    with (tmp_path / "new.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert set(rows[0]) == {"object", "label", "confidence", "kept"}
+
+
+@pytest.mark.parametrize(
+    ("kept", "sentence"),
+    [
+        ([1.0, 1.0], "Of all 2 objects, nearly all such objects keep their companions in a fresh sample."),
+        (
+            [0.5, 0.5, 0.9],
+            "Of all 3 objects, at least 5 of 10 such objects keep their companions in a fresh sample.",
+        ),
+        (
+            [0.9, 0.9, np.nan, 0.62],
+            "Of 2 of 3 objects, 9 of 10 such objects keep their companions in a fresh sample; of the least certain, "
+            "object 3, 6 of 10 such objects do.",
+        ),
+    ],
+)  # fmt: skip
+def test_the_sentence_has_most_objects_and_the_least_certain_one(kept, sentence):
+    assert kept_sentence(np.array(kept)) == sentence
+
+
+def test_models_of_more_than_points_are_refused(points, model):
+    with pytest.raises(ParameterError, match="'n_halvings' parameter of calibrated"):
+        calibrated(model, points, n_halvings=0)
+    with pytest.raises(ParameterError, match="a fitted ConsensusClustering that can predict"):
+        calibrated(cc.AutoConsensus(2).fit(np.repeat([[0], [1]], 20, axis=0)), points)
+    few = ConsensusClustering(generator=FEW, random_state=0).fit(points[:20])
+    with pytest.raises(InputError, match="at least 32 objects"):
+        calibrated(few, points[:20])
+    columns = np.arange(160)[:, None] % 2
+    more = ConsensusClustering(generator=FEW, random_state=0).fit(points, partitions=columns)
+    with pytest.raises(InputError, match="without 1 further partition"):
+        calibrated(more, points)
+
+
+def test_a_damaged_map_is_refused():
+    assert not Calibration(np.ones(3), np.array([1.0, 0.5]), np.ones(2), 1)._restored()
