@@ -136,7 +136,7 @@ def _text(stored: Mapping[str, Any], name: str) -> str | None:
 
 
 def _supports_of(table: Any) -> tuple[Support, ...]:
-    names = ("lifetime", "straddling", "evenness", "support")
+    names = ("lifetime", "straddling", "support")
     return tuple(
         Support(int(number), *map(float, values))
         for number, *values in zip(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import numpy as np
-
 from conclust._progress import stage
 from conclust._types import Ints
 from conclust._validation import count
-from conclust.consensus.auto.number import NO_BORDER, Support, alternatives_of, largest_number
+from conclust.consensus.auto.constants import CLEAR, STAGES
+from conclust.consensus.auto.number import Support, alternatives_of, largest_number
 from conclust.consensus.auto.trees import Bounds, Trees
 from conclust.consensus.auto.witnesses import Candidate, Witnesses
 from conclust.consensus.mixture.multinomial import Components
@@ -35,13 +34,8 @@ class Testimony:
         Logarithm of its likelihood, less that of one cluster.
     typical : float
         Median number of clusters of the members.
-    explained : float
-        Log-likelihood of the members by it, less that of each by the others (`Witnesses.explained`).
-    straddling : float
-        Extent to which the members straddle its borders.
-    borders : int
-        A smaller number of clusters that lives longer in the trees and whose borders are no more straddled than borders may be,
-        while those of the partition are; 1 if there is none.
+    clear : int or None
+        A number of clusters with clear support in the trees, if it is smaller, or if this one is 1.
     near : tuple of int
         Other numbers whose best partitions are nearly as probable, best first: within a unit of the logarithm per member.
     """
@@ -49,15 +43,13 @@ class Testimony:
     n_clusters: int
     gain: float
     typical: float
-    explained: float
-    straddling: float
-    borders: int
+    clear: int | None
     near: tuple[int, ...]
 
     @property
     def counts(self) -> bool:
         """Whether the members are witnesses: if not, they are cuts of something coarser."""
-        return self.n_clusters <= self.typical and self.explained >= 0.0 and self.borders == 1
+        return self.n_clusters <= self.typical and self.clear is None
 
 
 class Division(NamedTuple):
@@ -142,53 +134,61 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
         return Decision(1, "partitions", 1)
     refuse_impossible(n_clusters, trees, trees.bounds)
     stage("number of clusters")
+    if like not in (None, WITNESSES):
+        return _by_trees(trees, n_clusters)
     witnesses = Witnesses(trees.ensemble)
     largest = min(trees.max_clusters or largest_number(trees.ensemble), trees.n_objects)
-    found = witnesses.candidates(trees, 1, largest)
-    order = sorted(found, key=lambda K: (-found[K].likelihood, K))
-    best = found[order[0]]
-    allowed = best.likelihood - trees.ensemble.n_partitions
-    testimony = Testimony(
-        best.n_clusters,
-        best.likelihood - found[1].likelihood,
-        typical_number(trees),
-        witnesses.explained(best.labels),
-        *_borders(trees, best),
-        tuple(K for K in order[1:] if found[K].likelihood >= allowed),
-    )
-    if not (testimony.counts if like is None else like == WITNESSES):
-        return replace(_by_trees(trees, n_clusters), testimony=testimony)
-    K = trees.bounds.nearest(best.n_clusters) if n_clusters is None else n_clusters
-    if K not in found:
-        found = witnesses.candidates(trees, K, K)
+    found = witnesses.starts(trees, 1, largest)
+    for n_starts, n_rounds in STAGES:
+        found = witnesses.searched(found, n_starts, n_rounds)
+        best = _best_of_each(found)
+        testimony = _testimony(trees, best, witnesses.typical)
+        # Before EM, the number of clusters may be one too large.
+        counts = testimony.counts if n_starts else testimony.clear is None
+        if like is None and not counts:
+            return replace(_by_trees(trees, n_clusters), testimony=testimony)
+    shown = testimony.n_clusters
+    K = trees.bounds.nearest(shown) if n_clusters is None else n_clusters
+    if K not in best:
+        found = witnesses.starts(trees, K, K)
+        for n_starts, n_rounds in STAGES:
+            found = witnesses.searched(found, n_starts, n_rounds)
+        best = _best_of_each(found)
     decision = Decision(
         K,
         "partitions" if n_clusters is None else "given",
-        best.n_clusters,
+        shown,
         testimony,
         alternatives=testimony.near if n_clusters is None else (),
         given=n_clusters,
         at_most=trees.max_clusters,
-        constrained=None if K in (n_clusters, best.n_clusters) else K,
+        constrained=None if K in (n_clusters, shown) else K,
     )
-    if K not in found:  # objects that no member separates
+    if K not in best:  # objects that no member separates
         return decision
-    one = found[K]
-    components = one.components or witnesses.distributions(one.labels)
-    return replace(decision, labels=one.labels, components=components)
+    labels = best[K].labels
+    return replace(decision, labels=labels, components=witnesses.distributions(labels))
 
 
-def _borders(trees: Trees, best: Candidate) -> tuple[float, int]:
-    """Return how far the members straddle a partition, and a coarser number with better borders, or 1."""
-    straddling, K, shown = trees.straddled(best.labels), best.n_clusters, trees.n_clusters_shown
-    crossed = straddling > NO_BORDER and trees.lifetime(shown) > trees.lifetime(K)
-    return straddling, shown if crossed and shown < K else 1
+def _best_of_each(found: list[Candidate]) -> dict[int, Candidate]:
+    """Return the most probable partition into each number of clusters, the most probable number first."""
+    best: dict[int, Candidate] = {}
+    for one in sorted(found, key=lambda one: (-one.likelihood, one.n_clusters)):
+        best.setdefault(one.n_clusters, one)
+    return best
 
 
-def typical_number(trees: Trees) -> float:
-    """Return the median number of clusters of the members that count."""
-    members = trees.ensemble
-    return float(np.median(members.cluster_counts[members.partition_weights > 0]))
+def _testimony(trees: Trees, best: dict[int, Candidate], typical: float) -> Testimony:
+    first, *others = best.values()
+    shown, allowed = trees.n_clusters_shown, first.likelihood - trees.ensemble.n_partitions
+    is_clear = max((one.support for one in trees.supports), default=0.0) > CLEAR
+    return Testimony(
+        first.n_clusters,
+        first.likelihood - best[1].likelihood,
+        typical,
+        shown if is_clear and (shown < first.n_clusters or first.n_clusters == 1) else None,
+        tuple(one.n_clusters for one in others if one.likelihood >= allowed),
+    )
 
 
 def decision_on(trees: Trees, n_clusters: int, labels: Ints | None) -> Decision:

@@ -1,4 +1,4 @@
-"""The number of clusters by the borders that trees show: a long lifetime, few straddled borders, even clusters."""
+"""The number of clusters by the borders that trees show: a long lifetime and few straddled borders."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from conclust._arrays.ratios import ratio
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
+from conclust.consensus.auto.constants import MOST
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import one_hot
 from conclust.trees.dendrogram import clusters_at, lifetimes
@@ -113,20 +114,6 @@ class Straddling:
         return np.asarray(one_hot(labels, K).T.tocsr() @ self._present)[:, self._partition_of]
 
 
-# Settled on blobs, clouds and shapes of seeds 0 to 2 and on real sets, by k-means members (experiments/default/README.md).
-# Borders with a straddling above this, relative to chance, do not count: clouds of points without clusters
-# have .09 to .9 at their best number.
-NO_BORDER = 0.15
-# Only the part of a lifetime above this counts, even if all partitions err at the borders.
-_PLAIN = 0.25
-# Lifetime less straddling up to which there is one cluster.
-_NOTHING = 0.02
-# A border that cuts off a few objects carries little information about the number of clusters among the others: below this
-# evenness, support falls in proportion. Settled on three feature sets, too.
-_EVEN = 0.75
-_MOST = 60
-
-
 @dataclass(frozen=True)
 class Support:
     """The support of a number of clusters.
@@ -139,17 +126,13 @@ class Support:
         Its lifetime in the tree of evidence accumulation, from 0 to 1.
     straddling : float
         Extent to which fine partitions straddle the borders, relative to chance; the minimum over the trees.
-    evenness : float
-        Evenness of the sizes of the clusters: (exp(entropy) - 1) / (n_clusters - 1), 1 for equal sizes and
-        about 0 where one cluster has nearly all objects.
     support : float
-        The lifetime less the straddling; less in proportion where the evenness is below 3/4.
+        The lifetime, less the straddling.
     """
 
     n_clusters: int
     lifetime: float
     straddling: float
-    evenness: float
     support: float
 
 
@@ -157,7 +140,7 @@ def largest_number(ensemble: Ensemble) -> int:
     """Return the largest number of clusters of a member, at most 60; n only if all members have n clusters of n objects."""
     counts = ensemble.cluster_counts[ensemble.partition_weights > 0]
     fewer = counts[counts < ensemble.n_samples]
-    return min(_MOST, int((fewer if len(fewer) else counts).max()))
+    return min(MOST, int((fewer if len(fewer) else counts).max()))
 
 
 def best_number(
@@ -189,37 +172,13 @@ def best_number(
     best, number = 0.0, 1
     for at in np.argsort(-lives, kind="stable"):
         life, K = float(lives[at]), int(at) + 2
-        if life <= max(best, _NOTHING):  # the support of later numbers is at most their lifetime
+        if life <= best:  # the support of later numbers is at most their lifetime
             break
-        cuts = [clusters_at(tree, K) for tree in trees]
-        straddled = [straddling.of(labels) for labels in cuts]
-        across = min(straddled)
-        even = _evenness(cuts[straddled.index(across)])
-        support = _plain(life, across) * min(1.0, even / _EVEN)
-        supports.append(Support(K, life, across, even, support))
+        across = min(straddling.of(clusters_at(tree, K)) for tree in trees)
+        supports.append(Support(K, life, across, life - across))
         if supports[-1].support > best:
             best, number = supports[-1].support, K
-    return number if are_supported(supports) else 1, supports
-
-
-def _plain(life: float, across: float) -> float:
-    """Return the support before evenness."""
-    return max(life * max(0.0, 1.0 - across / NO_BORDER), life - _PLAIN)
-
-
-def are_supported(supports: list[Support]) -> bool:
-    """Return whether any number has support."""
-    return any(_plain(one.lifetime, one.straddling) > _NOTHING for one in supports)
-
-
-def _evenness(labels: Ints) -> float:
-    """Return (exp(entropy of the sizes) - 1) / (K - 1)."""
-    shares = np.bincount(labels) / len(labels)
-    shares = shares[shares > 0]
-    if len(shares) < 2:
-        return 0.0
-    entropy = -float(shares @ np.log(shares))
-    return float(np.expm1(entropy)) / (len(shares) - 1)
+    return number, supports
 
 
 def alternatives_of(indicated: int, supports: list[Support]) -> tuple[int, ...]:

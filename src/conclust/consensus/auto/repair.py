@@ -14,6 +14,7 @@ from itertools import combinations_with_replacement, pairwise, product
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
+from conclust.consensus.auto.constants import PIECES, TYPICAL
 from conclust.consensus.auto.merging import (
     Merges,
     Units,
@@ -27,11 +28,6 @@ from conclust.consensus.constraints import Constraints
 from conclust.ensemble import Ensemble
 from conclust.spectra.gram import IndicatorProducts
 from conclust.trees.dendrogram import cut, from_merges
-
-# Settled by experiments/answers.
-_PIECES = 30
-# An object is typical of its piece from this rank on.
-TYPICAL = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +134,7 @@ def pieces_of(
     tree: Floats, labels: Ints, ensemble: Ensemble, counting: Floats
 ) -> tuple[Ints, Floats]:
     """Return the piece of each object, and its rank: how many objects of the piece are less similar to the piece, in [0, 1]."""
-    pieces = _numbered(np.stack([labels, cut(tree, min(_PIECES, len(labels)))]))
+    pieces = _numbered(np.stack([labels, cut(tree, min(PIECES, len(labels)))]))
     return pieces, _ranks(pieces, ensemble, counting)
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import lower_rows, share_rows
@@ -170,32 +168,6 @@ class MixtureModel(Iterated, PlacingClusterer):
     n_jobs: int | None = None
     verbose: int = 0
     _components: Components = field(init=False)
-    _starts: list[Ints] | None = field(init=False, default=None)
-
-    @property
-    def components(self) -> Components:
-        """The fitted components, which place labels."""
-        check_is_fitted(self)
-        return self._components
-
-    @contextmanager
-    def starting_from(self, starts: list[Ints]) -> Iterator[None]:
-        """Let ``fit`` begin from given clusters of the objects, each 0 to K - 1, and not at random.
-
-        Parameters
-        ----------
-        starts : list of ndarray of int64 of shape (n_observed,)
-            The clusters of the observed objects.
-
-        Yields
-        ------
-        None
-        """
-        self._starts = starts
-        try:
-            yield
-        finally:
-            self._starts = None
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "MixtureModel")
@@ -203,12 +175,8 @@ class MixtureModel(Iterated, PlacingClusterer):
         ensemble = ensemble.reweighted(ensemble.relative_weights)
         rows = ensemble.distinct_rows()
         search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
-        if self._starts is None:
-            n_init = fewer_starts(self.n_init, rows, self.n_clusters)
-            best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
-        else:
-            climbs = [search.begin_at(rows, rows.one_of_each(labels)) for labels in self._starts]
-            best = min(climbs, key=search.loss)
+        n_init = fewer_starts(self.n_init, rows, self.n_clusters)
+        best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
         self._components = best.components
         self._report(ensemble, rows, best)
         return best.membership[rows.inverse]
@@ -324,9 +292,9 @@ class Components:
         z[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / z.shape[1]
         return z
 
-    def nearest(self, ensemble: Ensemble) -> Ints:
-        """Return the most probable component of each object of an ensemble (n,)."""
-        z = IndicatorProducts.of(ensemble).times(self._weighted_logs) + np.log(self.mixing)
+    def nearest(self, times: Times) -> Ints:
+        """Return the most probable component of each row (n,); `times` multiplies by B."""
+        z = times(self._weighted_logs) + np.log(self.mixing)
         return np.asarray(z.argmax(axis=1), dtype=np.int64)
 
     def prior(self, smoothing: float) -> float:
@@ -364,12 +332,8 @@ class _Search:
         """Run EM for some iterations, from hard clusters."""
         moves = RowMoves(self.n_clusters, RowLoss("entropic"), _PASSES, _LITTLE)
         brief = replace(self, max_iter=min(_BRIEF, self.max_iter))
-        return brief.begin_at(rows, moves.begin(rows, start, seed).labels)
-
-    def begin_at(self, rows: DistinctRows, labels: Ints) -> _Fitted:
-        """Run EM from the clusters of the rows."""
-        z = trusted(labels, self.n_clusters)
-        return self._climb(rows, _maximised(rows, z, self.smoothing))
+        z = trusted(moves.begin(rows, start, seed).labels, self.n_clusters)
+        return brief._climb(rows, _maximised(rows, z, self.smoothing))
 
     def finish(self, result: _Fitted, rows: DistinctRows, chosen: Ints) -> _Fitted:
         """Continue EM with all rows."""
