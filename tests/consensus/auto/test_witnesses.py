@@ -11,7 +11,6 @@ import conclust as cc
 from conclust import AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.confidence import chance_confidence
 from conclust.consensus.auto import grow
-from conclust.consensus.auto.constants import STAGES
 from conclust.consensus.auto.witnesses import Witnesses, most_probable
 from conclust.metrics import adjusted_rand_index
 
@@ -56,13 +55,8 @@ def likelihood(members, labels, weights):
 
 def likelihoods(members, largest):
     """Return the largest likelihood that the search finds for each number of clusters."""
-    witnesses, best = Witnesses(Ensemble(members)), {}
-    found = witnesses.starts(grow(Ensemble(members)), 1, largest)
-    for n_starts, n_rounds in STAGES:
-        found = witnesses.searched(found, n_starts, n_rounds)
-    for one in found:
-        best[one.n_clusters] = max(one.likelihood, best.get(one.n_clusters, -np.inf))
-    return best
+    *_, found = Witnesses(Ensemble(members)).searched(grow(Ensemble(members)), 1, largest)
+    return {K: one.likelihood for K, one in found.items()}
 
 
 @pytest.mark.parametrize("seed", range(5))

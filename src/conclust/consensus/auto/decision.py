@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from conclust._progress import stage
 from conclust._types import Ints
-from conclust._validation import count
-from conclust.consensus.auto.constants import CLEAR, STAGES
+from conclust.consensus.auto.constants import CLEAR
 from conclust.consensus.auto.number import Support, alternatives_of, largest_number
 from conclust.consensus.auto.trees import Bounds, Trees
 from conclust.consensus.auto.witnesses import Candidate, Witnesses
 from conclust.consensus.mixture.multinomial import Components
 from conclust.exceptions import InputError
-
-if TYPE_CHECKING:
-    from conclust.words.reason import Other, Reason
 
 # Evidence of clusters that are not a cut of a tree.
 WITNESSES = "witnesses"
@@ -138,22 +134,16 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
         return _by_trees(trees, n_clusters)
     witnesses = Witnesses(trees.ensemble)
     largest = min(trees.max_clusters or largest_number(trees.ensemble), trees.n_objects)
-    found = witnesses.starts(trees, 1, largest)
-    for n_starts, n_rounds in STAGES:
-        found = witnesses.searched(found, n_starts, n_rounds)
-        best = _best_of_each(found)
+    for at, best in enumerate(witnesses.searched(trees, 1, largest)):
         testimony = _testimony(trees, best, witnesses.typical)
         # Before EM, the number of clusters may be one too large.
-        counts = testimony.counts if n_starts else testimony.clear is None
+        counts = testimony.counts if at else testimony.clear is None
         if like is None and not counts:
             return replace(_by_trees(trees, n_clusters), testimony=testimony)
     shown = testimony.n_clusters
     K = trees.bounds.nearest(shown) if n_clusters is None else n_clusters
     if K not in best:
-        found = witnesses.starts(trees, K, K)
-        for n_starts, n_rounds in STAGES:
-            found = witnesses.searched(found, n_starts, n_rounds)
-        best = _best_of_each(found)
+        *_, best = witnesses.searched(trees, K, K)
     decision = Decision(
         K,
         "partitions" if n_clusters is None else "given",
@@ -168,14 +158,6 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
         return decision
     labels = best[K].labels
     return replace(decision, labels=labels, components=witnesses.distributions(labels))
-
-
-def _best_of_each(found: list[Candidate]) -> dict[int, Candidate]:
-    """Return the most probable partition into each number of clusters, the most probable number first."""
-    best: dict[int, Candidate] = {}
-    for one in sorted(found, key=lambda one: (-one.likelihood, one.n_clusters)):
-        best.setdefault(one.n_clusters, one)
-    return best
 
 
 def _testimony(trees: Trees, best: dict[int, Candidate], typical: float) -> Testimony:
@@ -260,61 +242,3 @@ def kept_by_constraints(decision: Decision, found: int, trees: Trees, bounds: Bo
     if decision.n_clusters == K:
         return decision
     return replace(decision, n_clusters=K, constrained=K)
-
-
-def reason_of(decision: Decision) -> Reason:
-    """Return the reason for the number of clusters: why, and which other numbers are worth a look."""
-    from conclust.words.reason import Other, Reason, as_well_supported
-
-    K, shown = decision.n_clusters, decision.shown
-    others: list[Other] = []
-    if decision.by == "given":
-        specks = count(len(decision.specks), "object")
-        more = f"; {specks} in groups too small to be clusters went to others (specks_)"
-        why = f"this number was given{more if decision.specks else ''}"
-        alike = Other("the clusterings alone suggest the same number", ())
-        return Reason(K, why, (_suggested(shown) if shown != K else alike,))
-    if decision.near and K == 1:
-        best = decision.near[0]
-        others.append(Other(f"the best division has {best} clusters", (best,)))
-    elif decision.near:
-        others.append(as_well_supported(decision.near))
-    elif decision.alternatives:
-        second = decision.alternatives[0]
-        others.append(Other(f"the next best number is {second}", (second,)))
-    of_points = decision.by == "points"
-    if of_points and shown not in (K, *decision.near, *decision.alternatives[:1]):
-        others.append(_suggested(shown))
-    why = decision.of_points or _why_by_partitions(decision)
-    if decision.constrained is not None:
-        why = f"the constraints require this number; without them, {why}"
-    return Reason(K, why, tuple(others), testable=of_points)
-
-
-def _suggested(shown: int) -> Other:
-    """Return the number of the clusterings alone."""
-    from conclust.words.reason import Other
-
-    if shown == 1:
-        return Other("the clusterings alone suggest one cluster", ())
-    return Other(f"the clusterings alone suggest {shown}", (shown,))
-
-
-def _why_by_partitions(decision: Decision) -> str:
-    testimony, K = decision.testimony, decision.shown
-    if testimony is None:
-        return "no object is in a cluster of any partition"
-    if not decision.supports and decision.components is not None:
-        if K == 1:
-            return "no clusters explain the labels of the clusterings better, if these are independent of each other"
-        return (
-            f"this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood "
-            f"{testimony.gain:,.0f} above one cluster)"
-        )
-    if K == 1:
-        return "the finer clusterings cut through every border"
-    support = max(decision.supports, key=lambda support: support.support).support
-    return (
-        f"this is the most stable division in the tree of the clusterings (support {support:.2f}), which divide it further "
-        "themselves"
-    )

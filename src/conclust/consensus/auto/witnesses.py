@@ -7,7 +7,7 @@ pays for each cluster. It is maximised over cuts of the trees, members, and the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from scipy.special import gammaln
 
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.constants import FINER, MEMBERS, PRIOR
+from conclust.consensus.auto.constants import FINER, MEMBERS, PRIOR, STAGES
 from conclust.consensus.auto.trees import Trees
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
@@ -140,16 +140,31 @@ class Witnesses:
         counting = self.members.partition_weights > 0
         return float(np.median(self.members.cluster_counts[counting]))
 
-    def searched(self, found: list[Candidate], n_starts: int, n_rounds: int) -> list[Candidate]:
-        """Return partitions, and those that EM finds from the most probable, of all and of those no finer than the median member."""
-        ordered = sorted(found, key=lambda one: -one.likelihood)
-        coarse = [one for one in ordered if one.n_clusters <= self.typical]
-        seen = {one.labels.tobytes(): one for one in found}
-        starts = {one.labels.tobytes(): one for one in (*ordered[:n_starts], *coarse[:n_starts])}
-        for start in starts.values():
-            one = self.improved(start.labels, n_rounds)
-            seen[one.labels.tobytes()] = one
-        return list(seen.values())
+    def searched(self, trees: Trees, smallest: int, largest: int) -> Iterator[dict[int, Candidate]]:
+        """Yield the most probable partition into each number of clusters: first of the starts, then after each stage of EM.
+
+        EM begins from the most probable partitions of all, and from those no finer than the median member. Numbers go from
+        `smallest` to `largest`, the most probable one first.
+        """
+        found = {one.labels.tobytes(): one for one in self.starts(trees, smallest, largest)}
+        for n_starts, n_rounds in STAGES:
+            ordered = sorted(found.values(), key=lambda one: (-one.likelihood, one.n_clusters))
+            coarse = [one for one in ordered if one.n_clusters <= self.typical]
+            starts = {
+                one.labels.tobytes(): one for one in (*ordered[:n_starts], *coarse[:n_starts])
+            }
+            for start in starts.values():
+                one = self.improved(start.labels, n_rounds)
+                found[one.labels.tobytes()] = one
+            yield _best_of_each(found.values())
+
+
+def _best_of_each(found: Iterable[Candidate]) -> dict[int, Candidate]:
+    """Return the most probable partition into each number of clusters, the most probable number first."""
+    best: dict[int, Candidate] = {}
+    for one in sorted(found, key=lambda one: (-one.likelihood, one.n_clusters)):
+        best.setdefault(one.n_clusters, one)
+    return best
 
 
 def _of_sizes(sizes: Ints) -> float:
