@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from conclust._arrays.ratios import ratio
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.constants import MOST
+from conclust.consensus.auto.constants import MOST, SHORTEST
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import one_hot
 from conclust.trees.dendrogram import clusters_at, lifetimes
@@ -50,14 +50,10 @@ class Straddling:
     """
 
     def __init__(self, ensemble: Ensemble, partitions: Ints) -> None:
-        partition_of = ensemble.column_partitions
-        examined = np.zeros(ensemble.n_partitions, dtype=np.bool_)
-        examined[partitions] = True
-        columns = np.flatnonzero(examined[partition_of])
-        self._ensemble, self._columns = ensemble, columns
-        self._partition_of = partition_of[columns]
-        self._weights = ensemble.partition_weights[self._partition_of]
-        self._present = ensemble.present.astype(np.float64) if ensemble.has_missing else None
+        fine = ensemble.subset(partitions=partitions)
+        self._ensemble, self._partition_of = fine, fine.column_partitions
+        self._weights = fine.partition_weights[self._partition_of]
+        self._present = fine.present.astype(np.float64) if fine.has_missing else None
 
     def of(self, labels: Ints) -> float:
         """Return the straddling of a partition.
@@ -100,11 +96,10 @@ class Straddling:
         """Return how many objects, or how much membership, each cluster shares with each column (K, n_columns)."""
         ensemble = self._ensemble
         if ensemble.is_soft:
-            shared = (one_hot(labels, K).T.tocsr() @ ensemble.indicator).toarray()
-            return np.asarray(shared)[:, self._columns]
-        sums = np.empty((len(ensemble.column_partitions), K))
+            return np.asarray((one_hot(labels, K).T.tocsr() @ ensemble.indicator).toarray())
+        sums = np.empty((len(self._partition_of), K))
         cluster_sums(ensemble.label_view, None, labels, sums)
-        return np.ascontiguousarray(sums[self._columns].T)
+        return np.ascontiguousarray(sums.T)
 
     def _observed(self, labels: Ints, K: int) -> NDArray[Any]:
         """Return how many objects of each cluster the partition of each column has observed."""
@@ -172,7 +167,7 @@ def best_number(
     best, number = 0.0, 1
     for at in np.argsort(-lives, kind="stable"):
         life, K = float(lives[at]), int(at) + 2
-        if life <= best:  # the support of later numbers is at most their lifetime
+        if life <= max(best, SHORTEST):  # the support of later numbers is at most their lifetime
             break
         across = min(straddling.of(clusters_at(tree, K)) for tree in trees)
         supports.append(Support(K, life, across, life - across))

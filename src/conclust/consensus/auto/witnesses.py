@@ -8,7 +8,6 @@ pays for each cluster. It is maximised over cuts of the trees, members, and the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from conclust.consensus.auto.constants import FINER, MEMBERS, PRIOR, STAGES
 from conclust.consensus.auto.trees import Trees
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import MISSING, canonical_labels, over_partitions
+from conclust.ensemble.labels import canonical_labels, over_partitions
 from conclust.spectra.gram import IndicatorProducts
 from conclust.trees.dendrogram import clusters_at
 
@@ -182,12 +181,7 @@ def nearest(components: Components, ensemble: Ensemble) -> Ints:
 
 
 def most_probable(ensemble: Ensemble) -> Ensemble:
-    """Return an ensemble of hard members: of soft ones, the most probable cluster of each object."""
+    """Return an ensemble of hard members: of soft ones, the most probable cluster of each object, by its number."""
     if not ensemble.is_soft:
         return ensemble
-    memberships, offsets = ensemble.indicator, ensemble.offsets
-    columns = []
-    for first, last in pairwise(offsets):
-        of_member = memberships[:, first:last].toarray()
-        columns.append(np.where(of_member.any(axis=1), of_member.argmax(axis=1), MISSING))
-    return Ensemble(np.column_stack(columns), weights=ensemble.weights)
+    return Ensemble.numbered(ensemble.codes, ensemble.names, ensemble.weights)
