@@ -7,7 +7,7 @@ PRIOR = 0.5
 # Members among the starts of EM; cuts into more clusters than given, from which EM begins, too.
 MEMBERS, FINER = 20, 2
 # Stages of the search: how many of the most probable partitions begin EM, and its rounds. After each, the gate is looked at.
-STAGES = ((0, 0), (1, 1), (5, 2), (1, 8))
+STAGES = ((0, 0), (1, 1), (10, 2), (1, 8))
 # Support of a number in the trees from which it is clear; .08 to .15 give nearly the same.
 CLEAR = 0.1
 # Largest number of clusters that is considered if none is given, and the shortest lifetime in the trees: 0 gives the same.

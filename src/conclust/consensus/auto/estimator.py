@@ -271,7 +271,7 @@ class AutoConsensus(PlacingClusterer):
     @property
     def reason_parts(self) -> Reason:
         """The reason for the number of clusters, in its parts."""
-        from conclust.words.reason import reason_of
+        from conclust.consensus.auto.reason import reason_of
 
         check_is_fitted(self)
         given, found, reason = self.n_clusters, self.n_clusters_, reason_of(self._decision)
