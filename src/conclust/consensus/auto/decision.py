@@ -7,8 +7,7 @@ from typing import Literal, NamedTuple
 
 from conclust._progress import stage
 from conclust._types import Ints
-from conclust.consensus.auto.constants import CLEAR
-from conclust.consensus.auto.number import Support, alternatives_of, largest_number
+from conclust.consensus.auto.number import CLEAR, Support, alternatives_of, largest_number
 from conclust.consensus.auto.trees import Bounds, Trees
 from conclust.consensus.auto.witnesses import Candidate, Witnesses
 from conclust.consensus.mixture.multinomial import Components

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.auto.constants import SAME_CLUSTER
+from conclust.consensus.auto.number import SAME_CLUSTER
 from conclust.consensus.linkage.constrained import grown
 from conclust.consensus.linkage.fewer import coloured_units, dissolved_to, separated, settled
 from conclust.trees.dendrogram import cut, from_merges

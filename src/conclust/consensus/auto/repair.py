@@ -14,7 +14,6 @@ from itertools import combinations_with_replacement, pairwise, product
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.auto.constants import PIECES, TYPICAL
 from conclust.consensus.auto.merging import (
     Merges,
     Units,
@@ -23,6 +22,7 @@ from conclust.consensus.auto.merging import (
     merged_settled,
     merged_to,
 )
+from conclust.consensus.auto.number import PIECES, TYPICAL
 from conclust.consensus.auto.votes import votes_for
 from conclust.consensus.constraints import Constraints
 from conclust.ensemble import Ensemble

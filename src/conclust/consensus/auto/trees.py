@@ -11,8 +11,13 @@ import numpy as np
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.constants import EQUAL_ROWS
-from conclust.consensus.auto.number import Straddling, Support, best_number, fine_partitions
+from conclust.consensus.auto.number import (
+    EQUAL_ROWS,
+    Straddling,
+    Support,
+    best_number,
+    fine_partitions,
+)
 from conclust.consensus.auto.votes import (
     certain_clusters,
     clusters_with_most_votes,

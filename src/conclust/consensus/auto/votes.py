@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from conclust._arrays.ratios import shares_of_rows
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.constants import STEEPNESS
+from conclust.consensus.auto.number import STEEPNESS
 from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
 from conclust.similarity.certainty import ClusterSpread

@@ -15,7 +15,7 @@ from scipy.special import gammaln
 
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.constants import FINER, MEMBERS, PRIOR, STAGES
+from conclust.consensus.auto.number import FINER, MEMBERS, PRIOR, STAGES
 from conclust.consensus.auto.trees import Trees
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
