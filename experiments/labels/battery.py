@@ -17,8 +17,10 @@ from unittest.mock import patch
 import numpy as np
 
 from conclust import EAC, LWEA, PCC, AutoConsensus, BayesEstimate
-from conclust.consensus.auto import decision, number, witnesses
+from conclust.consensus.auto import decision, number, trees, witnesses
+from conclust.consensus.auto.number import best_number
 from conclust.metrics import adjusted_rand_index
+from conclust.trees.dendrogram import clusters_at
 from experiments.labels.pools import Pool, pools_of
 from experiments.output import Row, options, show, stopwatch, write
 
@@ -35,16 +37,30 @@ METHODS: dict[str, Callable[[], object]] = {
 }
 # What replaces each part of the default.
 PARTS = {
-    "the law": (),
-    "always witnesses": ((decision.Testimony, "counts", property(lambda testimony: True)),),
-    "never witnesses": ((decision.Testimony, "counts", property(lambda testimony: False)),),
-    "the median member": ((decision, "typical_number", lambda trees: np.inf),),
-    "how members explain each other": ((witnesses.Witnesses, "explained", lambda *_: 0.0),),
-    "borders of a coarser number": ((decision, "_borders", lambda trees, best: (0.0, 1)),),
-    "EM": ((witnesses, "_STARTS", 0), (witnesses, "_BEST", 0)),
-    "straddling": ((number, "_plain", lambda life, across: life),),
-    "the plain part of a lifetime": ((number, "_PLAIN", np.inf),),
-    "evenness": ((number, "_EVEN", 1e-9),),
+    "nothing": (),
+    "the trees": (
+        (decision.Testimony, "counts", property(lambda testimony: True)),
+        (decision, "CLEAR", np.inf),
+    ),
+    "the witnesses": ((decision.Testimony, "counts", property(lambda testimony: False)),),
+    "the median member": ((witnesses.Witnesses, "typical", property(lambda members: np.inf)),),
+    "clear support": ((decision, "CLEAR", np.inf),),
+    "EM": ((witnesses, "STAGES", ((0, 0), (1, 0))),),
+    "members as starts": ((witnesses, "MEMBERS", 0),),
+    "straddling": ((number.Straddling, "of", lambda straddling, labels: 0.0),),
+    "lifetime": ((number, "lifetimes", lambda tree: np.ones(len(tree))),),
+    "straddling in the second tree": (
+        (trees, "best_number", lambda members, both, *rest: best_number(members, both[:1], *rest)),
+    ),
+    "the choice of the tree": (
+        (
+            trees.Trees,
+            "cut_at",
+            lambda self, K: self.cut_along(
+                clusters_at(self.matrices[trees.CERTAIN], min(K, self.n_objects))
+            ),
+        ),
+    ),
 }
 
 

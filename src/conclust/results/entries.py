@@ -120,9 +120,7 @@ def _with(**entries: Form) -> Form:
     return form
 
 
-_SUPPORT = _with(
-    n_clusters=_whole, lifetime=_number, straddling=_number, evenness=_number, support=_number
-)
+_SUPPORT = _with(n_clusters=_whole, lifetime=_number, straddling=_number, support=_number)
 _CURVE = _object_of(_numbers)
 # How a number of clusters was chosen: the whole record of `select`, and part of the record of other commands.
 _SELECTION: dict[str, Form] = {

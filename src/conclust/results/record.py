@@ -24,7 +24,7 @@ from conclust.selection import Selection
 IMPUTED = {"mean": "mean", "median": "median", "most_frequent": "most frequent value"}
 """What ``--impute`` puts into an empty cell, in words."""
 
-_SUPPORT = ("lifetime", "straddling", "evenness", "support")
+_SUPPORT = ("lifetime", "straddling", "support")
 _FIGURES = ("reason", "number_by", "objective", "kkt_residual", "n_iter", "converged", "solver")
 
 

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-import numpy as np
+from typing import Literal, NamedTuple
 
 from conclust._progress import stage
 from conclust._types import Ints
-from conclust._validation import count
-from conclust.consensus.auto.number import NO_BORDER, Support, alternatives_of, largest_number
+from conclust.consensus.auto.number import CLEAR, Support, alternatives_of, largest_number
 from conclust.consensus.auto.trees import Bounds, Trees
 from conclust.consensus.auto.witnesses import Candidate, Witnesses
 from conclust.consensus.mixture.multinomial import Components
 from conclust.exceptions import InputError
-
-if TYPE_CHECKING:
-    from conclust.words.reason import Other, Reason
 
 # Evidence of clusters that are not a cut of a tree.
 WITNESSES = "witnesses"
@@ -35,13 +29,8 @@ class Testimony:
         Logarithm of its likelihood, less that of one cluster.
     typical : float
         Median number of clusters of the members.
-    explained : float
-        Log-likelihood of the members by it, less that of each by the others (`Witnesses.explained`).
-    straddling : float
-        Extent to which the members straddle its borders.
-    borders : int
-        A smaller number of clusters that lives longer in the trees and whose borders are no more straddled than borders may be,
-        while those of the partition are; 1 if there is none.
+    clear : int or None
+        A number of clusters with clear support in the trees, if it is smaller, or if this one is 1.
     near : tuple of int
         Other numbers whose best partitions are nearly as probable, best first: within a unit of the logarithm per member.
     """
@@ -49,15 +38,13 @@ class Testimony:
     n_clusters: int
     gain: float
     typical: float
-    explained: float
-    straddling: float
-    borders: int
+    clear: int | None
     near: tuple[int, ...]
 
     @property
     def counts(self) -> bool:
         """Whether the members are witnesses: if not, they are cuts of something coarser."""
-        return self.n_clusters <= self.typical and self.explained >= 0.0 and self.borders == 1
+        return self.n_clusters <= self.typical and self.clear is None
 
 
 class Division(NamedTuple):
@@ -142,53 +129,47 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
         return Decision(1, "partitions", 1)
     refuse_impossible(n_clusters, trees, trees.bounds)
     stage("number of clusters")
+    if like not in (None, WITNESSES):
+        return _by_trees(trees, n_clusters)
     witnesses = Witnesses(trees.ensemble)
     largest = min(trees.max_clusters or largest_number(trees.ensemble), trees.n_objects)
-    found = witnesses.candidates(trees, 1, largest)
-    order = sorted(found, key=lambda K: (-found[K].likelihood, K))
-    best = found[order[0]]
-    allowed = best.likelihood - trees.ensemble.n_partitions
-    testimony = Testimony(
-        best.n_clusters,
-        best.likelihood - found[1].likelihood,
-        typical_number(trees),
-        witnesses.explained(best.labels),
-        *_borders(trees, best),
-        tuple(K for K in order[1:] if found[K].likelihood >= allowed),
-    )
-    if not (testimony.counts if like is None else like == WITNESSES):
-        return replace(_by_trees(trees, n_clusters), testimony=testimony)
-    K = trees.bounds.nearest(best.n_clusters) if n_clusters is None else n_clusters
-    if K not in found:
-        found = witnesses.candidates(trees, K, K)
+    for at, best in enumerate(witnesses.searched(trees, 1, largest)):
+        testimony = _testimony(trees, best, witnesses.typical)
+        # Before EM, the number of clusters may be one too large.
+        counts = testimony.counts if at else testimony.clear is None
+        if like is None and not counts:
+            return replace(_by_trees(trees, n_clusters), testimony=testimony)
+    shown = testimony.n_clusters
+    K = trees.bounds.nearest(shown) if n_clusters is None else n_clusters
+    if K not in best:
+        *_, best = witnesses.searched(trees, K, K)
     decision = Decision(
         K,
         "partitions" if n_clusters is None else "given",
-        best.n_clusters,
+        shown,
         testimony,
         alternatives=testimony.near if n_clusters is None else (),
         given=n_clusters,
         at_most=trees.max_clusters,
-        constrained=None if K in (n_clusters, best.n_clusters) else K,
+        constrained=None if K in (n_clusters, shown) else K,
     )
-    if K not in found:  # objects that no member separates
+    if K not in best:  # objects that no member separates
         return decision
-    one = found[K]
-    components = one.components or witnesses.distributions(one.labels)
-    return replace(decision, labels=one.labels, components=components)
+    labels = best[K].labels
+    return replace(decision, labels=labels, components=witnesses.distributions(labels))
 
 
-def _borders(trees: Trees, best: Candidate) -> tuple[float, int]:
-    """Return how far the members straddle a partition, and a coarser number with better borders, or 1."""
-    straddling, K, shown = trees.straddled(best.labels), best.n_clusters, trees.n_clusters_shown
-    crossed = straddling > NO_BORDER and trees.lifetime(shown) > trees.lifetime(K)
-    return straddling, shown if crossed and shown < K else 1
-
-
-def typical_number(trees: Trees) -> float:
-    """Return the median number of clusters of the members that count."""
-    members = trees.ensemble
-    return float(np.median(members.cluster_counts[members.partition_weights > 0]))
+def _testimony(trees: Trees, best: dict[int, Candidate], typical: float) -> Testimony:
+    first, *others = best.values()
+    shown, allowed = trees.n_clusters_shown, first.likelihood - trees.ensemble.n_partitions
+    is_clear = max((one.support for one in trees.supports), default=0.0) > CLEAR
+    return Testimony(
+        first.n_clusters,
+        first.likelihood - best[1].likelihood,
+        typical,
+        shown if is_clear and (shown < first.n_clusters or first.n_clusters == 1) else None,
+        tuple(one.n_clusters for one in others if one.likelihood >= allowed),
+    )
 
 
 def decision_on(trees: Trees, n_clusters: int, labels: Ints | None) -> Decision:
@@ -260,61 +241,3 @@ def kept_by_constraints(decision: Decision, found: int, trees: Trees, bounds: Bo
     if decision.n_clusters == K:
         return decision
     return replace(decision, n_clusters=K, constrained=K)
-
-
-def reason_of(decision: Decision) -> Reason:
-    """Return the reason for the number of clusters: why, and which other numbers are worth a look."""
-    from conclust.words.reason import Other, Reason, as_well_supported
-
-    K, shown = decision.n_clusters, decision.shown
-    others: list[Other] = []
-    if decision.by == "given":
-        specks = count(len(decision.specks), "object")
-        more = f"; {specks} in groups too small to be clusters went to others (specks_)"
-        why = f"this number was given{more if decision.specks else ''}"
-        alike = Other("the clusterings alone suggest the same number", ())
-        return Reason(K, why, (_suggested(shown) if shown != K else alike,))
-    if decision.near and K == 1:
-        best = decision.near[0]
-        others.append(Other(f"the best division has {best} clusters", (best,)))
-    elif decision.near:
-        others.append(as_well_supported(decision.near))
-    elif decision.alternatives:
-        second = decision.alternatives[0]
-        others.append(Other(f"the next best number is {second}", (second,)))
-    of_points = decision.by == "points"
-    if of_points and shown not in (K, *decision.near, *decision.alternatives[:1]):
-        others.append(_suggested(shown))
-    why = decision.of_points or _why_by_partitions(decision)
-    if decision.constrained is not None:
-        why = f"the constraints require this number; without them, {why}"
-    return Reason(K, why, tuple(others), testable=of_points)
-
-
-def _suggested(shown: int) -> Other:
-    """Return the number of the clusterings alone."""
-    from conclust.words.reason import Other
-
-    if shown == 1:
-        return Other("the clusterings alone suggest one cluster", ())
-    return Other(f"the clusterings alone suggest {shown}", (shown,))
-
-
-def _why_by_partitions(decision: Decision) -> str:
-    testimony, K = decision.testimony, decision.shown
-    if testimony is None:
-        return "no object is in a cluster of any partition"
-    if not decision.supports and decision.components is not None:
-        if K == 1:
-            return "no clusters explain the labels of the clusterings better, if these are independent of each other"
-        return (
-            f"this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood "
-            f"{testimony.gain:,.0f} above one cluster)"
-        )
-    if K == 1:
-        return "the finer clusterings cut through every border"
-    support = max(decision.supports, key=lambda support: support.support).support
-    return (
-        f"this is the most stable division in the tree of the clusterings (support {support:.2f}), which divide it further "
-        "themselves"
-    )

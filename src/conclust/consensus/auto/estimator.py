@@ -13,7 +13,7 @@ from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.consensus.auto.decision import Decision, decide, reason_of
+from conclust.consensus.auto.decision import Decision, decide
 from conclust.consensus.auto.model import Placed, VotingModel, place
 from conclust.consensus.auto.number import Support
 from conclust.consensus.auto.trees import Trees, grow
@@ -33,19 +33,17 @@ class AutoConsensus(PlacingClusterer):
 
     The consensus is the partition under which the labels of the members are most probable, if each member is an independent
     witness of it; it is one cluster if no clusters make them more probable. Members are no witnesses but cuts of something
-    coarser if that partition has more clusters than the median member, if they explain each other better than it explains
-    them, or if they cross its borders and not those of a coarser one: then the borders that the trees of co-association show
-    determine the clusters.
+    coarser if that partition has more clusters than the median member, or if the trees of co-association clearly show a smaller
+    number: then the borders that the trees show determine the clusters.
 
     The probability is the integrated classification likelihood: labels are independent within a cluster, with any
     distribution (Jeffreys' prior), and all sizes of clusters are equally probable. It is maximised over cuts of two trees,
     members, and the partitions that EM finds from the best of these. The trees are grown by average linkage on the
     similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`), the second weights clusters by their
     certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
-    (:func:`conclust.weighting.certainty_weights`). The borders that they show have the longest lifetime in the first tree, less the
-    extent to which clusters of the members straddle them; clusters of uneven sizes count less. The second tree is cut unless the
-    borders of the first are clearly less straddled. With `n_clusters`, the same decision is taken without it, and the most probable
-    partition, or the cut, has that number. Objects outside the trees, and new ones, are placed by the same distributions, or in the
+    (:func:`conclust.weighting.certainty_weights`). The support of a number is its lifetime in the first tree, less the extent to which
+    clusters of the members straddle its borders in the tree where that is least, which is cut; it is clear above .1. With `n_clusters`,
+    the same decision is taken without it, and the most probable partition, or the cut, has that number. Objects outside the trees, and new ones, are placed by the same distributions, or in the
     cluster of the highest mean similarity.
 
     Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. An
@@ -106,7 +104,7 @@ class AutoConsensus(PlacingClusterer):
         with more evidence than one cluster. Empty if there are none, or if the number was given.
     supports_ : list of Support
         The support of the numbers of clusters that were considered (``n_clusters``, ``lifetime``, ``straddling``,
-        ``evenness``, ``support``), by decreasing lifetime. The list ends where no further number could win. It is empty if
+        ``support``), by decreasing lifetime. The list ends where no further number could win. It is empty if
         the partitions are witnesses.
     reason_ : str
         Reason for the number of clusters: the number, why, and what to do next.
@@ -273,6 +271,8 @@ class AutoConsensus(PlacingClusterer):
     @property
     def reason_parts(self) -> Reason:
         """The reason for the number of clusters, in its parts."""
+        from conclust.consensus.auto.reason import reason_of
+
         check_is_fitted(self)
         given, found, reason = self.n_clusters, self.n_clusters_, reason_of(self._decision)
         if given is None or found >= given:

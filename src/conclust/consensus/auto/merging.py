@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
+from conclust.consensus.auto.number import SAME_CLUSTER
 from conclust.consensus.linkage.constrained import grown
 from conclust.consensus.linkage.fewer import coloured_units, dissolved_to, separated, settled
 from conclust.trees.dendrogram import cut, from_merges
-
-# Dissimilarities are in [0, 2], and up to this value most pairs of objects are in the same cluster.
-SAME_CLUSTER = 1.5
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,9 @@ from conclust._types import Floats, Ints
 from conclust.consensus.auto.decision import WITNESSES, Decision, kept_by_constraints
 from conclust.consensus.auto.parts import Parts, exchange, share_rows
 from conclust.consensus.auto.repair import repair
-from conclust.consensus.auto.trees import ALIKE, Bounds, CutOfTree, Trees
+from conclust.consensus.auto.trees import CERTAIN, Bounds, CutOfTree, Trees
 from conclust.consensus.auto.votes import clusters_with_most_votes
-from conclust.consensus.auto.witnesses import most_probable
+from conclust.consensus.auto.witnesses import nearest
 from conclust.consensus.constraints import Constraints
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
@@ -67,14 +67,16 @@ class VotingModel:
         for begin in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(begin, begin + _ROWS_AT_ONCE)
             indicator = indicator_of(codes[rows], self.offsets)
-            of_classes = None if self.classes is None else self.classes.place(codes[rows])
+            own = None
+            if self.classes is not None:
+                own = self.classes.nearest(indicator.__matmul__)
+                own[np.diff(indicator.indptr) == 0] = 0
             if self.parts is not None:
-                before = None if of_classes is None else of_classes.argmax(axis=1)
-                result[rows] = self.parts.rows(indicator, before)
+                result[rows] = self.parts.rows(indicator, own)
                 continue
             shares = shares_of_rows(indicator @ self.votes)
-            if of_classes is not None:
-                exchange(shares, of_classes.argmax(axis=1))
+            if own is not None:
+                exchange(shares, own)
             result[rows] = shares
         return result
 
@@ -84,7 +86,7 @@ class VotingModel:
             return self.rows(ensemble.codes)
         shares = shares_of_rows(ensemble.indicator @ self.votes)
         if self.classes is not None:
-            exchange(shares, self.classes.nearest(most_probable(ensemble)))
+            exchange(shares, nearest(self.classes, ensemble))
         return shares
 
     def keep(self, clusters: Ints) -> VotingModel:
@@ -143,7 +145,7 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     if not trees.n_objects:
         model = VotingModel(offsets, np.ones((int(offsets[-1]), 1)))
         membership = np.ones((ensemble.n_samples, 1))
-        return Placed(membership, model, np.empty((0, 4)), ALIKE, 0.0, decision)
+        return Placed(membership, model, np.empty((0, 4)), CERTAIN, 0.0, decision)
     chosen = _cut_of(trees, decision)
     tree, classes = trees.matrices[chosen.evidence], decision.components
     evidence = chosen.evidence if classes is None else WITNESSES
@@ -154,7 +156,7 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     if before is None:
         before = clusters_of(trees, decision)
     if classes is not None:
-        of_classes = classes.nearest(most_probable(ensemble))
+        of_classes = nearest(classes, ensemble)
         classes = classes.keep(
             of_classes[np.unique(canonical_labels(of_classes), return_index=True)[1]]
         )
@@ -194,7 +196,7 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
 def clusters_of(trees: Trees, decision: Decision) -> Ints:
     """Return the clusters of all objects without constraints, numbered by first appearance."""
     if decision.components is not None:
-        return canonical_labels(decision.components.nearest(most_probable(trees.whole)))
+        return canonical_labels(nearest(decision.components, trees.whole))
     votes = _cut_of(trees, decision).votes
     return canonical_labels(clusters_with_most_votes(trees.whole, votes))
 

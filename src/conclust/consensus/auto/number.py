@@ -1,4 +1,4 @@
-"""The number of clusters by the borders that trees show: a long lifetime, few straddled borders, even clusters."""
+"""The number of clusters by the borders that trees show: a long lifetime and few straddled borders."""
 
 from __future__ import annotations
 
@@ -14,6 +14,26 @@ from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import one_hot
 from conclust.trees.dendrogram import clusters_at, lifetimes
+
+# The constants of the default on labels: experiments/labels/README.md says what they were settled on.
+# Jeffreys' prior of a distribution of labels.
+PRIOR = 0.5
+# Members among the starts of EM; cuts into more clusters than given, from which EM begins, too.
+MEMBERS, FINER = 20, 2
+# Stages of the search: how many of the most probable partitions begin EM, and its rounds. After each, the gate is looked at.
+STAGES = ((0, 0), (1, 1), (10, 2), (1, 8))
+# Support of a number in the trees from which it is clear; .08 to .15 give nearly the same.
+CLEAR = 0.1
+# Largest number of clusters that is considered if none is given, and the shortest lifetime in the trees: 0 gives the same.
+MOST, SHORTEST = 60, 0.005
+# Partitions are weighted by this power of their certainty (experiments/default/weights.py).
+STEEPNESS = 2
+# All objects enter the trees if they have few distinct rows of labels, up to this multiple of max_samples.
+EQUAL_ROWS = 10
+# Pieces of the clusters that constraints move, and the rank from which an object is typical of its piece (experiments/answers).
+PIECES, TYPICAL = 30, 0.7
+# Dissimilarities of units are in [0, 2], and up to this value most pairs of objects are in the same cluster.
+SAME_CLUSTER = 1.5
 
 
 def fine_partitions(ensemble: Ensemble) -> Ints:
@@ -49,14 +69,10 @@ class Straddling:
     """
 
     def __init__(self, ensemble: Ensemble, partitions: Ints) -> None:
-        partition_of = ensemble.column_partitions
-        examined = np.zeros(ensemble.n_partitions, dtype=np.bool_)
-        examined[partitions] = True
-        columns = np.flatnonzero(examined[partition_of])
-        self._ensemble, self._columns = ensemble, columns
-        self._partition_of = partition_of[columns]
-        self._weights = ensemble.partition_weights[self._partition_of]
-        self._present = ensemble.present.astype(np.float64) if ensemble.has_missing else None
+        fine = ensemble.subset(partitions=partitions)
+        self._ensemble, self._partition_of = fine, fine.column_partitions
+        self._weights = fine.partition_weights[self._partition_of]
+        self._present = fine.present.astype(np.float64) if fine.has_missing else None
 
     def of(self, labels: Ints) -> float:
         """Return the straddling of a partition.
@@ -99,11 +115,10 @@ class Straddling:
         """Return how many objects, or how much membership, each cluster shares with each column (K, n_columns)."""
         ensemble = self._ensemble
         if ensemble.is_soft:
-            shared = (one_hot(labels, K).T.tocsr() @ ensemble.indicator).toarray()
-            return np.asarray(shared)[:, self._columns]
-        sums = np.empty((len(ensemble.column_partitions), K))
+            return np.asarray((one_hot(labels, K).T.tocsr() @ ensemble.indicator).toarray())
+        sums = np.empty((len(self._partition_of), K))
         cluster_sums(ensemble.label_view, None, labels, sums)
-        return np.ascontiguousarray(sums[self._columns].T)
+        return np.ascontiguousarray(sums.T)
 
     def _observed(self, labels: Ints, K: int) -> NDArray[Any]:
         """Return how many objects of each cluster the partition of each column has observed."""
@@ -111,20 +126,6 @@ class Straddling:
             sizes = np.bincount(labels, minlength=K)
             return np.repeat(sizes[:, np.newaxis], len(self._partition_of), axis=1)
         return np.asarray(one_hot(labels, K).T.tocsr() @ self._present)[:, self._partition_of]
-
-
-# Settled on blobs, clouds and shapes of seeds 0 to 2 and on real sets, by k-means members (experiments/default/README.md).
-# Borders with a straddling above this, relative to chance, do not count: clouds of points without clusters
-# have .09 to .9 at their best number.
-NO_BORDER = 0.15
-# Only the part of a lifetime above this counts, even if all partitions err at the borders.
-_PLAIN = 0.25
-# Lifetime less straddling up to which there is one cluster.
-_NOTHING = 0.02
-# A border that cuts off a few objects carries little information about the number of clusters among the others: below this
-# evenness, support falls in proportion. Settled on three feature sets, too.
-_EVEN = 0.75
-_MOST = 60
 
 
 @dataclass(frozen=True)
@@ -139,17 +140,13 @@ class Support:
         Its lifetime in the tree of evidence accumulation, from 0 to 1.
     straddling : float
         Extent to which fine partitions straddle the borders, relative to chance; the minimum over the trees.
-    evenness : float
-        Evenness of the sizes of the clusters: (exp(entropy) - 1) / (n_clusters - 1), 1 for equal sizes and
-        about 0 where one cluster has nearly all objects.
     support : float
-        The lifetime less the straddling; less in proportion where the evenness is below 3/4.
+        The lifetime, less the straddling.
     """
 
     n_clusters: int
     lifetime: float
     straddling: float
-    evenness: float
     support: float
 
 
@@ -157,7 +154,7 @@ def largest_number(ensemble: Ensemble) -> int:
     """Return the largest number of clusters of a member, at most 60; n only if all members have n clusters of n objects."""
     counts = ensemble.cluster_counts[ensemble.partition_weights > 0]
     fewer = counts[counts < ensemble.n_samples]
-    return min(_MOST, int((fewer if len(fewer) else counts).max()))
+    return min(MOST, int((fewer if len(fewer) else counts).max()))
 
 
 def best_number(
@@ -189,37 +186,13 @@ def best_number(
     best, number = 0.0, 1
     for at in np.argsort(-lives, kind="stable"):
         life, K = float(lives[at]), int(at) + 2
-        if life <= max(best, _NOTHING):  # the support of later numbers is at most their lifetime
+        if life <= max(best, SHORTEST):  # the support of later numbers is at most their lifetime
             break
-        cuts = [clusters_at(tree, K) for tree in trees]
-        straddled = [straddling.of(labels) for labels in cuts]
-        across = min(straddled)
-        even = _evenness(cuts[straddled.index(across)])
-        support = _plain(life, across) * min(1.0, even / _EVEN)
-        supports.append(Support(K, life, across, even, support))
+        across = min(straddling.of(clusters_at(tree, K)) for tree in trees)
+        supports.append(Support(K, life, across, life - across))
         if supports[-1].support > best:
             best, number = supports[-1].support, K
-    return number if are_supported(supports) else 1, supports
-
-
-def _plain(life: float, across: float) -> float:
-    """Return the support before evenness."""
-    return max(life * max(0.0, 1.0 - across / NO_BORDER), life - _PLAIN)
-
-
-def are_supported(supports: list[Support]) -> bool:
-    """Return whether any number has support."""
-    return any(_plain(one.lifetime, one.straddling) > _NOTHING for one in supports)
-
-
-def _evenness(labels: Ints) -> float:
-    """Return (exp(entropy of the sizes) - 1) / (K - 1)."""
-    shares = np.bincount(labels) / len(labels)
-    shares = shares[shares > 0]
-    if len(shares) < 2:
-        return 0.0
-    entropy = -float(shares @ np.log(shares))
-    return float(np.expm1(entropy)) / (len(shares) - 1)
+    return number, supports
 
 
 def alternatives_of(indicated: int, supports: list[Support]) -> tuple[int, ...]:

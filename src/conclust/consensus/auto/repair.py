@@ -22,16 +22,12 @@ from conclust.consensus.auto.merging import (
     merged_settled,
     merged_to,
 )
+from conclust.consensus.auto.number import PIECES, TYPICAL
 from conclust.consensus.auto.votes import votes_for
 from conclust.consensus.constraints import Constraints
 from conclust.ensemble import Ensemble
 from conclust.spectra.gram import IndicatorProducts
 from conclust.trees.dendrogram import cut, from_merges
-
-# Settled by experiments/answers.
-_PIECES = 30
-# An object is typical of its piece from this rank on.
-TYPICAL = 0.7
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +134,7 @@ def pieces_of(
     tree: Floats, labels: Ints, ensemble: Ensemble, counting: Floats
 ) -> tuple[Ints, Floats]:
     """Return the piece of each object, and its rank: how many objects of the piece are less similar to the piece, in [0, 1]."""
-    pieces = _numbered(np.stack([labels, cut(tree, min(_PIECES, len(labels)))]))
+    pieces = _numbered(np.stack([labels, cut(tree, min(PIECES, len(labels)))]))
     return pieces, _ranks(pieces, ensemble, counting)
 
 

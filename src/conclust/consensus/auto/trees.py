@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,7 +11,13 @@ import numpy as np
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.number import Straddling, Support, best_number, fine_partitions
+from conclust.consensus.auto.number import (
+    EQUAL_ROWS,
+    Straddling,
+    Support,
+    best_number,
+    fine_partitions,
+)
 from conclust.consensus.auto.votes import (
     certain_clusters,
     clusters_with_most_votes,
@@ -28,15 +34,11 @@ from conclust.trees.clusterwise import warn_of_pairs
 from conclust.trees.dendrogram import clusters_at, lifetimes
 
 ALIKE, CERTAIN = "all alike", "certain"
-# Difference in straddling, relative to chance, that counts as clear.
-_CLEARLY = 0.02
-# All objects enter the trees if they have few distinct rows of labels, up to this multiple of max_samples.
-_EQUAL_ROWS = 10
 
 
 @dataclass(frozen=True, eq=False)
 class CutOfTree:
-    """A cut into one number of clusters, from the tree whose borders are straddled less.
+    """Clusters of the objects of the trees, which place the others.
 
     Attributes
     ----------
@@ -96,7 +98,6 @@ class Trees:
     counting: Floats = field(repr=False)
     max_clusters: int | None = None
     constraints: Constraints | None = None
-    _cuts: dict[int, CutOfTree] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n_objects(self) -> int:
@@ -140,33 +141,15 @@ class Trees:
     def cut_at(self, n_clusters: int) -> CutOfTree:
         """Cut both trees into a number of clusters, and take the one whose borders are straddled less."""
         K = min(n_clusters, self.n_objects)
-        if K not in self._cuts:
-            self._cuts[K] = self._chosen(
-                {name: clusters_at(tree, K) for name, tree in self.matrices.items()}
-            )
-        return self._cuts[K]
+        cuts = {name: clusters_at(self.matrices[name], K) for name in (CERTAIN, ALIKE)}
+        name = min(cuts, key=lambda name: self._straddling.of(cuts[name]))
+        return replace(self.cut_along(cuts[name]), evidence=name)
 
     def cut_along(self, labels: Ints) -> CutOfTree:
         """Use given clusters of the objects, of shape (n_objects,), instead of a cut."""
-        return self._chosen(dict.fromkeys(self.matrices, labels))
-
-    def _chosen(self, cuts: dict[str, Ints]) -> CutOfTree:
-        members = self.ensemble
-        votes = {name: votes_for(members, labels, self.counting) for name, labels in cuts.items()}
-        across = {
-            name: self._straddling.of(clusters_with_most_votes(members, votes_of_name))
-            for name, votes_of_name in votes.items()
-        }
-        name = less_straddled(across)
-        return CutOfTree(name, across[name], votes[name], cuts[name])
-
-    def cut(self, n_clusters: int) -> Ints:
-        """Return the clusters of the objects, of shape (n_objects,), at a number of clusters."""
-        return self.cut_at(n_clusters).labels
-
-    def straddled(self, labels: Ints) -> float:
-        """Return the extent to which fine members straddle the borders of a partition of the objects."""
-        return self._straddling.of(labels)
+        votes = votes_for(self.ensemble, labels, self.counting)
+        across = self._straddling.of(clusters_with_most_votes(self.ensemble, votes))
+        return CutOfTree(CERTAIN, across, votes, labels)
 
     def lifetime(self, n_clusters: int) -> float:
         """Return the lifetime of a number of clusters in the first tree, from 0 to 1; 0 for one cluster."""
@@ -175,11 +158,6 @@ class Trees:
     @cached_property
     def _lifetimes(self) -> Floats:
         return np.minimum(lifetimes(next(iter(self.matrices.values()))), 1.0)
-
-
-def less_straddled(across: dict[str, float]) -> str:
-    """Return the tree whose borders are straddled less; the certain one if neither is clearly better."""
-    return ALIKE if across[ALIKE] < across[CERTAIN] - _CLEARLY else CERTAIN
 
 
 def grow(
@@ -258,5 +236,5 @@ def _objects(
 
 def _has_few_rows(ensemble: Ensemble, max_samples: int) -> bool:
     """Return whether there are so few distinct rows of labels that trees of all objects cost no more."""
-    few_objects = ensemble.n_samples <= _EQUAL_ROWS * max_samples
+    few_objects = ensemble.n_samples <= EQUAL_ROWS * max_samples
     return few_objects and len(starting_clusters(ensemble)) <= max_samples

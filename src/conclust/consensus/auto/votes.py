@@ -8,14 +8,12 @@ import scipy.sparse as sp
 from conclust._arrays.ratios import shares_of_rows
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
+from conclust.consensus.auto.number import STEEPNESS
 from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
 from conclust.similarity.certainty import ClusterSpread
 from conclust.spectra.gram import IndicatorProducts
 from conclust.weighting.weights import mean_certainty
-
-# Partitions are weighted by this power of their certainty. Settled by experiments/default/weights.py.
-_STEEPNESS = 2
 
 
 def certain_clusters(ensemble: Ensemble, objects: Ints | None = None) -> tuple[Ensemble, Floats]:
@@ -34,7 +32,7 @@ def weighted_by_certainty(
     """Return the ensemble, partitions weighted by their certainty; objects as in `certain_clusters`."""
     part = spread.members
     certainty = mean_certainty(part, spread.certainty(part.partition_weights))
-    steep = part.partition_weights * certainty**_STEEPNESS
+    steep = part.partition_weights * certainty**STEEPNESS
     # Weights are set on the whole ensemble, because a partition may have observed no object of the part.
     return part_of(ensemble.reweighted(within_range(steep)), objects)
 

@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import lower_rows, share_rows
@@ -166,12 +165,6 @@ class MixtureModel(Iterated, PlacingClusterer):
     verbose: int = 0
     _components: Components = field(init=False)
 
-    @property
-    def components(self) -> Components:
-        """The fitted components, which place labels."""
-        check_is_fitted(self)
-        return self._components
-
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "MixtureModel")
         threads = thread_count(self.n_jobs, "MixtureModel")
@@ -274,9 +267,9 @@ class Components:
         z[(codes == missing_code(codes.dtype)).all(axis=1)] = 1.0 / z.shape[1]
         return z
 
-    def nearest(self, ensemble: Ensemble) -> Ints:
-        """Return the most probable component of each object of an ensemble (n,)."""
-        z = IndicatorProducts.of(ensemble).times(self._weighted_logs) + np.log(self.mixing)
+    def nearest(self, times: Times) -> Ints:
+        """Return the most probable component of each row (n,); `times` multiplies by B."""
+        z = times(self._weighted_logs) + np.log(self.mixing)
         return np.asarray(z.argmax(axis=1), dtype=np.int64)
 
     def prior(self, smoothing: float) -> float:
@@ -314,12 +307,8 @@ class _Search:
         """Run EM for some iterations, from hard clusters."""
         moves = RowMoves(self.n_clusters, RowLoss("entropic"), _PASSES, _LITTLE)
         brief = replace(self, max_iter=min(_BRIEF, self.max_iter))
-        return brief.begin_at(rows, moves.begin(rows, start, seed).labels)
-
-    def begin_at(self, rows: DistinctRows, labels: Ints) -> _Fitted:
-        """Run EM from the clusters of the rows."""
-        z = trusted(labels, self.n_clusters)
-        return self._climb(rows, _maximised(rows, z, self.smoothing))
+        z = trusted(moves.begin(rows, start, seed).labels, self.n_clusters)
+        return brief._climb(rows, _maximised(rows, z, self.smoothing))
 
     def finish(self, result: _Fitted, rows: DistinctRows, chosen: Ints) -> _Fitted:
         """Continue EM with all rows."""

@@ -53,7 +53,7 @@ READ = {
     "support": (
         "Support of each number of clusters",
         "Height: the lifetime of this number of clusters in the co-association tree, minus the extent to which fine "
-        "clusterings cut across their borders, and reduced if clusters are uneven. The highest point is the best "
+        "clusterings cut across their borders. The highest point is the best "
         "supported number; the ring is the number of this result.",
     ),
     "tree": (

@@ -164,7 +164,7 @@ def _by_support(reported: Reported) -> list[dict[str, Any]]:
     best = max(record.supports, key=lambda support: support.support)
     measure = (
         "the lifetime of K clusters in the co-association tree (Fred and Jain 2005), minus the extent to which "
-        "fine clusterings cut across their borders, relative to chance, and reduced if clusters are uneven"
+        "fine clusterings cut across their borders, relative to chance"
     )
     if record.number_by == "points" and record.reason is not None:
         text = (
@@ -194,7 +194,7 @@ def _by_support(reported: Reported) -> list[dict[str, Any]]:
         column(
             "support",
             "Support",
-            "Lifetime minus straddling; reduced if evenness is below 3/4.",
+            "Lifetime minus straddling.",
             digits=3,
         ),
         column(
@@ -209,14 +209,12 @@ def _by_support(reported: Reported) -> list[dict[str, Any]]:
             "Extent to which fine clusterings cut across the borders; 1 by chance.",
             digits=3,
         ),
-        column("even", "Even", "Evenness of the sizes: 1 if they are equal.", digits=3),
     ]
     cells = [
         [s.n_clusters for s in supports],
         numbers([s.support for s in supports]),
         numbers([s.lifetime for s in supports]),
         numbers([s.straddling for s in supports]),
-        numbers([s.evenness for s in supports]),
     ]
     found_table = table("Support of each number of clusters", columns, cells, first=12)
     return [text_block(text), {**found_table, "stressed": K}]
