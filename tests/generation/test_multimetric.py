@@ -7,11 +7,11 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris, make_blobs, make_moons
+from sklearn.datasets import load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from tests.naive import multimetric as naive
 
-from conclust import LWEA, ConsensusClustering, EnsembleGenerator
+from conclust import EnsembleGenerator
 from conclust.exceptions import EnsembleWarning, InputError, ParameterError
 from conclust.generation.kinds import multimetric as module
 from conclust.generation.kinds.multimetric import MultimetricRecipe, neighbour_graph
@@ -54,7 +54,7 @@ def test_edges_between_equal_points_have_weight_one():
     assert all(weights[2 * i, 2 * i + 1] == 1 for i in range(9))
 
 
-@pytest.mark.parametrize("unit", [1e-150, 1e-8, 1e8, 1e150])
+@pytest.mark.parametrize("unit", [1e-150, 1e150])
 def test_the_unit_of_the_points_does_not_matter(unit):
     points = rng(0).normal(size=(50, 4))
     np.testing.assert_allclose(
@@ -105,23 +105,6 @@ def test_neighbours_and_widths_are_drawn_from_the_ranges_of_the_paper(monkeypatc
     assert len({member.features for member in generator.members_}) == 35  # of 7, 4
 
 
-def test_groups_among_uninformative_features_are_found():
-    X, y = make_blobs(300, 10, centers=4, random_state=0)
-    X = np.hstack([X, rng(0).normal(scale=3, size=(300, 30))])
-    generator = EnsembleGenerator("multimetric", random_state=0)
-    model = ConsensusClustering(LWEA(), generator, n_clusters=4, random_state=0).fit(X)
-    assert model.ensemble_.shape == (300, 30)
-    assert adjusted_rand_score(y, model.labels_) > 0.95
-
-
-def test_groups_that_are_not_round_are_found():
-    X, y = make_moons(600, noise=0.05, random_state=0)
-    X = np.hstack([X, X])  # a member draws two of the four features
-    labels = EnsembleGenerator("multimetric", 12, n_clusters=2, random_state=1).fit_transform(X)
-    scores = [adjusted_rand_score(y, column) for column in labels.T]
-    assert max(scores) > 0.95
-
-
 def test_surplus_components_are_joined_to_near_ones():
     centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
     X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
@@ -155,20 +138,6 @@ def test_members_have_descriptions_and_do_not_label_new_points():
     np.testing.assert_array_equal(generator.transform(IRIS), labels)
     with pytest.raises(InputError, match=r"new points: 30 of the 30 .*\(multimetric\).*'spectral'"):
         generator.transform(IRIS[:10])
-
-
-def test_three_kinds_alternate():
-    generator = EnsembleGenerator(["kmeans", "spectral", "multimetric"], random_state=0)
-    labels = generator.fit_transform(IRIS)
-    assert labels.shape == (150, 60)
-    kinds = [member.method for member in generator.members_]
-    assert kinds == ["kmeans", "spectral", "multimetric"] * 20
-    features = [member.features for member in generator.members_]
-    assert features[0] is features[1] is None
-    assert len(features[2]) == 2
-    # The other members do not change.
-    two = EnsembleGenerator(["kmeans", "spectral", "kmeans"], 3, random_state=0).fit_transform(IRIS)
-    np.testing.assert_array_equal(two[:, :2], labels[:, :2])
 
 
 def test_too_many_objects_are_refused_by_name():

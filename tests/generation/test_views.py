@@ -40,17 +40,6 @@ def test_members_come_from_each_view_and_from_unions(views):
     )
 
 
-def test_combined_views_reveal_clusters_that_no_view_shows(views):
-    parts, kind = views
-    del parts["noise"]
-    makes = MultiViewGenerator(KMEANS, 30, random_state=0)
-    labels = EAC(4).fit_predict(makes.fit(parts).ensemble_)
-    assert adjusted_rand_index(kind, labels) > 0.95
-    for name in parts:
-        alone = clone(KMEANS).set_params(n_partitions=30, random_state=0).fit_transform(parts[name])
-        assert adjusted_rand_index(kind, EAC(4).fit_predict(alone)) < 0.6
-
-
 def test_weights_are_mean_certainties_and_lower_for_noise(views):
     parts, _ = views
     makes = MultiViewGenerator(KMEANS, 30, union_share=0.0, random_state=0).fit(parts)
@@ -119,21 +108,6 @@ def test_invalid_views_are_refused(X, words):
 def test_columns_require_one_matrix():
     with pytest.raises(InputError, match="one matrix or frame"):
         MultiViewGenerator().fit({"a": [[0.0], [1.0]]}, columns={"a": [0]})
-
-
-@pytest.mark.parametrize(
-    ("parameters", "name"),
-    [
-        ({"generator": "kmeans"}, "generator"),
-        ({"n_partitions": 0}, "n_partitions"),
-        ({"union_share": 1.5}, "union_share"),
-        ({"n_unions": 0}, "n_unions"),
-        ({"weigh": "yes"}, "weigh"),
-    ],
-)
-def test_invalid_parameters_are_refused(views, parameters, name):
-    with pytest.raises(ParameterError, match=f"The '{name}' parameter of MultiViewGenerator"):
-        MultiViewGenerator(**parameters).fit(views[0])
 
 
 @pytest.mark.parametrize(
@@ -212,22 +186,6 @@ def test_views_of_partly_other_objects_are_refused():
     for rows in (one.reset_index(drop=True), numbered, grouped):
         MultiViewGenerator(KMEANS, n_partitions=4, random_state=0).fit({"a": one, "b": rows})
         MultiViewGenerator(KMEANS, n_partitions=4, random_state=0).fit({"a": numbered, "b": rows})
-
-
-def test_columns_of_all_forms_choose_the_same_views(views):
-    X = np.hstack([views[0]["left"], views[0]["parity"]])
-    names = ["a", "b", "c", "d"]
-    frame = pd.DataFrame(X, columns=names)
-    kmeans = MultiViewGenerator(KMEANS, n_partitions=8, random_state=0)
-    expected = kmeans.fit([X[:, :2], X[:, [2]]]).ensemble_.labels
-    by_index = {"0": [0, 1], "1": 2}
-    by_name = {"0": ["a", "b"], "1": "c"}
-    mask = {"0": [True, True, False, False], "1": np.array([False, False, True, False])}
-    by_slice = {"0": slice(2), "1": slice(2, 3)}
-    for given in (X, frame, pl.DataFrame(X, schema=names)):
-        for columns in (by_index, mask, by_slice, *([] if given is X else [by_name])):
-            made = kmeans.fit(given, columns=columns).ensemble_.labels
-            np.testing.assert_array_equal(made, expected)
 
 
 @pytest.mark.parametrize(

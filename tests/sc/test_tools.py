@@ -479,18 +479,6 @@ def test_columns_of_the_same_name_are_refused(adata, call, parameter):
     assert ccs.get.ensemble(adata, ["leiden_1", "leiden_10"]).n_partitions == 2
 
 
-def test_keys_can_be_an_index_or_an_array(adata):
-    expected = ccs.get.ensemble(adata, prefix="leiden_")
-    for keys in (pd.Index(expected_keys(adata)), np.array(expected_keys(adata))):
-        assert ccs.get.ensemble(adata, keys) == expected
-    assert ccs.get.ensemble(adata, adata.obs.columns[:2]).n_partitions == 2
-
-
-def expected_keys(adata):
-    names = [name for name in adata.obs if name.startswith("leiden_")]
-    return sorted(names, key=lambda name: float(name.removeprefix("leiden_")))
-
-
 def test_columns_whose_names_are_numbers_are_not_read(adata):
     adata.obs[7] = 0
     for keys in ([7], ["7"]):

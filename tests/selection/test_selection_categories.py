@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import InputError
 from conclust.selection import choose
 from conclust.selection.categories import beside, permuting, read_categories
 from conclust.selection.resampled.null import rotation
@@ -86,17 +86,6 @@ def test_associated_categories_give_clusters():
     np.testing.assert_array_equal(repeated.null, selection.null)
 
 
-def test_cached_references_depend_on_the_categories(tmp_path):
-    rng = np.random.default_rng(3)
-    X, words = rng.normal(size=(40, 2)), rng.choice(list("ab"), (40, 1))
-    how = {"n_resamples": 5, "n_references": 19, "random_state": 0, "cache_dir": tmp_path}
-    first = choose(X, [2, 3], categories=words, **how)
-    repeated = choose(X, [2, 3], categories=words, **how)
-    np.testing.assert_array_equal(first.null, repeated.null)
-    other = choose(X, [2, 3], **how)
-    assert not np.array_equal(first.null, other.null)
-
-
 @pytest.mark.parametrize(
     ("categories", "said"),
     [
@@ -112,8 +101,3 @@ def test_cached_references_depend_on_the_categories(tmp_path):
 def test_invalid_columns_of_categories_are_refused(categories, said):
     with pytest.raises(InputError, match=said):
         choose(np.random.default_rng(0).normal(size=(10, 2)), categories=categories)
-
-
-def test_the_weight_must_be_above_zero():
-    with pytest.raises(ParameterError, match="'category_weight' parameter of choose must be"):
-        choose(np.eye(10), categories=[["a"], ["b"]] * 5, category_weight=0)
