@@ -235,35 +235,6 @@ def test_strips_have_the_colours_of_their_categories(adata):
     assert {text.get_text() for text in strips[0].texts} >= {"a", "b"}
 
 
-def test_texts_of_plots_mention_cells(adata):
-    ccs.tl.consensus(adata, prefix="leiden_")
-    ax = ccs.pl.resolutions(adata, prefix="leiden_")
-    assert [t.get_text() for t in ax.get_yticklabels()][-1] == "leiden_10"
-    assert len(ax.collections[-1].get_offsets()) == 2 + 3 + 4 + 5 + 6 + 40
-    ax = ccs.pl.coassociation(adata, prefix="leiden_", groupby=["cell_type", "consensus"])
-    assert "cells" in ax.get_title()
-    assert "object" not in ax.get_xlabel() + ax.get_ylabel()
-    strips = [child for child in ax.child_axes if child.get_label() == "clusters"]
-    assert len(strips) == 4
-    texts = {text.get_text() for strip in strips for text in strip.texts}
-    assert {"T", "B", "NK", "DC", "cell_type", "consensus"} <= texts
-
-
-def test_axes_are_accepted(adata):
-    from matplotlib.figure import Figure
-
-    ccs.tl.consensus(adata, prefix="leiden_")
-    for draw in (
-        lambda ax: ccs.pl.membership(adata, ax=ax),
-        lambda ax: ccs.pl.resolutions(adata, ["leiden_1", "leiden_1.25"], ax=ax),
-        lambda ax: ccs.pl.coassociation(
-            adata, "leiden_1", order="cluster", groupby="consensus", ax=ax
-        ),
-    ):
-        ax = Figure(layout="constrained").add_subplot()
-        assert draw(ax) is ax
-
-
 # -------------------------------------------------------------------------------------- scanpy
 
 

@@ -225,8 +225,8 @@ def test_the_circles_of_the_clustering_tree_have_the_names_of_the_clusters():
 
 
 @pytest.mark.parametrize("picture", [ccs.pl.clustree, ccs.pl.resolutions, ccs.pl.coassociation])
-@pytest.mark.parametrize("n", [0, 1])
-def test_pictures_of_fewer_than_two_cells_are_refused(adata, picture, n):
+def test_pictures_of_fewer_than_two_cells_are_refused(adata, picture):
+    n = 1
     with pytest.raises(InputError, match=f"{picture.__name__} needs at least two cells. Got {n}"):
         picture(adata[:n].copy(), prefix="leiden_")
 

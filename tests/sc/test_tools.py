@@ -91,14 +91,6 @@ def test_columns_come_in_natural_order(adata):
     ]
 
 
-def test_an_ensemble_matches_the_table(adata, columns):
-    keys = list(columns)
-    made = ccs.get.ensemble(adata, keys, weights=range(1, 7))
-    frame = cc.Ensemble(adata.obs[keys], weights=range(1, 7))
-    assert made == frame
-    assert made.names == frame.names
-
-
 @pytest.mark.parametrize("missing", ["unobserved", "noise"])
 def test_labels_of_any_type_are_read(missing):
     plain = np.array([[0, 1], [0, -1], [1, -2], [1, 0], [-1, 0]])
@@ -237,15 +229,6 @@ def test_no_two_clusters_share_a_colour(adata):
         assert table[owner].argmax() == k
         best = table.argmax(axis=1) == k
         assert table[owner, k] == table[best, k].max()
-
-
-@pytest.mark.filterwarnings("ignore:cluster 0 is split")
-def test_colours_of_fewer_clusters_are_replaced(adata):
-    adata.uns["cell_type_colors"] = PARENT
-    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=2, method="EAC", colors_from="cell_type")
-    assert len(adata.uns["consensus_colors"]) == 2
-    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4, method="EAC", colors_from="cell_type")
-    assert sorted(adata.uns["consensus_colors"]) == PARENT
 
 
 def test_colours_require_a_parent_with_colours(adata):

@@ -210,6 +210,10 @@ def test_user_indices_weight_the_partitions():
     model = KernelWeightedPartition(indices=values, random_state=0).fit(E1)
     expected = relevance_weights(values)
     np.testing.assert_allclose(model.weights_, expected / expected.sum())
+    given = np.array([1.0, 2.0, 0.5])
+    expected = given * relevance_weights(values, weights=given)
+    model.fit(Ensemble(E1, weights=given))
+    np.testing.assert_allclose(model.weights_, expected / expected.sum())
     with pytest.raises(InputError, match="'indices' must have a column for each of the 3"):
         KernelWeightedPartition(indices=[[1.0, 2.0]]).fit(E1)
     with pytest.raises(InputError, match="'indices' must be numbers"):

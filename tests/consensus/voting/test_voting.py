@@ -7,7 +7,6 @@ import pytest
 from tests.naive import voting as naive
 
 from conclust import CumulativeVoting, Ensemble, PositionalVoting, Voting
-from conclust.consensus.voting.alignment import inverse_weights
 from conclust.consensus.voting.count import Count
 from conclust.similarity import cluster_certainty, information_bottleneck
 
@@ -68,12 +67,11 @@ def every_column(model):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("hard", [False, True])
 @pytest.mark.parametrize("algorithm", ["least_squares", "one_pass"])
-def test_voting_objective_is_the_squared_distance(kind, k, hard, algorithm):
+def test_voting_objective_is_the_squared_distance(kind, hard, algorithm):
     ensemble = KINDS[kind]()
-    model = Voting(k, hard=hard, algorithm=algorithm, random_state=0).fit(ensemble)
+    model = Voting(4, hard=hard, algorithm=algorithm, random_state=0).fit(ensemble)
     votes = votes_of(ensemble, model.votes_)
     M = every_column(model)
     recomputed = naive.squared_distance(*parts(ensemble), votes, M)
@@ -93,11 +91,10 @@ def test_voting_objective_is_the_squared_distance(kind, k, hard, algorithm):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("hard", [False, True])
-def test_voting_descends_to_a_fixed_point(kind, k, hard):
+def test_voting_descends_to_a_fixed_point(kind, hard):
     ensemble = KINDS[kind]()
-    model = Voting(k, hard=hard, n_init=3, tol=0.0, random_state=1).fit(ensemble)
+    model = Voting(4, hard=hard, n_init=3, tol=0.0, random_state=1).fit(ensemble)
     assert (np.diff(model.trace_) <= 1e-9 * model.trace_[0]).all()
     assert model.converged_
     assert model.n_iter_ == len(model.trace_) - 1
@@ -117,7 +114,7 @@ def test_voting_descends_to_a_fixed_point(kind, k, hard):
 @pytest.mark.parametrize("hard", [False, True])
 def test_voting_finds_the_best_of_all_matchings(hard):
     found = 0
-    for seed in range(50):
+    for seed in range(25):
         rng = np.random.default_rng(seed)
         k = int(rng.integers(2, 4))
         m = 5 if k == 3 else int(rng.integers(5, 9))
@@ -127,7 +124,7 @@ def test_voting_finds_the_best_of_all_matchings(hard):
         least = naive.best_of_all(labels, k, hard)
         assert model.objective_ >= least - 1e-9
         found += model.objective_ <= least + 1e-9
-    assert found >= 48
+    assert found >= 24
 
 
 def test_voting_by_one_pass_matches_the_textbook():
@@ -156,14 +153,6 @@ def test_voting_predicts_fitted_objects(hard):
         np.testing.assert_array_equal(model.predict(labels), model.labels_)
     nowhere = np.full((1, labels.shape[1]), -1)
     np.testing.assert_array_equal(model.predict(nowhere), [-1])
-
-
-def test_voting_works_without_a_dense_table(monkeypatch):
-    labels = random_labels(2, missing=0.2)
-    expected = Voting(4, random_state=0).fit(labels)
-    monkeypatch.setattr("conclust.consensus.voting.alignment._DENSE", 1)
-    model = Voting(4, random_state=0).fit(labels)
-    np.testing.assert_allclose(model.membership_, expected.membership_, atol=1e-12)
 
 
 # -- cumulative voting
@@ -228,12 +217,6 @@ def test_the_reference_of_certain_votes_is_not_too_fine():
     assert CumulativeVoting(2, scheme="lwcv").fit(labels[:, 1:]).reference_ == 0
 
 
-def test_cvote_is_an_alias_of_acv():
-    labels = random_labels(3, missing=0.1)
-    a, b = (CumulativeVoting(3, scheme=scheme).fit(labels) for scheme in ("acv", "cvote"))
-    np.testing.assert_array_equal(a.membership_, b.membership_)
-
-
 def test_bvote_averages_matched_partitions():
     # Partitions with one number of clusters and different entropies: the one-pass vote in that order.
     labels = random_labels(9, n=50, m=5, k=3)
@@ -252,7 +235,7 @@ def test_the_reference_has_enough_clusters_if_any_partition_does():
     assert CumulativeVoting(2).fit(np.column_stack([even, uneven])).reference_ == 0
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_bottleneck_loses_least_information(seed):
     rng = np.random.default_rng(seed)
     rows = rng.dirichlet(np.full(6, 0.5), size=12)
@@ -283,10 +266,9 @@ def plurality(ensemble, votes):
 
 @pytest.mark.parametrize("count", ["borda", "condorcet"])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("k", [3, 4])
-def test_positional_counts_match_the_ballots(count, kind, k):
+def test_positional_counts_match_the_ballots(count, kind):
     ensemble = KINDS[kind]()
-    model = PositionalVoting(k, count=count, random_state=0).fit(ensemble)
+    model = PositionalVoting(4, count=count, random_state=0).fit(ensemble)
     blocks, seen, weights = parts(ensemble)
     aligned = [
         block @ votes for block, votes in zip(blocks, votes_of(ensemble, model.votes_), strict=True)
@@ -303,12 +285,6 @@ def test_positional_voting_predicts_fitted_objects():
 
 
 # -- weights, ties and starts
-
-
-def test_observed_weights_of_any_size_are_inverted():
-    labels = [[0, 0, -1], [-1, -1, 0], [1, -1, 1]]
-    found = inverse_weights(Ensemble(labels, weights=[0.25, 0.5, 4.0]))
-    np.testing.assert_allclose(found, [1 / 0.75, 1 / 4.0, 1 / 4.25])
 
 
 def test_objects_missing_in_the_reference_have_no_cluster_in_it():
