@@ -264,3 +264,10 @@ def test_mixed_membership_places_new_objects():
     nothing = np.full((1, labels.shape[1]), -1)
     np.testing.assert_allclose(model.predict_proba(nothing), 1 / 3)
     assert model.predict(nothing).tolist() == [-1]
+
+
+def test_an_object_that_is_noise_everywhere_has_the_shares_of_the_components():
+    labels = np.repeat([[0, 0, 1], [1, 1, 0]], [12, 5], axis=0)
+    model = MixtureModel(2, random_state=0).fit(labels)
+    placed = model.predict_proba([[-2, -2, -2], [-1, -1, -1]])
+    np.testing.assert_allclose(placed, [model.mixing_, [0.5, 0.5]])
