@@ -152,9 +152,9 @@ conda: check-tools
 # Tests that read sources, or that start processes, in which nothing is counted, are left out, and of what is a law of
 # all methods one form of each class is tried: 90 % is required of what remains.
 UNCOUNTED := $(addprefix tests/,consensus/test_scale.py ensemble/test_processes.py \
-	selection/test_selection_interrupts.py test_architecture.py test_benchmarks.py test_docstrings.py \
+	selection/test_selection_interrupts.py test_architecture.py \
 	test_experiments.py test_first_use.py test_interrupts.py test_kernels.py test_network_experiments.py test_paper_experiments.py \
-	test_readme.py test_release.py test_reproducibility.py test_security.py test_site.py test_stubs.py test_words.py)
+	test_readme.py test_release.py test_reproducibility.py test_security.py test_site.py test_words.py)
 # Of the tests that take long, those that alone run some of the code.
 COUNTED := $(addprefix tests/,confidence/test_posterior.py consensus/literature/test_eccms.py consensus/test_pipeline.py \
 	evidence/test_spanning_tree.py plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \

@@ -6,8 +6,6 @@ import numpy as np
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
 E2 = np.array([[0, 0, 0], [0, 0, 1], [0, 0, 1], [1, 1, 1], [1, 1, 1], [1, 0, 1]])
-# Three equal partitions with different cluster names.
-E3 = np.column_stack([np.repeat(names, [3, 4, 2]) for names in ([0, 1, 2], [2, 0, 1], [5, 6, 3])])
 
 
 def planted(seed=0, n=90, m=15, k=3, flip=0.1, missing=0.0, noise=0.0):

@@ -12,13 +12,8 @@ from tests.registry import public_estimators
 
 from conclust import (
     EAC,
-    ECPCS,
-    LCE,
-    MDEC,
-    AutoConsensus,
     ConsensusClustering,
     EnsembleGenerator,
-    Voting,
 )
 from conclust.exceptions import InputError
 
@@ -59,12 +54,6 @@ CHECKED = [
         )
         for name, kind in public_estimators().items()
     ),
-    EAC(linkage="single"),
-    AutoConsensus(2),
-    MDEC(2, consensus="spectral"),
-    LCE(similarity="srs", consensus="hierarchical"),
-    ECPCS(consensus="hierarchical"),
-    Voting(2, algorithm="one_pass"),
     ConsensusClustering(generator=EnsembleGenerator(n_partitions=8)),
     ConsensusClustering(EAC(2), EnsembleGenerator(n_partitions=8)),
 ]

@@ -1,6 +1,7 @@
 """Small versions of the experiments run, and write what they print."""
 
 import csv
+import importlib
 import json
 
 import numpy as np
@@ -8,16 +9,10 @@ import pytest
 from experiments import __main__ as everything
 from experiments.ccp2010 import examples
 from experiments.confidence import ranking
-from experiments.default import battery, weights
-from experiments.default import members as kinds
-from experiments.default import scale as scales
+from experiments.default import battery
 from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
 from experiments.pcc2013 import planted
-from experiments.robust2013 import random_partitions
-from experiments.scale import fitted_on
-from experiments.selection import number
-from experiments.usenc2020 import graphs, members, scale
 
 import conclust
 from conclust.datasets import Dataset, available
@@ -64,53 +59,6 @@ def test_consensusclusterplus_separates_pairs_that_were_never_drawn():
     assert actual.pac == 0
 
 
-def test_members_fitted_on_a_part_are_combined(tmp_path):
-    try:
-        fitted_on.main(["--quick", "--out", str(tmp_path)])
-    except DatasetNotFoundError:
-        pytest.skip("the set is not here")
-    rows = rows_of(tmp_path / "fitted_on.csv")
-    assert [row["set"] for row in rows[2:]] == ["mean of the sets"] * 2
-    for row in rows:
-        shares = [float(row[name]) for name in ("5 %", "20 %", "100 %")]
-        assert all(0 <= nmi <= 1 for nmi in shares)
-        assert float(row["5 % loses"]) == pytest.approx(shares[2] - shares[0])
-
-
-def test_members_of_each_kind_are_combined(tmp_path, capsys):
-    members.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
-    rows = {
-        (row["set"], row["members"], row["method"]): row
-        for row in rows_of(tmp_path / "members.csv")
-    }
-    assert len(rows) == 2 * len(members.KINDS) * len(members.METHODS)
-    # k-means cannot find rings.
-    assert float(rows["CC", "spectral", "U-SENC"]["NMI"]) > 0.75
-    assert float(rows["CC", "kmeans", "KCC"]["NMI"]) < 0.5
-    assert float(rows["iris", "both", "PCC"]["ARI"]) > 0.5
-    assert "members, CPU s" in capsys.readouterr().out
-
-
-def test_members_of_shared_graphs_are_combined(tmp_path, capsys):
-    graphs.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
-    rows = rows_of(tmp_path / "graphs.csv")
-    assert [row["graphs"] for row in rows] == ["20", "4", "2", "1"]
-    assert all(float(row["AutoConsensus"]) > 0.5 for row in rows)
-    # Members of one graph are more similar to each other.
-    assert float(rows[0]["alike"]) < float(rows[-1]["alike"]) <= 1
-    assert len(rows_of(tmp_path / "graphs_seconds.csv")) == 4
-    assert "1 graphs: AutoConsensus" in capsys.readouterr().out
-
-
-def test_shapes_of_many_points_are_clustered(tmp_path, capsys):
-    scale.main(["--quick", "--jobs", "1", "--shapes", "CC-5M", "--out", str(tmp_path)])
-    (row,) = rows_of(tmp_path / "scale.csv")
-    assert row["points"] == "10000"
-    assert float(row["NMI max"]) > 0.9
-    assert 0.1 < float(row["memory, GB"]) < 4
-    assert "members, CPU s" in capsys.readouterr().out
-
-
 def test_the_default_has_scores_by_seed_next_to_others(tmp_path, capsys):
     only = ["--groups", "shapes", "clouds", "--quick", "--jobs", "1", "--out", str(tmp_path)]
     battery.main(only)
@@ -139,37 +87,6 @@ def test_the_rent_of_each_part_is_listed(capsys):
     changed = {part: row["groups changed"] for part, row in rows.items() if row["groups changed"]}
     assert changed == {"mixtures": "pairs -0.400"}
     assert rows["mixtures"]["difference"] == pytest.approx(-0.2)
-
-
-def test_members_of_the_default_are_compared(tmp_path, capsys):
-    kinds.main(["--quick", "--kinds", "kmeans", "both", "--out", str(tmp_path)])
-    rows = {(row["members"], row["method"]): row for row in rows_of(tmp_path / "members.csv")}
-    assert len(rows) == 1 + 2 * len(kinds.METHODS)
-    assert rows["-", "k-means, true K"]["NMI found"] == ""
-    for kind in ("kmeans", "both"):
-        assert 0.5 < float(rows[kind, "EAC"]["ARI told"]) < 1
-        actual = {rows[kind, method]["K found"] for method in kinds.METHODS if method[0] != "A"}
-        assert actual == {rows[kind, "EAC"]["K found"]}
-    assert {row["set"] for row in rows_of(tmp_path / "members_sets.csv")} == {"iris"}
-    assert "CPU s a member" in capsys.readouterr().out
-
-
-def test_columns_of_different_units_are_standardised_and_others_not(tmp_path, capsys):
-    scales.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
-    rows = {row["set"]: row for row in rows_of(tmp_path / "scale.csv")}
-    assert rows["wine"]["auto"] == rows["customers, seed 0"]["auto"] == "standard"
-    assert rows["iris"]["auto"] == rows["wine, components"]["auto"] == "as they are"
-    assert float(rows["wine"]["ARI auto"]) > 0.8
-    assert rows["wine"]["halves agree"] == "1.0"
-    assert "When columns are standardised" in capsys.readouterr().out
-
-
-def test_random_partitions_lose_weight(tmp_path, capsys):
-    random_partitions.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
-    rows = rows_of(tmp_path / "random_partitions_planted.csv")
-    assert {row["regularization"] for row in rows} == {"simplex", "l2"}
-    assert all(row["held"] == "yes" for row in rows)
-    assert "at most 0.01 in 3 of 3" in capsys.readouterr().out
 
 
 @pytest.fixture
@@ -223,17 +140,6 @@ def test_every_method_runs_on_a_pool(made_up_pool, tmp_path, capsys):
     assert (tmp_path / "board.png").stat().st_size > 10_000
 
 
-def test_powers_of_the_weights_are_compared(made_up_pool, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(weights, "available", board.available)
-    weights.main(["--quick", "--out", str(tmp_path)])
-    rows = rows_of(tmp_path / "weights.csv")
-    assert len(rows) == len(weights.METHODS) * len(weights.POWERS) + 1
-    assert rows[-1]["method"] == "AutoConsensus"
-    assert all(0 < float(row["NMI, all"]) <= 1 for row in rows)
-    assert all(row["NMI, settled on"] == "" for row in rows)  # mfeat was not among them
-    assert "powers of their certainty" in capsys.readouterr().out
-
-
 def test_a_stopped_run_resumes(made_up_pool, tmp_path, monkeypatch):
     given = ["--entries", "EAC", "HBGF", "--draws", "2", "--jobs", "1", "--out", str(tmp_path)]
     real, measured = board.measure, []
@@ -256,57 +162,6 @@ def test_a_stopped_run_resumes(made_up_pool, tmp_path, monkeypatch):
     assert [row["NMI"] for row in repeated] == [row["NMI"] for row in first]
     with pytest.raises(SystemExit, match="was made with"):
         board.main([*given, "--seed", "1"])
-
-
-def test_a_run_continues_with_more_draws(made_up_pool, tmp_path):
-    given = ["--entries", "EAC", "HBGF", "--jobs", "1", "--limit", "60"]
-    for name, draws in (("some", "2"), ("some", "3"), ("all", "3")):
-        board.main([*given, "--draws", draws, "--out", str(tmp_path / name)])
-    some, whole = (
-        json.loads((tmp_path / name / "scores.json").read_text()) for name in ("some", "all")
-    )
-    assert some["settings"] == whole["settings"]
-    for key, tally in whole["found"].items():
-        assert len(tally["nmi"]) == len(some["found"][key]["seconds"]) == 3
-        assert some["found"][key]["nmi"] == tally["nmi"]
-    with pytest.raises(SystemExit, match="was made with"):
-        board.main([*given, "--draws", "2", "--out", str(tmp_path / "all")])
-
-
-def test_a_run_continues_with_a_higher_limit_draw_by_draw(made_up_pool, tmp_path, monkeypatch):
-    monkeypatch.setattr(board, "_DEAR", 0.0)
-    given = ["--entries", "HBGF", "--draws", "4", "--few", "1", "--jobs", "1"]
-    given += ["--out", str(tmp_path)]
-    board.main([*given, "--limit", "0"])
-    real, scored = board.Tally.score, []
-
-    def score(tally, pool, partitions):
-        if len(partitions) == 1:  # a consensus, not the members
-            scored.append(pool)
-            if len(scored) == 2:
-                raise KeyboardInterrupt
-        real(tally, pool, partitions)
-
-    monkeypatch.setattr(board.Tally, "score", score)
-    with pytest.raises(KeyboardInterrupt):
-        board.main([*given, "--limit", "60"])
-    kept = json.loads((tmp_path / "scores.json").read_text())["found"]["mfeat/HBGF"]
-    assert len(kept["nmi"]) == 2
-    board.main([*given, "--limit", "60"])
-    assert len(scored) == 4  # one was kept, one interrupted, two were remaining
-    with pytest.raises(SystemExit, match="was made with"):
-        board.main([*given, "--limit", "30"])
-
-
-def test_slow_methods_combine_fewer_draws_and_are_marked(made_up_pool, tmp_path):
-    given = ["--entries", "EAC", "HBGF", "--draws", "4", "--few", "2", "--jobs", "1"]
-    board.main([*given, "--limit", "0", "--out", str(tmp_path)])
-    rows = rows_of(tmp_path / "pools_long.csv")
-    assert [row["draws"] for row in rows] == ["4", "2", "2"]
-    table = (tmp_path / "pools.md").read_text()
-    cells = [line.split(" | ")[1] for line in table.splitlines()[2:5]]
-    assert [tables.FEWER in cell for cell in cells] == [False, True, True]
-    assert "over 4 draws. †: over the first 2, a fit takes more than 0 CPU s." in table
 
 
 def test_a_method_that_refuses_is_excluded_with_its_reason(
@@ -391,6 +246,8 @@ def test_the_list_names_every_script(capsys, monkeypatch):
     everything.main()
     printed = capsys.readouterr().out
     assert all(name in printed for name in everything.NAMES)
+    for name in everything.NAMES:
+        assert callable(importlib.import_module(f"experiments.{name}").main), name
     monkeypatch.setattr("sys.argv", ["experiments", "nonesuch"])
     with pytest.raises(SystemExit):
         everything.main()
@@ -406,54 +263,6 @@ def test_a_missing_set_is_skipped_and_requested_alone_is_an_error(capsys, monkey
     monkeypatch.setattr("sys.argv", ["experiments", "--quick", "pcc2013.kdd"])
     with pytest.raises(DatasetNotFoundError, match="kdd99"):
         everything.main()
-
-
-def test_the_number_of_clusters_is_measured(tmp_path, capsys):
-    number.main(["--quick", "--jobs", "1", "--parts", "power", "other", "--out", str(tmp_path)])
-    rows = rows_of(tmp_path / "power.csv")
-    assert [row["clusters"] for row in rows] == ["three, 2.5 apart", "three, 3 apart"]
-    assert int(rows[1]["number right"]) >= 2  # of 3
-    assert len(rows_of(tmp_path / "other.csv")) == 8
-    assert "one cloud" in capsys.readouterr().out
-
-
-def test_every_criterion_is_compared_with_the_classes(tmp_path, monkeypatch):
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(3), 20)
-    X = rng.normal(size=(60, 3)) + 9.0 * np.eye(3)[y]
-    made_up = Dataset("iris", X, y, tuple("abc"), ("0", "1", "2"), "made up")
-    monkeypatch.setattr(number, "available", lambda: ["iris"])
-    monkeypatch.setattr(number, "load", lambda name: made_up)
-    number.main(["--quick", "--jobs", "1", "--parts", "real", "--out", str(tmp_path)])
-    (row,) = rows_of(tmp_path / "real.csv")
-    columns = (
-        "chosen",
-        "RCSI",
-        "sharp",
-        "mean ARI",
-    )
-    assert {name: row[name] for name in columns} == dict.fromkeys(columns, "3")
-    assert float(row["ARI chosen"]) == 1.0
-    numbers = list(row)[list(row).index("RCSI") : list(row).index("ARI chosen")]
-    assert len(numbers) == 7
-    assert all(1 <= int(row[name]) <= 10 for name in numbers)
-
-
-def test_confidence_is_ranked_and_calibrated(tmp_path, capsys, monkeypatch):
-    rng = np.random.default_rng(0)
-    y = np.repeat(np.arange(3), 40)
-    X = rng.normal(size=(120, 4)) + 2.5 * np.eye(3, 4)[y]
-    made_up = Dataset("iris", X, y, tuple("abcd"), ("0", "1", "2"), "made up")
-    monkeypatch.setattr(ranking, "load", lambda name: made_up)
-    ranking.main(["--quick", "--jobs", "1", "--out", str(tmp_path)])
-    rows = rows_of(tmp_path / "ranking.csv")
-    assert {row["members"] for row in rows} == {"both", "default", "resampled"}
-    actual = {row["measure"]: float(row["AUC"]) for row in rows if row["members"] == "both"}
-    assert len(actual) == 9
-    # Overlapping Gaussians: the objects between two of them are uncertain, and some are misassigned.
-    assert min(actual.values()) > 0.6
-    assert all(0 <= float(row["ECE"]) <= 1 for row in rows)
-    assert "Ranking of wrong objects" in capsys.readouterr().out
 
 
 def test_correctness_uses_a_one_to_one_matching():

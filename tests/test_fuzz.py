@@ -26,7 +26,7 @@ from conclust.exceptions import (
 
 CASES = int(os.environ.get("CONCLUST_FUZZ", "0"))
 SEED = int(os.environ.get("CONCLUST_FUZZ_SEED", "0"))
-EACH = max(1, CASES // len(FORMS)) if CASES else 6
+EACH = max(1, CASES // len(FORMS)) if CASES else 4
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))

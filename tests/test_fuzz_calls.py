@@ -7,7 +7,7 @@ import os
 
 from tests.fuzz_calls import callables, run
 
-CASES = int(os.environ.get("CONCLUST_CALLS", "400"))
+CASES = int(os.environ.get("CONCLUST_CALLS", "250"))
 SEED = int(os.environ.get("CONCLUST_CALLS_SEED", "2"))
 
 

@@ -39,15 +39,12 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 
 # Each takes more than two seconds, most of it in one or few calls of a kernel.
 FITS = {
-    "factored": (cc.PCC(60, divergence="l2", n_init=1, n_jobs=1), 100_000, 100),
     "factored, two threads": (cc.PCC(60, divergence="l2", n_init=1, n_jobs=2), 100_000, 100),
     "landmarks": (cc.PCC(20, n_jobs=1), 60_000, 40),
-    "linkage of rows": (cc.LWEA(6), 30_000, 20),
     "walks": (cc.PTGP(6, n_jobs=1), 30_000, 20),
-    "nearest": (cc.MDEC(6), 30_000, 20),
+    "linkage of rows": (cc.LWEA(6), 30_000, 20),
     "aspects": (cc.DyadicAspect(6, max_dense=10_000), 10_000, 20),
     "mixed draws": (cc.BayesianEnsemble(6, solver="gibbs", n_init=1, max_iter=2), 60_000, 20),
-    "expected loss": (cc.BayesEstimate(n_jobs=1), 60_000, 100),
     "expected loss, two threads": (cc.BayesEstimate(loss="nid", n_jobs=2), 60_000, 100),
     "draws": (cc.NonparametricBayesianEnsemble(), 60_000, 20),
 }
@@ -116,9 +113,8 @@ def test_ctrl_c_ends_a_fit_without_traces(name):
     assert any(entry.name == "_fit" for entry in trace)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_ctrl_c_ends_one_kernel_call(threads):
-    n, k = 120_000, 100
+def test_ctrl_c_ends_one_kernel_call():
+    n, k, threads = 120_000, 100, 1
     ensemble = cc.Ensemble(planted(0, n, 20, 8, flip=0.4)[0])
     solver = FactoredModel.of(ensemble).solver(ensemble.label_view, k)
     Y = padded(np.random.default_rng(0).dirichlet(np.ones(k), n))
@@ -164,20 +160,11 @@ def long_communities(threads):
     return lambda: generator.fit(points)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(
-    "work",
-    [
-        long_means,
-        long_dips,
-        long_pairs,
-        long_nearest,
-        long_searches,
-        long_communities,
-    ],
+    "work", [long_means, long_dips, long_pairs, long_nearest, long_searches, long_communities]
 )
-def test_ctrl_c_ends_kernels_outside_fits(work, threads):
-    heard(work(threads))
+def test_ctrl_c_ends_kernels_outside_fits(work):
+    heard(work(2))
 
 
 # ---- one call of a kernel that takes seconds: the rest of it does not wait
@@ -277,10 +264,8 @@ ALONE = (
     ("work", "threads"),
     [
         *((work, 1) for work in ALONE),
-        (long_pattern, 1),
         (long_pattern, 2),
         (long_visits(1), 1),
-        (long_visits(3_000), 1),
         (long_visits(3_000), 2),
     ],
 )
@@ -380,7 +365,7 @@ def long_command(tmp_path_factory):
     return ["cluster", str(folder / "points.npy"), "--out", str(folder / "out"), "-q"]
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5])
+@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.2])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_command_prints_one_line_from_its_first_import_on(
     long_command, seconds, number, code
@@ -441,9 +426,7 @@ def test_nothing_is_imported_before_signals_are_handled():
     assert set(eval(printed.stdout)) <= {"conclust", "conclust.__main__", "signal"}
 
 
-@pytest.mark.parametrize(
-    "module", ["conclust.cli.parser", "conclust.exceptions", "argparse", "numpy"]
-)
+@pytest.mark.parametrize("module", ["conclust.exceptions", "numpy"])
 def test_ctrl_c_in_the_middle_of_an_import(module, tmp_path):
     """Tests each slow module, and those of the command that imports them."""
     np.save(tmp_path / "labels.npy", np.tile([[0], [1]], (5, 3)))
@@ -492,11 +475,10 @@ def test_ctrl_c_ends_the_division_of_counts_of_all_pairs(monkeypatch):
     "work",
     [
         "while True: cc.coassociation(ensemble, n_jobs=1)",
-        "cc.BayesEstimate(n_init=500, n_rebuilds=1000, n_jobs=1).fit(labels)",
         "cc.PCC(4, divergence=cc.divergences.Divergence(value, derivative), solver='greedy').fit(ensemble)",
         "ensemble.label_view; time.sleep(60)",
     ],
-    ids=["many kernels", "one kernel", "a function of the user in a kernel", "no kernel"],
+    ids=["many kernels", "a function of the user in a kernel", "no kernel"],
 )
 def test_a_daemon_thread_does_not_disturb_the_end_of_the_process(work):
     """CPython ends such a thread when it takes the GIL, which C++ code must survive."""

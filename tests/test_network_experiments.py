@@ -5,7 +5,7 @@ import csv
 import networkx as nx
 import numpy as np
 import pytest
-from experiments.networks import communities, formulas, large, published
+from experiments.networks import communities, formulas, published
 
 from conclust.exceptions import DatasetNotFoundError
 from conclust.metrics import adjusted_rand_index
@@ -14,27 +14,6 @@ from conclust.metrics import adjusted_rand_index
 def rows_of(path):
     with path.open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
-
-
-def test_communities_by_formula_are_found_and_only_split(tmp_path):
-    communities.main(["--quick", "--out", str(tmp_path)])
-    rows = {row["network"]: row for row in rows_of(tmp_path / "communities.csv")}
-    assert float(rows["ring of 500 cliques"]["default"]) == 1.0
-    for row in rows.values():
-        assert float(row["found"]) >= float(row["found as published"])
-        assert float(row["default"]) >= float(row["as published"]) - 1e-9
-
-
-def test_a_large_network_has_its_communities_found(tmp_path):
-    rng = np.random.default_rng(0)
-    groups = rng.integers(0, 40, 1001)
-    pairs = large.paired_within(rng, np.arange(1001), groups)
-    assert (groups[pairs[:, 0]] == groups[pairs[:, 1]]).all()
-    assert len(np.unique(pairs)) == pairs.size == sum(np.bincount(groups) // 2 * 2)
-    large.main(["--nodes", "3000", "--out", str(tmp_path)])
-    (row,) = rows_of(tmp_path / "large.csv")
-    assert float(row["ARI"]) > 0.9
-    assert float(row["GB"]) > 0
 
 
 def test_published_networks_are_read_and_scored(tmp_path):

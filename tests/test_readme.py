@@ -29,17 +29,6 @@ def test_the_example_runs(tmp_path, monkeypatch):
     assert (tmp_path / "wines.html").stat().st_size > 100_000
 
 
-def test_the_readme_is_short():
-    assert len(README.read_text(encoding="utf-8").splitlines()) <= 120
-
-
-@pytest.mark.parametrize("command", ["make demo", "make test"])
-def test_its_make_commands_are_targets(command):
-    makefile = (README.parent / "Makefile").read_text(encoding="utf-8")
-    assert re.search(rf"^{command.split()[1]}: \S+$", makefile, re.M)
-    assert command in README.read_text(encoding="utf-8")
-
-
 def test_the_number_of_methods_is_current():
     assert f"any of {len(conclust.methods())} consensus methods" in README.read_text("utf-8")
 

@@ -7,7 +7,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from datetime import date
 
 import pytest
 import yaml
@@ -83,10 +82,8 @@ def test_complete_archives_pass():
     ("name", "content", "said"),
     [
         ("src/conclust/_kernels/module.cpp", None, "lacks src/conclust/_kernels/module.cpp"),
-        ("CMakeLists.txt", None, "lacks CMakeLists.txt"),
         ("src/conclust/__init__.py", b"other", "another src/conclust/__init__.py"),
         ("src/conclust/_core.so", b"", "which git does not know"),
-        ("PKG-INFO", None, "there is no PKG-INFO"),
         ("PKG-INFO", METADATA.replace(b"1.2.3", b"1.2.4"), "Version is 1.2.4, not 1.2.3"),
         ("PKG-INFO", METADATA.replace(b"numpy>=2.0", b"numpy"), "it requires ['numpy']"),
     ],
@@ -105,10 +102,8 @@ def test_faults_of_an_sdist_are_detected(name, content, said):
         ("conclust/py.typed", None, "lacks conclust/py.typed"),
         ("conclust/__init__.py", b"other", "another conclust/__init__.py"),
         ("conclust/_kernels/_core.abi3.so", None, "holds 0 extensions"),
-        ("conclust/_kernels/_core.cpython-311.so", b"", "holds 2 extensions"),
         ("conclust/_kernels/_core.abi3.so", str(ROOT).encode(), "names the folder"),
         ("conclust/_kernels/module.cpp", b"m", "which nothing requires"),
-        ("tests/test_a.py", b"t", "which nothing requires"),
         (f"{INFO}/licenses/LICENSE", None, "lacks LICENSE"),
         (f"{INFO}/METADATA", METADATA.replace(b">=3.11", b">=3.8"), "Requires-Python is >=3.8"),
     ],
@@ -144,9 +139,7 @@ def test_a_whole_conda_package_is_passed():
     ("name", "content", "said"),
     [
         (f"{SITE}/conclust/py.typed", None, "lacks conclust/py.typed"),
-        (f"{SITE}/conclust/__init__.py", b"other", "another conclust/__init__.py"),
         (f"{SITE}/numpy/__init__.py", b"", "numpy/__init__.py, which nothing requires"),
-        ("bin/conclust", None, "lacks bin/conclust"),
         ("info/licenses/LICENSE", None, "lacks info/licenses/LICENSE"),
         (
             "info/index.json",
@@ -214,12 +207,6 @@ def test_the_conda_recipe_agrees_with_the_project():
         assert (ROOT / name).is_file(), name
 
 
-def test_the_hosted_site_uses_the_same_commands():
-    commands = yaml.safe_load((ROOT / ".readthedocs.yaml").read_text("utf-8"))["build"]["commands"]
-    assert commands[0].split()[:2] == ["make", "docs"]
-    assert "build/docs" in commands[-1]
-
-
 @pytest.fixture
 def released(tmp_path):
     (tmp_path / "pyproject.toml").write_bytes(PYPROJECT)
@@ -239,63 +226,15 @@ def test_a_valid_release_passes(released):
     [
         ("pyproject.toml", "1.2.3", "1.2.4", "pyproject.toml has the version 1.2.4"),
         ("CITATION.cff", "1.2.3", "1.2.2", "CITATION.cff has the version 1.2.2"),
-        ("CITATION.cff", "12-01", "12-02", "CITATION.cff says that 2026-12-02"),
         ("docs/how-to/cite.md", "1.2.3", "1.2.2", "cite.md does not have the version 1.2.3"),
         ("CHANGELOG.md", "1.2.3", "1.2.2", "begins with 1.2.2, not 1.2.3"),
         ("CHANGELOG.md", "2026-12-01", "unreleased", "has no date of 1.2.3: it says unreleased"),
-        ("CHANGELOG.md", " (2026-12-01)", "", "it says nothing"),
-        ("CHANGELOG.md", "## 1.2.3", "1.2.3", "begins with no version"),
     ],
 )
 def test_faults_of_a_release_are_detected(released, file, old, new, said):
     path = released / file
     path.write_text(path.read_text().replace(old, new))
     assert said in next(wrong("v1.2.3", released))
-
-
-# ---- CITATION.cff
-
-# Of the schema of version 1.2.0: what there must be, and what else there may be.
-CFF_NEEDED = {"authors", "cff-version", "message", "title"}
-CFF_KNOWN = CFF_NEEDED | {
-    *(
-        "abstract",
-        "commit",
-        "contact",
-        "date-released",
-        "doi",
-        "identifiers",
-        "keywords",
-        "license",
-    ),
-    *("license-url", "preferred-citation", "references", "repository", "repository-artifact"),
-    *("repository-code", "type", "url", "version"),
-}
-REFERENCE_NEEDED = {"authors", "title", "type"}
-
-
-def test_the_citation_file_is_valid():
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
-    assert cited.keys() >= CFF_NEEDED
-    assert cited.keys() <= CFF_KNOWN
-    assert (cited["cff-version"], cited["type"]) == ("1.2.0", "software")
-    assert cited["license"] == PROJECT["license"]
-    # A release has a date, here and in the changelog; an unreleased version has none.
-    day = heading()[1]
-    assert cited["version"] == heading()[0] == version()
-    if day == "unreleased":
-        assert "date-released" not in cited
-    else:
-        assert cited["date-released"] == date.fromisoformat(day)
-    for work in cited["references"]:
-        assert work.keys() >= REFERENCE_NEEDED
-        assert work["type"] in {"article", "conference-paper"}
-        assert 1990 < work["year"] < 2030
-    for someone in [
-        *cited["authors"],
-        *(a for work in cited["references"] for a in work["authors"]),
-    ]:
-        assert someone.keys() in ({"name"}, {"family-names", "given-names"})
 
 
 # ---- the workflows
@@ -310,10 +249,6 @@ def steps_of(workflow):
 @pytest.fixture(params=WORKFLOWS, ids=lambda path: path.stem)
 def workflow(request):
     return yaml.safe_load(request.param.read_text("utf-8"))
-
-
-def test_the_workflows_exist():
-    assert [path.stem for path in WORKFLOWS] == ["publish", "tests", "wheels"]
 
 
 def test_a_workflow_requests_few_permissions(workflow):
@@ -332,12 +267,6 @@ def test_actions_have_a_version_and_files_exist(workflow):
         elif used is not None:
             # A commit cannot be moved, as a tag can.
             assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", used), used
-
-
-def test_jobs_depend_on_existing_jobs(workflow):
-    for job in workflow["jobs"].values():
-        needed = job.get("needs", [])
-        assert set([needed] if isinstance(needed, str) else needed) <= workflow["jobs"].keys()
 
 
 def test_commands_of_a_workflow_exist(workflow):
@@ -360,16 +289,6 @@ def test_workflows_cover_the_local_ci():
     tests = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text("utf-8"))
     there = {*tests["jobs"]["linux"]["strategy"]["matrix"]["target"], "wheel"}
     assert here - {"demo", "setup"} <= there  # every target sets up what it needs
-
-
-def test_a_tag_publishes_checked_and_tested_wheels():
-    jobs = yaml.safe_load((ROOT / ".github/workflows/publish.yml").read_text("utf-8"))["jobs"]
-    assert (jobs["wheels"]["needs"], jobs["publish"]["needs"]) == ("check", "wheels")
-    assert "check_release" in jobs["check"]["steps"][-1]["run"]
-    made = yaml.safe_load((ROOT / ".github/workflows/wheels.yml").read_text("utf-8"))["jobs"]
-    names = {job["steps"][-1]["with"]["name"] for job in made.values()}
-    pattern = jobs["publish"]["steps"][0]["with"]["pattern"]
-    assert all(name.startswith(pattern.removesuffix("*")) for name in names)
 
 
 def test_wheels_cover_the_supported_pythons():

@@ -36,8 +36,7 @@ def test_all_repetition_limits_are_tested():
 
 
 @pytest.mark.parametrize(("name", "parameter"), CASES)
-@pytest.mark.parametrize("value", [10**6 + 1, 2**62])
-def test_more_than_a_million_are_refused(name, parameter, value):
+def test_more_than_a_million_are_refused(name, parameter):
     thing = KNOWN[name]
     sound = {
         "labels": LABELS[:, 0] if name.startswith("confidence") else LABELS,
@@ -60,4 +59,4 @@ def test_more_than_a_million_are_refused(name, parameter, value):
     if name.endswith(".BayesianEnsemble"):
         options["solver"] = "variational" if parameter == "n_init" else "gibbs"
     with pytest.raises(ParameterError, match=rf"'{parameter}' parameter of .* 1000000\]"):
-        run(thing, options | {parameter: value})
+        run(thing, options | {parameter: 10**6 + 1})

@@ -5,28 +5,19 @@ from __future__ import annotations
 import importlib
 import re
 
-import matplotlib as mpl
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb
-from tests.test_docs import run
 from tools.check_site import wrong
 from tools.methods_table import PAGE
-from tools.site_look import house_colours
 from tools.site_pages import (
     TASKS,
     api,
-    bibliography,
-    commands,
     llms,
     names_of,
-    public,
-    references_of,
 )
-from tools.site_pictures import FRONT, LABELS, PICTURES, front, memberships
+from tools.site_pictures import FRONT, PICTURES, front, memberships
 
 import conclust
-from conclust.plotting.canvas.style import COLOURS, cluster_colours
 
 GOOD = """<html><head><link rel="stylesheet" href="_static/a.css"><link rel="canonical" href="https://a.example/"></head>
 <body><h1 id="top">A</h1><a href="#top">up</a> <a href="b.html#part">b</a> <a href="https://a.example/x">far</a>
@@ -55,13 +46,9 @@ def test_a_valid_site_passes(site):
     [
         ('<a href="c.html">c</a>', "links to c.html, which is not there"),
         ('<a href="b.html#whole">b</a>', "no such anchor"),
-        ('<a href="#nowhere">b</a>', "no such anchor"),
-        ('<a href="../outside.html">b</a>', "not there"),
         ('<img src="gone.png">', "not there"),
         ('<script src="https://a.example/x.js"></script>', "from outside"),
-        ('<script src="//a.example/x.js"></script>', "from outside"),
         ('<link rel="stylesheet" href="https://a.example/x.css">', "from outside"),
-        ('<link rel="preload next" href="https://a.example/x.css">', "from outside"),
         ('<img srcset="b.png 1x, https://a.example/x.png 2x" src="_static/b.png">', "from outside"),
         ('<iframe src="http://a.example/"></iframe>', "from outside"),
         ('<p style="background: url(https://a.example/x.png)">x</p>', "from outside"),
@@ -112,10 +99,6 @@ def test_llms_txt_lists_every_page():
     assert not [line for line in text.splitlines() if line.endswith(": ")]
 
 
-def test_an_empty_site_is_refused(tmp_path):
-    assert "has no page" in "".join(wrong(tmp_path))
-
-
 def listed():
     return [
         name
@@ -137,35 +120,6 @@ def test_every_public_object_has_one_page():
         assert there <= {name.removeprefix(f"{home}.") for name in names}, home
     text = "".join(page for _, page in api())
     assert all(f"\n   {name}\n" in text for name in names)
-
-
-def test_pages_are_written_from_the_code():
-    assert "## conclust combine" in commands()
-    assert "usage: conclust combine" in commands()
-    assert "conclust.PCC" in bibliography()
-    assert len(public()) == len(listed())
-
-
-@pytest.mark.parametrize(
-    ("doc", "works"),
-    [
-        ("A.\n\nReferences\n----------\nB: C.\n   D, 2001.\n", ["B: C. D, 2001."]),
-        (
-            "A.\n\nReferences\n----------\n1. B: C.\n2. D: E.\n\nExamples\n--------\n>>> 1",
-            ["B: C.", "D: E."],
-        ),
-        ("A.\n\nReferences\n----------\nB: C.\n\nD: E.", ["B: C.", "D: E."]),
-        ("A.", []),
-    ],
-)
-def test_references_of_a_docstring_are_collected(doc, works):
-    assert references_of(doc) == works
-
-
-def test_the_page_on_pcc_lists_the_points_of_its_figures():
-    _, names = run("explanation/how_pcc_works.md")
-    np.testing.assert_array_equal(names["LABELS"], LABELS)
-    assert names["model"].membership_[4, :2] == pytest.approx([0.52, 0.48], abs=0.01)
 
 
 def test_pictures_match_their_texts(tmp_path):
@@ -238,23 +192,3 @@ def test_a_formula_as_mathml():
 
 
 # ---- figures
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
-def test_an_example_names_no_colours_of_its_own(path):
-    named = re.findall(
-        r"cmap=.*|#[0-9a-f]{6}|color=\"(?!C\d|0?\.\d|black).*", path.read_text("utf-8")
-    )
-    assert not named
-
-
-def test_the_gallery_has_the_colours_of_the_pictures():
-    with mpl.rc_context():
-        house_colours()
-        cycle = mpl.rcParams["axes.prop_cycle"].by_key()["color"]
-        assert np.allclose(
-            [to_rgb(colour) for colour in cycle[:8]], cluster_colours(8), atol=1 / 255
-        )
-        assert mpl.colormaps[mpl.rcParams["image.cmap"]](1.0)[:3] == pytest.approx(
-            to_rgb(COLOURS[-1])
-        )

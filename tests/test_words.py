@@ -103,12 +103,6 @@ def places(area: str) -> dict[str, list[str]]:
     }
 
 
-@pytest.mark.parametrize("name", [*PATTERNS, *NAME_PATTERNS])
-def test_a_pattern_finds_its_example(name):
-    pattern, example = (PATTERNS | NAME_PATTERNS)[name]
-    assert re.search(pattern, example, re.MULTILINE)
-
-
 @pytest.mark.parametrize("name", PATTERNS)
 @pytest.mark.parametrize("area", ALLOWED)
 def test_no_new_occurrence(area, name):
@@ -125,7 +119,3 @@ def test_names_of_tests_state_facts(name):
         for match in pattern.finditer(path.read_text("utf-8"))
     ]
     assert not names
-
-
-def test_allowances_name_known_patterns():
-    assert all(set(counts) <= set(PATTERNS) for counts in ALLOWED.values())

@@ -60,17 +60,15 @@ def test_every_method_that_reads_blocks_is_tested():
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("k", [2, 3])
-def test_blocks_give_the_result_of_labels_in_memory(form, case, k):
+def test_blocks_give_the_result_of_labels_in_memory(form, case):
     labels, weights = CASES[case]
-    whole = made(form, k).fit(Ensemble(labels, weights=weights))
-    parts = fitted(form, labels, weights, k, block_rows=37)
+    whole = made(form).fit(Ensemble(labels, weights=weights))
+    parts = fitted(form, labels, weights, block_rows=37)
     actual = np.asarray(parts.labels_)
     if FORMS[form][2] == "optimum":
         constant = getattr(whole, "objective_constant_", None) or 0.0
         assert parts.objective_ <= whole.objective_ + constant + 1e-3 * abs(whole.objective_)
-        # With fewer clusters than planted, the optimum is flat.
-        assert k == 2 or adjusted_rand_score(actual, whole.labels_) > 0.97
+        assert adjusted_rand_score(actual, whole.labels_) > 0.97
         return
     if FORMS[form][2] == "batch" and case == "noise":
         assert parts.objective_ == pytest.approx(whole.objective_, rel=0.02)
@@ -99,7 +97,6 @@ def test_more_parts_than_singular_values_are_found_as_in_memory(method):
 def test_threads_and_the_order_of_completion_change_no_bit(form):
     labels, weights = CASES["noise"]
     one = fitted(form, labels, weights, block_rows=29, n_jobs=1)
-    assert_same_bits(one, fitted(form, labels, weights, block_rows=29, n_jobs=2))
     assert_same_bits(one, fitted(form, labels, weights, block_rows=29, n_jobs=5))
 
 
@@ -111,23 +108,6 @@ def test_blocks_may_hold_one_object(form):
     assert adjusted_rand_score(np.asarray(parts.labels_), whole.labels_) > 0.9
     if FORMS[form][2] in ("equal", "batch"):
         assert (np.asarray(parts.labels_) == whole.labels_).all()
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_clusters_are_numbered_by_first_appearance(form):
-    labels = CASES["plain"][0]
-    actual = np.asarray(fitted(form, labels, block_rows=50).labels_)
-    first = [int(np.argmax(actual == c)) for c in range(actual.max() + 1)]
-    assert first == sorted(first)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_label_names_do_not_change_the_partition(form):
-    labels = CASES["missing"][0]
-    named = np.where(labels < 0, None, np.char.add("cluster ", labels.astype(str)).astype(object))
-    assert_same_bits(
-        fitted(form, labels, block_rows=41), fitted(form, named.astype(object), block_rows=41)
-    )
 
 
 @pytest.mark.parametrize("form", FORMS)

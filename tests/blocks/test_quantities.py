@@ -72,13 +72,6 @@ def test_the_distribution_of_all_pairs_matches_its_definition():
     np.testing.assert_allclose(heights, [(shares <= v + 1e-12).mean() for v in values])
 
 
-def test_sampled_pairs_approximate_all_pairs():
-    labels = CASES["missing"][0]
-    every = pair_distribution(labels, n_pairs=10**6)
-    some = pair_distribution(LabelStore(labels), n_pairs=20_000, random_state=0)
-    assert some.pac() == pytest.approx(every.pac(), abs=0.02)
-
-
 def test_weights_and_ensembles_without_pairs_are_refused():
     labels = CASES["plain"][0]
     with pytest.raises(UnsupportedEnsembleError, match="takes no weights"):

@@ -51,17 +51,6 @@ def test_declared_properties_of_methods_are_true(method):
         assert number.default is None
 
 
-@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.estimator)
-def test_titles_costs_and_sources_fit_a_table(method):
-    for text in (method.title, method.cost, method.citation):
-        assert text == " ".join(text.split())
-        assert "|" not in text
-    assert re.search(r"\bn\b", method.cost)
-    # The year of every source and, after a comma, its place of publication.
-    for source in method.citation.split("; "):
-        assert re.search(r"\b(18|19|20)\d\d, [A-Z]", source), source
-
-
 def test_dois_belong_to_the_works_cited():
     assert all(re.fullmatch(r"10\.\d{4}/[\w./()-]+", doi) for one in METHODS for doi in one.dois)
     works = {work for one in METHODS for work in one.citation.split("; ")}
@@ -76,10 +65,3 @@ def test_dois_belong_to_the_works_cited():
         year = re.search(r"\.(20\d\d)\.", doi)
         if year:
             assert 0 <= int(re.search(r"\b20\d\d\b", work)[0]) - int(year[1]) <= 3, work
-
-
-def test_the_list_is_displayed_as_a_table():
-    lines = repr(METHODS).splitlines()
-    assert len(lines) == len(METHODS) + 1
-    assert [line.split()[0] for line in lines[1:]] == [method.estimator for method in METHODS]
-    assert all(line.endswith(m.title) for line, m in zip(lines[1:], METHODS, strict=True))

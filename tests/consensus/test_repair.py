@@ -44,7 +44,7 @@ def grown(ensemble, K):
 
 @pytest.mark.long
 @pytest.mark.parametrize("kinds", ["both", "together"])
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", range(4))
 def test_units_and_merges_match_loops(seed, kinds):
     z, ensemble = planted(seed, n=80 if seed % 2 else 48)
     model, counting = grown(ensemble, 3 + seed % 3)
@@ -77,7 +77,7 @@ def test_units_and_merges_match_loops(seed, kinds):
 @pytest.mark.long
 def test_the_given_number_of_clusters_is_reached_if_possible():
     """Answers that are true, most of them about few objects, and the true number."""
-    for seed in range(60):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         n, K = int(rng.integers(30, 90)), int(rng.integers(3, 7))
         z, ensemble = planted(seed, n=n, m=8, K=K, wrong=rng.uniform(0.3, 0.9))
@@ -91,7 +91,7 @@ def test_the_given_number_of_clusters_is_reached_if_possible():
         assert read_constraints(**given, n_samples=n).broken(found.labels_) == 0
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_every_cut_of_the_tree_keeps_the_constraints(seed):
     z, ensemble = planted(seed, n=70)
     model, counting = grown(ensemble, 4)
@@ -104,7 +104,7 @@ def test_every_cut_of_the_tree_keeps_the_constraints(seed):
     assert given.broken(cut(found.tree, found.largest + 1)) > 0
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_without_constraints_the_tree_has_the_clusters_and_the_finer_cuts(seed):
     _, ensemble = planted(seed, n=60)
     model, counting = grown(ensemble, 4)
@@ -246,7 +246,7 @@ def test_exchanged_shares_have_their_label_first():
     np.testing.assert_allclose(rows, [[0.4, 0.6], [0.5, 0.5], [0.2, 0.8]])
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_groups_that_are_pairwise_apart_bound_the_number(seed):
     rng = np.random.default_rng(seed)
     pairs = np.array([pair for pair in combinations(range(7), 2) if rng.random() < 0.5])
@@ -261,10 +261,9 @@ def test_groups_that_are_pairwise_apart_bound_the_number(seed):
     assert given.least_clusters() == max(cliques)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_many_true_pairs_that_are_together_do_not_merge_clusters(seed):
+def test_many_true_pairs_that_are_together_do_not_merge_clusters():
     """Without pairs that are apart nothing contradicted the joins of pieces: clusters that overlap ended as one."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     classes = np.repeat(np.arange(4), 150)
     X = rng.normal(size=(4, 10))[classes] + 1.3 * rng.normal(size=(600, 10))
     together = np.vstack([rng.permutation(150).reshape(-1, 2) + 150 * k for k in range(4)])

@@ -85,26 +85,6 @@ def test_rings_have_the_given_radii():
     assert np.hypot(*exact.X.T) == pytest.approx(exact.y + 1)
 
 
-def test_half_rings_stay_apart():
-    actual = datasets.half_rings(random_state=0)
-    upper, lower = actual.X[actual.y == 0], actual.X[actual.y == 1]
-    assert (upper[:, 1] >= 0).all()
-    assert (lower[:, 1] <= 0.25).all()
-    for points, centre in ((upper, (0, 0)), (lower, (0.875, 0.25))):
-        radius = np.hypot(*(points - centre).T)
-        assert radius.min() >= 0.75
-        assert radius.max() <= 1
-
-
-def test_spirals_are_rotations_of_one_curve():
-    actual = datasets.spirals((50, 50), turns=2, noise=0, random_state=0)
-    one, other = actual.X[:50], actual.X[50:]
-    assert other == pytest.approx(-one)
-    radius = np.hypot(*one.T)
-    assert np.diff(radius) == pytest.approx(4 * 2 / 49)
-    assert radius[0] == pytest.approx(0.5)
-
-
 @pytest.mark.parametrize("name", ["half_rings", "spirals", "image_1", "image_c"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_groups_are_separated(name, seed):
@@ -138,12 +118,6 @@ def test_the_mixture_matches_the_paper():
     assert actual.membership.sum(axis=1) == pytest.approx(1)
     # The soft truth is calibrated: a share p of the points with probability p belongs to the class.
     assert actual.membership.mean(axis=0) == pytest.approx([0.25] * 4, abs=0.01)
-
-
-def test_cigars_have_soft_classes():
-    actual = datasets.cigars(random_state=0)
-    assert (actual.membership.argmax(axis=1) == actual.y).mean() > 0.98
-    assert actual.X[actual.y == 1].std(axis=0) == pytest.approx([0.1, 1], rel=0.25)
 
 
 @pytest.mark.parametrize(
@@ -195,12 +169,6 @@ def test_planted_ensembles_follow_the_membership():
     assert (shares[rows == 0] == 0).all()
     repeated = datasets.planted_ensemble(rows, 20_000, random_state=0)
     assert repeated == ensemble
-
-
-def test_planted_ensembles_draw_objects_independently():
-    ensemble = datasets.planted_ensemble(np.full((2, 2), 0.5), 4000, random_state=0)
-    together = (ensemble.codes[0] == ensemble.codes[1]).mean()
-    assert together == pytest.approx(0.5, abs=0.03)
 
 
 def test_planted_ensembles_take_rows_that_rounding_left_below_1():
@@ -270,11 +238,6 @@ def test_unknown_names_are_refused(name):
         ParameterError, match="'name' parameter of load must be one of the data sets"
     ):
         datasets.load(name)
-
-
-def test_close_names_are_suggested():
-    with pytest.raises(ParameterError, match="such as 'iris'"):
-        datasets.load("irsi")
 
 
 # ---------------------------------------------------------------------------------------- folder
@@ -554,7 +517,3 @@ def test_published_sets_are_loaded(name):
         assert np.isnan(dataset.X).sum() == 392
     elif not sp.issparse(dataset.X):
         assert np.isnan(dataset.X).sum() == (16 if name == "breast_cancer_699" else 0)
-
-
-def test_completion_offers_public_names_only():
-    assert dir(datasets) == sorted(datasets.__all__)

@@ -1,7 +1,6 @@
 """Arrow tables, lazy frames, denormal posteriors, long numbers: read, or refused with a clear error."""
 
 import warnings
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,6 @@ import conclust as cc
 from conclust import Ensemble
 from conclust.exceptions import InputError
 from conclust.metrics import contingency
-from conclust.plotting.flows import flow_of
 
 LABELS = np.array([[0, 0, 1], [0, 1, -1], [1, 1, 0], [2, -2, 0]])
 
@@ -72,19 +70,6 @@ def test_long_values_are_shortened_in_messages():
         cc.PCC(-(10**5000)).fit(LABELS)
 
 
-def test_invalid_communities_are_refused():
-    for runs, nodes in (([{"v0": [1]}], None), ([[[0, 1]]], 5), ([[[[0], [1]]]], None)):
-        with pytest.raises(InputError):
-            cc.Ensemble.from_communities(runs, nodes=nodes)
-
-
-def test_an_invalid_index_is_refused():
-    model = cc.EAC(2).fit(LABELS)
-    for index in (5, "abcd", np.array(3)):
-        with pytest.raises(InputError, match="must be a frame, an index or a list of names"):
-            cc.to_frame(model, index)
-
-
 @pytest.mark.parametrize("factor", [1e160, 1e-200])
 def test_points_of_any_magnitude_are_clustered(factor):
     rng = np.random.default_rng(0)
@@ -106,18 +91,6 @@ def test_points_of_any_magnitude_are_clustered(factor):
     )
     assert weights[0] == 1.0
     assert weights[1:].max() < 0.5
-
-
-def test_empty_partitions_have_flows_but_no_curves():
-    flow = flow_of({2: [0, 1, 1], 3: [-2, -2, -2]})
-    assert flow.k.tolist() == [2, 2]
-    assert len(flow_of({2: [-1, -1], 3: [-2, -2]}).k) == 0
-    for picture in (
-        cc.plotting.criterion_curve,
-        partial(cc.plotting.criterion_curve, criterion="delta"),
-    ):
-        with pytest.raises(InputError, match="Expected one number for each number of clusters"):
-            picture({2: [0, 1, 1], 3: [0, 1, 2]})
 
 
 def test_large_integers_stay_different_in_columns_with_empty_cells():

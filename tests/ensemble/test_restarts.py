@@ -8,15 +8,10 @@ import numpy as np
 import pytest
 
 from conclust import (
-    HBGF,
     QMI,
-    BayesianEnsemble,
     Ensemble,
-    LeftStochastic,
-    MixtureModel,
     WeightedNMF,
 )
-from conclust.consensus.graph import kmeans
 from conclust.consensus.restarts import best_of_restarts, fewer_starts
 
 SEED = np.random.SeedSequence(0)
@@ -85,13 +80,6 @@ def test_above_5000_rows_starts_run_on_a_sample_and_the_best_on_all():
     )
 
 
-def test_rows_account_for_every_object():
-    labels = labels_of(2_000, 500)
-    rows = Ensemble(labels).distinct_rows()
-    np.testing.assert_array_equal(rows.ensemble.codes[rows.inverse], Ensemble(labels).codes)
-    np.testing.assert_array_equal(rows.counts, np.bincount(rows.inverse))
-
-
 @pytest.mark.parametrize("threads", [1, 3])
 def test_differences_from_rounding_are_no_improvement(threads):
     rows = Ensemble(labels_of(20_000, 5_000)).distinct_rows()
@@ -105,45 +93,10 @@ def test_differences_from_rounding_are_no_improvement(threads):
         assert actual == best
 
 
-def test_samples_of_an_embedding_share_some_points(monkeypatch):
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(7_000, 2)) + 8 * (np.arange(7_000) % 3)[:, None]
-    shown, finished = [], []
-
-    class Watched(kmeans._Search):
-        def begin(self, rows, start, seed):
-            shown.append(rows.values)
-            return super().begin(rows, start, seed)
-
-        def finish(self, found, rows, kept):
-            finished.append((rows.values, kept))
-            return super().finish(found, rows, kept)
-
-    monkeypatch.setattr(kmeans, "_Search", Watched)
-    centers = kmeans.kmeans(kmeans.Points(values, np.ones(len(values)), 40), 3, SEED, n_init=4)
-    ((whole, kept),) = finished
-    assert whole is values
-    assert len(shown) == 4
-    for part in shown:
-        np.testing.assert_array_equal(part, values[kept])
-    assert len(np.unique(kept)) == 5_040
-    np.testing.assert_array_equal(kept[-40:], np.arange(6_960, 7_000))
-    nearest, _ = kmeans.nearest_center(values, centers)
-    means = [values[nearest == k].mean(axis=0) for k in range(3)]
-    np.testing.assert_allclose(centers, means)
-    shown.clear()
-    kmeans.kmeans(kmeans.Points(values[:5_040], np.ones(5_040), 40), 3, SEED, n_init=2)
-    assert [len(part) for part in shown] == [5_040, 5_040]
-    assert len(finished) == 1
-
-
 @pytest.mark.parametrize(
     "model",
     [
-        HBGF(4, random_state=0),
         QMI(4, random_state=0),
-        MixtureModel(4, random_state=0),
-        LeftStochastic(4, random_state=0),
         WeightedNMF(4, tol=1e-4, random_state=0),
     ],
     ids=lambda model: type(model).__name__,
@@ -179,25 +132,3 @@ def test_fewer_than_two_rows_per_cluster_reduce_the_starts():
         *(7, 3, 1),
     ]
     assert fewer_starts(1, rows, 1000) == 1
-
-
-@pytest.mark.parametrize(
-    ("cls", "module"),
-    [
-        (MixtureModel, "mixture.multinomial"),
-        (BayesianEnsemble, "mixture.bayesian"),
-        (LeftStochastic, "matrix.left_stochastic"),
-    ],
-)
-def test_methods_make_fewer_starts_on_few_rows(cls, module, monkeypatch):
-    asked = []
-
-    def watched(method, rows, n_init, *others):
-        asked.append((len(rows), n_init))
-        return best_of_restarts(method, rows, n_init, *others)
-
-    monkeypatch.setattr(f"conclust.consensus.{module}.best_of_restarts", watched)
-    labels = labels_of(60, 8)
-    for k in (2, 4, 8):
-        cls(k, n_init=8, random_state=0).fit(labels)
-    assert asked == [(8, 8), (8, 8), (8, 2)]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
-from tests.naive.weighted import project, proposition_2
+from tests.naive.weighted import project
 
 from conclust._arrays.simplex import project_simplex
 from conclust._kernels import largest_of_rows, lower_rows, share_rows
@@ -14,18 +14,11 @@ from conclust.exceptions import InputError
 values = st.lists(st.integers(-40, 40), min_size=1, max_size=7)
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=80, deadline=None)
 @given(values)
 def test_the_projection_is_the_nearest_point_over_all_supports(numbers):
     v = np.array(numbers) / 16
     np.testing.assert_allclose(project_simplex(v), project(v), atol=1e-12)
-
-
-@settings(derandomize=True, max_examples=100, deadline=None)
-@given(values, st.sampled_from([0.01, 0.5, 30.0]))
-def test_proposition_2_gives_the_projection(numbers, lam):
-    d = np.abs(numbers) / 8
-    np.testing.assert_allclose(project_simplex(-d / lam), proposition_2(d, lam), atol=1e-9)
 
 
 def test_rows_are_projected_one_by_one():
@@ -54,12 +47,6 @@ def test_shares_of_weights_match_numpy(k):
     np.testing.assert_allclose(
         rows, expected / totals[:, np.newaxis], rtol=1e-15 if k <= 128 else 1e-13
     )
-
-
-def test_points_on_the_simplex_do_not_move():
-    Y = np.random.default_rng(1).dirichlet(np.ones(5), size=40)
-    np.testing.assert_allclose(project_simplex(Y), Y, atol=1e-15)
-    np.testing.assert_array_equal(project_simplex(np.eye(4)), np.eye(4))
 
 
 def test_weighted_projections_match_a_solver():
@@ -105,7 +92,7 @@ def test_invalid_rows_are_refused(V, scale, sentence):
 
 def test_values_that_differ_by_rounding_are_projected():
     rng = np.random.default_rng(3)
-    V = rng.integers(-3, 4, (100_000, 5)) / 3 + rng.integers(-3, 4, (100_000, 5)) * 1e-16
+    V = rng.integers(-3, 4, (20_000, 5)) / 3 + rng.integers(-3, 4, (20_000, 5)) * 1e-16
     X = project_simplex(V)
     np.testing.assert_allclose(X.sum(axis=1), 1, atol=1e-15)
     for i in range(0, len(V), 1000):

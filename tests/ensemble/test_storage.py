@@ -1,5 +1,4 @@
 import errno
-import io
 import json
 import os
 import pickle
@@ -239,12 +238,6 @@ def test_only_plain_arrays_are_written(tmp_path, array):
     assert leftovers(tmp_path) == []
 
 
-@pytest.mark.parametrize("name", ["meta", "../x", "a b", ""])
-def test_array_names_are_identifiers(tmp_path, name):
-    with pytest.raises(InputError, match="cannot be named"):
-        write_npz(tmp_path / "a.npz", {name: np.zeros(2)}, {})
-
-
 # ---- hostile NPY
 
 
@@ -254,8 +247,6 @@ HOSTILE = {
         "is cut off: its array needs 16 bytes, 15 are available",
     ),
     "cut off in the header": (npy()[:30], "is cut off: it ends within its header"),
-    "cut off in the magic": (b"\x93NU", "is cut off"),
-    "cut off in the length": (npy()[:9], "is cut off"),
     "empty": (b"", "is cut off"),
     "text": (b"1,2,3\n4,5,6\n", "is not an NPY file"),
     "trailing": (npy(data=b"\0" * 17), "1 bytes follow the end"),
@@ -263,16 +254,13 @@ HOSTILE = {
     "huge header": (npy(version=(2, 0), length=1 << 31), "header of 2147483648 bytes"),
     "objects": (npy(descr="|O"), "Python objects"),
     "objects in fields": (npy(descr=[("a", "|O")]), "the dtype"),
-    "void": (npy(descr="|V8"), "the dtype"),
     "dates": (npy(descr="<M8[s]"), "the dtype"),
     "empty strings": (npy(descr="<U0", shape="(10000000000,)", data=b""), "the dtype"),
     "endless strings": (npy(descr="<U9999999999"), "the dtype"),
     "enormous": (npy(shape="(1000000000000,)"), "is cut off: its array needs 8000000000000 bytes"),
     "overflowing": (npy(shape="(4294967296, 4294967296)", data=b""), "has the shape"),
-    "overflowing beside zero": (npy(shape="(0, 99999999999999999999)", data=b""), "has the shape"),
     "negative": (npy(shape="(-2, -1)"), "has the shape"),
     "true as a length": (npy(shape="(True, 2)"), "has the shape"),
-    "shape of floats": (npy(shape="(2.0,)"), "has the shape"),
     "many dimensions": (npy(shape="(" + "1," * 33 + ")"), "has the shape"),
     "order is not a bool": (npy(fortran="2"), "cannot be understood"),
     "code": (npy(shape="__import__('os').system('false')"), "cannot be understood"),
@@ -334,11 +322,6 @@ def test_pickles_are_never_read(tmp_path):
     assert not ran.exists()
 
 
-def test_nonzero_bytes_are_true(tmp_path):
-    (tmp_path / "a.npy").write_bytes(npy(descr="|b1", data=b"\x02\x00"))
-    assert read_npy(tmp_path / "a.npy").view(np.uint8).tolist() == [1, 0]
-
-
 @pytest.mark.parametrize("read", [read_npy, read_npz, read_json])
 def test_paths_that_are_not_files_are_refused(tmp_path, read):
     with pytest.raises(FileNotFoundError):
@@ -358,7 +341,7 @@ def good(tmp_path, compression=np.savez_compressed):
     return tmp_path / "a.npz"
 
 
-@pytest.mark.parametrize("keep", [0.01, 0.3, 0.5, 0.9, 0.999])
+@pytest.mark.parametrize("keep", [0.01, 0.5, 0.999])
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_a_truncated_npz_file_is_refused(tmp_path, keep, save):
     path = good(tmp_path, save)
@@ -368,7 +351,7 @@ def test_a_truncated_npz_file_is_refused(tmp_path, keep, save):
         read_npz(path)
 
 
-@pytest.mark.parametrize("flip", [0x01, 0x15, 0x80, 0xFF])
+@pytest.mark.parametrize("flip", [0x01, 0xFF])
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_every_flipped_byte_is_detected_or_harmless(tmp_path, save, flip):
     save(tmp_path / "a.npz", x=np.arange(40, dtype=np.uint8))
@@ -460,12 +443,6 @@ def test_entries_that_are_not_arrays_are_refused(tmp_path):
         read_npz(tmp_path / "b.npz")
 
 
-def test_other_compressions_are_refused(tmp_path):
-    zipped(tmp_path / "a.npz", [("x.npy", npy())], zipfile.ZIP_LZMA)
-    with pytest.raises(FileFormatError, match="packed in a way"):
-        read_npz(tmp_path / "a.npz")
-
-
 # ---- expectations
 
 
@@ -501,12 +478,6 @@ def test_unexpected_arrays_are_refused(tmp_path, arrays, sentence):
     assert sentence in str(caught.value)
 
 
-def test_metadata_is_required_with_expected_arrays(tmp_path):
-    np.savez(tmp_path / "a.npz", codes=np.zeros((2, 2), np.uint8))
-    with pytest.raises(FileFormatError, match="lacks the array 'meta'"):
-        read_npz(tmp_path / "a.npz", expected=EXPECTED)
-
-
 @pytest.mark.parametrize(
     ("meta", "sentence"),
     [
@@ -519,12 +490,6 @@ def test_invalid_metadata_is_refused(tmp_path, meta, sentence):
     np.savez(tmp_path / "a.npz", meta=meta)
     with pytest.raises(FileFormatError, match=sentence):
         read_npz(tmp_path / "a.npz")
-
-
-def test_streams_are_not_read_beyond_the_header():
-    stream = io.BytesIO(npy(shape="(9999999,)"))
-    _storage._read_header(stream, "x", "")
-    assert stream.tell() == len(npy(shape="(9999999,)")) - 16
 
 
 def test_errors_of_atomic_write_name_the_file_itself(tmp_path):

@@ -168,15 +168,6 @@ def test_any_small_label_matrix_is_counted(labels):
 # -- the public functions
 
 
-def test_the_worked_example_is_reproduced():
-    c = coassociation(E1)
-    assert c.dtype == np.int16
-    np.testing.assert_array_equal(c, [[3, 3, 1, 0], [3, 3, 1, 0], [1, 1, 3, 2], [0, 0, 2, 3]])
-    np.testing.assert_array_equal(copresence(E1), np.full((4, 4), 3))
-    p = frequencies(*evidence(E1))
-    np.testing.assert_array_equal(p[0], [1, 1, 1 / 3, 0])
-
-
 @pytest.mark.parametrize(("m", "dtype"), [(1, np.int16), (16383, np.int16), (16384, np.int32)])
 def test_counts_are_signed_and_wide_enough_for_sums_of_two(m, dtype):
     c, present = evidence(np.zeros((2, m), dtype=np.uint8))
@@ -225,7 +216,7 @@ def test_shares_are_counts_divided_by_copresence(weights, monkeypatch):
         coassociation(ensemble, normalize=1)
 
 
-@pytest.mark.parametrize("dtype", ["int8", np.uint8, np.int16, np.uint32])
+@pytest.mark.parametrize("dtype", ["int8", np.uint32])
 def test_counts_can_have_a_requested_type(dtype):
     labels = np.random.default_rng(10).integers(-1, 3, (50, 127))
     c, present = evidence(labels)
@@ -238,7 +229,7 @@ def test_counts_can_have_a_requested_type(dtype):
         np.testing.assert_array_equal(actual, expected)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "nonsense", bool])
+@pytest.mark.parametrize("dtype", ["int8", "float32", "nonsense"])
 def test_types_that_cannot_hold_counts_are_refused(dtype):
     labels = np.zeros((3, 128), dtype=int)
     with pytest.raises(
@@ -248,22 +239,6 @@ def test_types_that_cannot_hold_counts_are_refused(dtype):
     weighted = Ensemble(labels, weights=np.ones(128))
     with pytest.raises(ParameterError, match="None where the ensemble has weights"):
         copresence(weighted, dtype=np.int16)
-
-
-def test_kernels_read_the_narrowest_type():
-    labels = np.random.default_rng(9).integers(0, 3, (40, 255))
-    wide, narrow = evidence(labels), dense.narrow_evidence(Ensemble(labels), 1)
-    assert narrow.counts.dtype == narrow.copresence.dtype == np.uint8
-    np.testing.assert_array_equal(narrow.counts, wide.counts)
-    np.testing.assert_array_equal(narrow.copresence, wide.copresence)
-    assert np.shares_memory(dense.unsigned(wide.counts), wide.counts)
-
-
-def test_noise_counts_in_copresence_only():
-    labels = [[0, -2, -2], [0, -2, 0], [0, -1, 0]]
-    c, present = evidence(labels)
-    np.testing.assert_array_equal(c, [[1, 1, 1], [1, 2, 2], [1, 2, 2]])
-    np.testing.assert_array_equal(present, [[3, 3, 2], [3, 3, 2], [2, 2, 2]])
 
 
 def test_rows_and_blocks_match_the_full_matrix():
@@ -287,13 +262,8 @@ def test_rows_and_blocks_match_the_full_matrix():
         slice(0, 5),
         slice(0, 4, 2),
         slice(2, 2),
-        slice(3, 1),
-        slice(-5, 2),
         slice(0.0, 2.0),
-        range(5),
         range(-1, 2),
-        range(0, 4, 2),
-        range(0),
         [0, 1],
         2,
     ],
@@ -317,17 +287,6 @@ def test_the_dense_limit_error_names_alternatives():
         evidence(E1, n_jobs=0)
 
 
-def test_weights_replace_counts():
-    rng = np.random.default_rng(2)
-    labels = labels_of_codes(random_codes(rng, 40, [3, 8, 20], np.uint8, 0.2, 0.1))
-    weights = [0.5, 0.0, 2.0]
-    c, present = evidence(Ensemble(labels, weights=weights))
-    assert c.dtype == present.dtype == np.float64
-    expected_c, expected_present = naive.counts(labels, weights)
-    np.testing.assert_array_equal(c, expected_c)
-    np.testing.assert_array_equal(present, expected_present)
-
-
 def soft_members(rng, n, clusters, absent):
     members = [rng.dirichlet(np.ones(k), n) for k in clusters]
     for member in members:
@@ -349,22 +308,6 @@ def test_soft_members_count_by_products_of_memberships(weights):
     np.testing.assert_array_equal(present, (seen * w) @ seen.T)
     assert present.dtype == (np.int16 if weights is None else np.float64)
     np.testing.assert_array_equal(coassociation(ensemble, rows=slice(100, 290)), c[100:290])
-
-
-def test_memberships_of_0_and_1_count_like_labels():
-    labels = np.random.default_rng(4).integers(0, 4, (50, 6))
-    ensemble = Ensemble.from_memberships([np.eye(4)[column] for column in labels.T])
-    np.testing.assert_array_equal(coassociation(ensemble), coassociation(labels))
-
-
-def test_results_do_not_depend_on_threads():
-    ensemble = Ensemble(
-        labels_of_codes(random_codes(np.random.default_rng(8), 300, [7] * 30, np.uint8, 0.2))
-    )
-    one = evidence(ensemble, n_jobs=1)
-    for n_jobs in (2, 4, -1, None):
-        for a, b in zip(one, evidence(ensemble, n_jobs=n_jobs), strict=True):
-            np.testing.assert_array_equal(a, b)
 
 
 def test_frequencies_are_undefined_without_evidence():

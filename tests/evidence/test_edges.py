@@ -4,7 +4,6 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 from tests.cases import corrupt_graphs, random_labels
 
 from conclust import EAC, Ensemble, coassociation, copresence
@@ -56,28 +55,6 @@ def test_counts_at_edges_match_those_of_all_pairs(kind, form):
     np.testing.assert_allclose(counts, np.where(observed, c, 0), atol=1e-12)
     np.testing.assert_allclose(both, np.where(observed, N, 0), atol=1e-12)
     assert actual.n_pairs == np.count_nonzero(observed) // 2
-
-
-def test_threads_change_no_bit():
-    ensemble = Ensemble(random_labels(0, 200, 9, 5), weights=np.linspace(0.1, 2, 9))
-    one, two = (edge_evidence(ensemble, graph_of(2, 200), n_jobs=k) for k in (1, 3))
-    np.testing.assert_array_equal(one.counts, two.counts)
-
-
-def test_equal_members_give_the_connected_components_of_their_groups():
-    G = nx.planted_partition_graph(3, 15, 0.7, 0.1, seed=0)
-    groups = np.arange(45) // 15
-    groups[44] = 0
-    shares = edge_evidence(np.column_stack([groups] * 4), nx.to_scipy_sparse_array(G)).to_scipy()
-    assert set(np.unique(shares.data)) <= {0.0, 1.0}
-    shares.eliminate_zeros()
-    inside = nx.Graph()
-    inside.add_nodes_from(G)
-    inside.add_edges_from((a, b) for a, b in G.edges if groups[a] == groups[b])
-    pieces, labels = connected_components(shares, directed=False)
-    assert pieces == nx.number_connected_components(inside)
-    for piece in nx.connected_components(inside):
-        assert len(set(labels[list(piece)])) == 1
 
 
 def test_a_method_is_restricted_to_the_edges():

@@ -13,11 +13,11 @@ from conclust._kernels import PairSample, graph_counts
 from conclust._kernels import pair_counts as kernel_pair_counts
 from conclust.ensemble.labels import label_view
 from conclust.evidence import evidence, pair_counts, sample_pairs
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import InputError
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
-@pytest.mark.parametrize("m", [1, 5, 7, 8, 9, 15, 16, 17, 31, 33, 63, 64, 65, 100, 130])
+@pytest.mark.parametrize("m", [1, 7, 8, 17, 33, 64, 65, 130])
 def test_kernel_equals_the_naive_twin(dtype, m):
     rng = np.random.default_rng(m)
     codes = random_codes(rng, 30, [4] * m, dtype, 0.2, 0.1)
@@ -182,18 +182,6 @@ def test_pairs_without_evidence_are_left_out():
     np.testing.assert_array_equal(sample.indptr, [0, 1, 2, 3, 4])
     np.testing.assert_array_equal(sample.indices, [1, 0, 3, 2])
     np.testing.assert_array_equal(sample.copresence, 1)
-
-
-def test_more_partners_than_objects_means_all():
-    sample = sample_pairs(np.eye(6, dtype=int), 1000, random_state=0)
-    assert sample.n_pairs == 15
-
-
-def test_invalid_parameters_are_refused():
-    with pytest.raises(ParameterError, match="The 'per_object' parameter of sample_pairs must be"):
-        sample_pairs([[0], [1]], 0)
-    with pytest.raises(ParameterError, match="The 'random_state' parameter of sample_pairs"):
-        sample_pairs([[0], [1]], 1, random_state="seed")
 
 
 def test_evidence_of_all_pairs_and_of_a_pattern_are_equal():

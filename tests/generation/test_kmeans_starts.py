@@ -8,7 +8,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from tests.naive.kmeans import greedy_start, lloyd
 
-from conclust import AutoConsensus, ConsensusClustering, EnsembleGenerator
+from conclust import ConsensusClustering, EnsembleGenerator
 from conclust.exceptions import ParameterError
 from conclust.generation.members import KMeansRecipe
 from conclust.generation.runs import run_kmeans
@@ -25,14 +25,6 @@ def test_small_clusters_near_a_large_one_are_found(sizes, d):
     model = ConsensusClustering(n_clusters=6, generator=generator, random_state=0).fit(X)
     assert adjusted_rand_index(y, model.labels_) >= expected - 1e-12
     assert expected == 1.0
-
-
-def test_random_starts_miss_small_clusters():
-    """The reason for the default; the test fails if `init` has no effect."""
-    X, y = make_blobs([1000, 50, 50, 50, 50, 50], n_features=10, random_state=0)
-    generator = EnsembleGenerator("kmeans", 60, init="random")
-    labels = generator.set_params(random_state=0).fit_transform(X)
-    assert adjusted_rand_index(y, AutoConsensus(6).fit(labels).labels_) < 0.9
 
 
 @pytest.mark.parametrize(("n", "d", "k"), [(60, 3, 5), (25, 1, 4), (200, 7, 12)])

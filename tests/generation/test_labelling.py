@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.spatial.distance import cdist
 from tests.naive import generation as naive
 
 from conclust._kernels import bitslice_forms, label_block
@@ -176,24 +175,6 @@ def test_a_label_does_not_depend_on_the_other_points():
     whole = nearest_center(X, member_centers)
     assert [int(nearest_center(x[None], member_centers)[0]) for x in X] == whole.tolist()
     np.testing.assert_array_equal(nearest_center(X[::-1], member_centers)[::-1], whole)
-
-
-def test_the_nearest_centre_matches_distances_of_scipy():
-    rng = np.random.default_rng(7)
-    for d in (1, 2, 5, 64):
-        X, member_centers = rng.normal(size=(500, d)), rng.normal(size=(30, d))
-        np.testing.assert_array_equal(
-            nearest_center(X, member_centers),
-            cdist(X, member_centers, "sqeuclidean").argmin(axis=1),
-        )
-
-
-def test_many_calls_of_the_kernel_give_the_same_labels(monkeypatch):
-    rng = np.random.default_rng(8)
-    X, member_centers = rng.normal(size=(5000, 3)), rng.normal(size=(7, 3))
-    whole = nearest_center(X, member_centers)
-    monkeypatch.setattr("conclust.generation.labelling.nearest._CALL", 1.0)
-    np.testing.assert_array_equal(nearest_center(X, member_centers), whole)
 
 
 def test_labelling_functions_can_be_pickled():

@@ -14,13 +14,12 @@ from sklearn.datasets import load_iris, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 from tests.naive import landmarks as naive
 
-from conclust import HBGF, ConsensusClustering, EnsembleGenerator
+from conclust import HBGF, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation.kinds import embedded
 from conclust.generation.kinds.embedded import bridges, start_seed
 from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe, search_of
 from conclust.generation.labelling import models
-from conclust.spectra.transfer_cut import bipartite_spectrum, transfer_cut
 
 IRIS = load_iris().data
 
@@ -111,41 +110,6 @@ def test_members_are_a_spectral_clustering_of_the_bipartite_graph():
     assert adjusted_rand_score(found, best.labels_) > 0.6
 
 
-def test_the_transfer_cut_solves_the_side_of_the_clusters():
-    B = sp.csr_array(rng(0).random((50, 12)) * (rng(1).random((50, 12)) < 0.4))
-    whole = bipartite_spectrum(B, 5)
-    side = transfer_cut(B, 5)
-    values, V, loads = side.values, side.clusters, side.loads
-    np.testing.assert_array_equal(values, whole.values)
-    np.testing.assert_array_equal(V, whole.clusters)
-    root = 1 / np.sqrt(np.asarray(B.sum(axis=1)).ravel())
-    np.testing.assert_allclose((B @ loads) * root[:, None], whole.objects)
-
-
-def test_groups_that_are_not_round_are_found():
-    X, y = make_moons(1200, noise=0.05, random_state=0)
-    members = EnsembleGenerator("spectral", 5, n_clusters=2, random_state=0).fit_transform(X)
-    scores = [adjusted_rand_score(y, column) for column in members.T]
-    assert np.median(scores) > 0.95
-    assert adjusted_rand_score(y, KMeans(2, n_init=5, random_state=0).fit_predict(X)) < 0.6
-
-
-def test_usenc_cuts_the_graph_of_members_and_objects():
-    X, y = make_moons(800, noise=0.05, random_state=0)
-    members = EnsembleGenerator("spectral", random_state=0).fit_transform(X)
-    assert members.shape == (800, 20)
-    model = HBGF(2, joint=False, random_state=0).fit(members)
-    assert adjusted_rand_score(y, model.labels_) > 0.95
-
-
-def test_usenc_runs_on_points_in_one_call():
-    X, y = make_moons(800, noise=0.05, random_state=0)
-    generator = EnsembleGenerator("spectral", n_clusters=range(5, 20))
-    model = ConsensusClustering(HBGF(joint=False), generator, n_clusters=2, random_state=0)
-    assert adjusted_rand_score(y, model.fit_predict(X)) > 0.95
-    assert model.ensemble_.shape == (800, 20)
-
-
 def test_surplus_components_are_joined_to_near_ones():
     centers = np.array([[0.0, 0.0], [0.0, 1000.0], [9000.0, 0.0], [9000.0, 1000.0]])
     X, y = make_blobs(400, centers=centers, cluster_std=1.0, random_state=0)
@@ -165,17 +129,16 @@ def noisy_rings(seed, noise=43):
     return np.vstack([rings, random.uniform(-3, 3, (noise, 2))]), of_ring
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_outliers_are_not_peeled_off_one_by_one(seed):
-    X, of_ring = noisy_rings(seed)
-    members = EnsembleGenerator("spectral", 8, n_clusters=8, random_state=seed).fit_transform(X)
+def test_outliers_are_not_peeled_off_one_by_one():
+    X, of_ring = noisy_rings(0)
+    members = EnsembleGenerator("spectral", 8, n_clusters=8, random_state=0).fit_transform(X)
     for column in members.T:
         sizes = np.sort(np.bincount(column, minlength=8))
         # Six single points and two parts were the usual result.
         assert sizes[0] >= 5
         assert sizes[-1] < 800
     # Members that cover the rings find them.
-    members = EnsembleGenerator("spectral", 20, random_state=seed).fit_transform(X)
+    members = EnsembleGenerator("spectral", 20, random_state=0).fit_transform(X)
     found = HBGF(2, random_state=0).fit_predict(members)[:1000]
     assert adjusted_rand_score(of_ring, found) > 0.95
 
@@ -222,7 +185,7 @@ def test_few_and_equal_points_are_clustered():
         assert adjusted_rand_score(column, X[:, 0]) == 1
 
 
-@pytest.mark.parametrize("scale", [1e-150, 1e-8, 1e8, 1e150])
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
 def test_the_unit_of_the_points_does_not_matter(scale):
     labels = EnsembleGenerator("spectral", 3, random_state=0).fit_transform(IRIS)
     other = EnsembleGenerator("spectral", 3, random_state=0).fit_transform(IRIS * scale)
@@ -231,15 +194,6 @@ def test_the_unit_of_the_points_does_not_matter(scale):
 
 
 # --------------------------------------------------------------------------------- the generator
-
-
-def test_members_have_descriptions():
-    generator = EnsembleGenerator("spectral", random_state=0)
-    labels = generator.fit_transform(IRIS)
-    assert labels.dtype == np.int8
-    assert {member.method for member in generator.members_} == {"spectral"}
-    assert {member.n_clusters for member in generator.members_} <= set(range(2, 13))
-    assert all(member.centers is None for member in generator.members_)
 
 
 def test_objects_that_are_not_drawn_are_missing():
@@ -294,16 +248,6 @@ def test_transform_repeats_the_labels_of_fitted_points():
         np.testing.assert_array_equal(alone, labels[:60])
 
 
-def test_objects_that_were_not_drawn_are_labelled_by_transform():
-    generator = EnsembleGenerator("spectral", 4, sample_fraction=0.6, random_state=0)
-    labels = generator.fit_transform(IRIS)
-    placed = generator.transform(IRIS)
-    drawn = labels >= 0
-    np.testing.assert_array_equal(placed[drawn], labels[drawn])
-    assert (placed >= 0).all()
-    assert (~drawn).sum() == 4 * 60
-
-
 def test_new_points_join_the_clusters_of_their_landmarks():
     """Against the naive twin, which processes a point at a time from the ties to the nearest centre."""
     X, _ = make_blobs(500, 3, centers=5, cluster_std=2.0, random_state=0)
@@ -315,26 +259,6 @@ def test_new_points_join_the_clusters_of_their_landmarks():
         sure = margins > 1e-9
         assert sure.mean() > 0.99
         np.testing.assert_array_equal(found[sure, u], expected[sure])
-
-
-def test_a_label_does_not_depend_on_the_other_points():
-    X, _ = make_blobs(1500, 2, centers=8, cluster_std=2.0, random_state=0)
-    generator = EnsembleGenerator("spectral", 3, n_clusters=range(5, 15), random_state=0).fit(X)
-    found = generator.transform(X)
-    for begin in (0, 700, 1499):
-        np.testing.assert_array_equal(
-            generator.transform(X[begin : begin + 9]), found[begin : begin + 9]
-        )
-
-
-def test_new_points_join_groups_that_are_not_round():
-    X, y = make_moons(1500, noise=0.05, random_state=0)
-    generator = EnsembleGenerator("spectral", n_clusters=range(5, 20))
-    model = ConsensusClustering("pcc", generator, n_clusters=2, random_state=0).fit(X[:1000])
-    np.testing.assert_array_equal(model.predict(X[:1000]), model.labels_)
-    assert adjusted_rand_score(y[1000:], model.predict(X[1000:])) > 0.95
-    both = EnsembleGenerator(["kmeans", "spectral"], 10, random_state=0).fit(X[:1000])
-    assert both.transform(X[1000:]).shape == (500, 10)
 
 
 def test_distant_points_join_the_clusters_of_their_landmarks():
@@ -376,21 +300,13 @@ def _arrays():
     ("name", "change"),
     [
         ("starts", lambda a: a[::-1]),
-        ("starts", lambda a: a + 1),
         ("grouped", lambda a: a - 1),
-        ("grouped", lambda a: a[:-1]),
-        ("around", lambda a: a + 1),
         ("around", lambda a: a[:-1]),
-        ("n_nearest", lambda a: a * 0),
         ("n_nearest", lambda a: a * 1000),
-        ("n_nearest", lambda a: np.repeat(a, 2)),
-        ("sigma", lambda a: -a),
         ("sigma", lambda a: a * np.nan),
         ("heads", lambda a: a[:-1]),
         ("points", lambda a: a[:, :-1]),
-        ("loads", lambda a: a[:-1]),
         ("loads", lambda a: a + np.inf),
-        ("centers", lambda a: a[:, :-1]),
         ("centers", lambda a: a[:0]),
     ],
 )

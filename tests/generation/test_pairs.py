@@ -5,7 +5,6 @@ import pytest
 from sklearn.base import clone
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_iris
-from sklearn.preprocessing import normalize
 
 from conclust import EnsembleGenerator
 from conclust.exceptions import DenseLimitError, InputError, ParameterError
@@ -119,19 +118,6 @@ def test_spherical_members_equal_spherical_k_means(seed):
     labels, centers = naive_spherical(X, starts)
     np.testing.assert_array_equal(actual.labels, labels)
     np.testing.assert_allclose(actual.model.centers, centers, rtol=0, atol=1e-12)
-
-
-def test_spherical_members_do_not_depend_on_lengths():
-    X, y = directions(0)
-    generator = EnsembleGenerator("spherical", 5, n_clusters=3, random_state=0)
-    labels = generator.fit_transform(X)
-    assert max(adjusted_rand_index(y, column) for column in labels.T) == 1.0
-    np.testing.assert_array_equal(generator.transform(3.7 * X), labels)
-    for member in generator.members_:
-        np.testing.assert_allclose(np.linalg.norm(member.centers, axis=1), 1.0)
-    # The nearest of unit centres is that of the largest cosine.
-    closest = np.argmax(normalize(X) @ generator.members_[0].centers.T, axis=1)
-    np.testing.assert_array_equal(labels[:, 0], closest)
 
 
 @pytest.mark.parametrize("fit_on", [None, 60])

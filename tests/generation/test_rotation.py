@@ -15,7 +15,7 @@ from sklearn.cluster import KMeans
 from tests.forging import forge
 
 import conclust
-from conclust import ConsensusClustering, EnsembleGenerator
+from conclust import EnsembleGenerator
 from conclust.exceptions import FileFormatError
 from conclust.generation import generator as module
 from conclust.generation.labelling.rotation import Rotation
@@ -200,12 +200,3 @@ def test_a_cache_keeps_members_of_rotated_points(tmp_path: Path) -> None:
         maker = EnsembleGenerator(random_state=0, cache_dir=tmp_path)
         assert np.array_equal(maker.fit_transform(X), plain)
         assert maker.n_cached_ == n_cached
-
-
-def test_the_consensus_predicts_its_own_labels() -> None:
-    X, _ = blobs()
-    model = ConsensusClustering(random_state=0).fit(X)
-    assert model.n_clusters_ == 3
-    assert np.array_equal(model.predict(X), model.labels_)
-    new, _ = blobs(seed=1)
-    assert len(model.predict(new)) == len(new)

@@ -162,13 +162,6 @@ def test_tightness_does_not_depend_on_the_unit_of_all_columns():
     assert decisions == {"standard"}
 
 
-def test_clusters_of_two_durations_are_found_with_nothing_told():
-    X, y = durations(seed=5)
-    model = ConsensusClustering(random_state=0).fit(X)
-    assert model.n_clusters_ == 2
-    assert adjusted_rand_score(y, model.labels_) > 0.9
-
-
 def test_a_single_column_is_not_scaled():
     scaling = fitted_scaling("auto", [np.arange(30.0)[:, None]])
     assert scaling.scale is None

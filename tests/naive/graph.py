@@ -40,31 +40,6 @@ def rounded(P, levels=10):
     return P
 
 
-def fuzzy_connectivity(members, labels, weights=None):
-    """Sum over clusters: the sum of the largest membership of each part, less the largest of all."""
-    total = 0.0
-    for u, P in enumerate(members):
-        for column in np.asarray(P).T:
-            parts = dict.fromkeys(labels, 0.0)
-            for i, p in enumerate(column):
-                parts[labels[i]] = max(parts[labels[i]], p)
-            total += (1 if weights is None else weights[u]) * (sum(parts.values()) - max(column))
-    return total
-
-
-def integrated_connectivity(members, labels):
-    """Parts met by the objects with at least a given membership, minus one, integrated over all levels."""
-    total = 0.0
-    for P in members:
-        for column in np.asarray(P).T:
-            below = 0.0
-            for level in sorted({p for p in column if p > 0}):
-                met = {labels[i] for i, p in enumerate(column) if p >= level}
-                total += (level - below) * (len(met) - 1)
-                below = level
-    return total
-
-
 def bipartite_cut(columns, labels):
     """Objects of each cluster that are not in the part of most of them."""
     total = 0

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.datasets import make_blobs, make_moons
 from tests.naive import neighbours as naive
 from tests.naive.partitions import all_partitions
 
@@ -108,21 +107,6 @@ def test_seven_nodes_reach_the_best_of_all_partitions():
         graph = graph_of(weights)
         found = [naive.modularity(weights, graph.communities(1.0, seed)[0]) for seed in range(20)]
         assert (1.0 - 1e-12 if groups else 0.9) * best <= max(found) <= best + 1e-12
-
-
-def test_separated_blobs_and_moons_are_found():
-    points, kind = make_blobs(600, 5, centers=5, cluster_std=0.4, random_state=0)
-    made = neighbour_graph(points, 12, weights="jaccard")
-    graph = CommunityGraph.of(made.starts, made.ends, made.weights, made.rows.masses, "modularity")
-    labels, count = graph.communities(0.5, 0)
-    assert count == 5
-    assert len({*zip(labels.tolist(), kind.tolist(), strict=True)}) == 5
-    points, kind = make_moons(400, noise=0.05, random_state=0)
-    made = neighbour_graph(points, 10, weights="jaccard")
-    graph = CommunityGraph.of(made.starts, made.ends, made.weights, made.rows.masses, "modularity")
-    labels, count = graph.communities_of_number(2, 0)
-    assert count == 2
-    assert len({*zip(labels.tolist(), kind.tolist(), strict=True)}) == 2
 
 
 def test_the_requested_number_is_met_within_a_twentieth():

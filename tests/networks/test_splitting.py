@@ -28,7 +28,7 @@ def pieces_of(labels, parts, group):
     return [set(nodes[parts[nodes] == part].tolist()) for part in np.unique(parts[nodes])]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_gain_of_a_split_matches_the_naive_twin(seed):
     rng = np.random.default_rng(seed)
     labels = np.repeat([0, 1, 2], [9, 6, 5])
@@ -68,7 +68,7 @@ def test_certainty_counts_and_the_unit_of_weights_does_not():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("number", [50, 500, 5000])
+@pytest.mark.parametrize("number", [50, 500])
 def test_a_ring_of_cliques_is_not_merged_by_default(number):
     edges = np.array(list(nx.ring_of_cliques(number, 10).edges))
     A = sp.coo_array((np.ones(len(edges)), edges.T), shape=(10 * number,) * 2)
@@ -80,9 +80,8 @@ def test_a_ring_of_cliques_is_not_merged_by_default(number):
         assert whole.n_clusters_ < 0.8 * number
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_many_small_groups_are_found(seed):
-    A, truth = planted(200, 50, 8, 4, seed)
+def test_many_small_groups_are_found():
+    A, truth = planted(200, 50, 8, 4, 0)
     model = GraphConsensus(random_state=0).fit(A)
     merged = GraphConsensus(random_state=0, split=False).fit(A)
     assert adjusted_rand_index(truth, merged.labels_) < 0.9

@@ -91,14 +91,6 @@ def test_columns_come_in_natural_order(adata):
     ]
 
 
-def test_an_ensemble_matches_the_table(adata, columns):
-    keys = list(columns)
-    made = ccs.get.ensemble(adata, keys, weights=range(1, 7))
-    frame = cc.Ensemble(adata.obs[keys], weights=range(1, 7))
-    assert made == frame
-    assert made.names == frame.names
-
-
 @pytest.mark.parametrize("missing", ["unobserved", "noise"])
 def test_labels_of_any_type_are_read(missing):
     plain = np.array([[0, 1], [0, -1], [1, -2], [1, 0], [-1, 0]])
@@ -236,15 +228,6 @@ def test_no_two_clusters_share_a_colour(adata):
         assert table[owner].argmax() == k
         best = table.argmax(axis=1) == k
         assert table[owner, k] == table[best, k].max()
-
-
-@pytest.mark.filterwarnings("ignore:cluster 0 is split")
-def test_colours_of_fewer_clusters_are_replaced(adata):
-    adata.uns["cell_type_colors"] = PARENT
-    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=2, method="EAC", colors_from="cell_type")
-    assert len(adata.uns["consensus_colors"]) == 2
-    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4, method="EAC", colors_from="cell_type")
-    assert sorted(adata.uns["consensus_colors"]) == PARENT
 
 
 def test_colours_require_a_parent_with_colours(adata):
@@ -464,18 +447,6 @@ def test_columns_of_the_same_name_are_refused(adata, call, parameter):
     with pytest.raises(InputError, match=rf"'{parameter}' of sc\..* Got \['leiden_0\.5'\]"):
         call(adata)
     assert ccs.get.ensemble(adata, ["leiden_1", "leiden_10"]).n_partitions == 2
-
-
-def test_keys_can_be_an_index_or_an_array(adata):
-    expected = ccs.get.ensemble(adata, prefix="leiden_")
-    for keys in (pd.Index(expected_keys(adata)), np.array(expected_keys(adata))):
-        assert ccs.get.ensemble(adata, keys) == expected
-    assert ccs.get.ensemble(adata, adata.obs.columns[:2]).n_partitions == 2
-
-
-def expected_keys(adata):
-    names = [name for name in adata.obs if name.startswith("leiden_")]
-    return sorted(names, key=lambda name: float(name.removeprefix("leiden_")))
 
 
 def test_columns_whose_names_are_numbers_are_not_read(adata):

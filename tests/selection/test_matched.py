@@ -30,7 +30,7 @@ def test_clouds_have_the_products_of_the_points():
         np.testing.assert_allclose(cloud.mean(axis=0), 0, atol=1e-10)
 
 
-@pytest.mark.parametrize("a", [1.0, 2.0, 5.0])
+@pytest.mark.parametrize("a", [1.0, 5.0])
 def test_flat_clouds_have_the_kurtosis_of_the_points(a):
     rng = np.random.default_rng(1)
     Z = scores(rng.beta(a, a, (3_000, 3)) * [3, 2, 1])
@@ -40,7 +40,7 @@ def test_flat_clouds_have_the_kurtosis_of_the_points(a):
     assert mardia(cloud[:, 2:])[1] == pytest.approx(mardia(Z[:, 2:])[1], rel=0.03)
 
 
-@pytest.mark.parametrize("a", [1.0, 2.0, 5.0])
+@pytest.mark.parametrize("a", [1.0, 5.0])
 def test_skewed_clouds_have_the_skewness_of_the_points(a):
     rng = np.random.default_rng(2)
     Z = scores(rng.gamma(a, size=(3_000, 3)) * [3, 2, 1])
@@ -67,24 +67,6 @@ def test_blocks_are_measured_apart():
     cloud = matched_cloud(Z, "flat", 2, rng)
     assert mardia(cloud[:, :2])[1] == pytest.approx(5.6, abs=0.1)
     assert mardia(cloud[:, 2:])[1] == pytest.approx(80.0, abs=1.5)
-
-
-def test_symmetric_points_with_heavy_tails_are_neither_flat_nor_skewed():
-    half = np.random.default_rng(5).standard_t(5, size=(1_000, 3))
-    Z = scores(np.vstack([half, -half]))
-    rng = np.random.default_rng(9)
-    assert not is_more_than_gaussian(Z, "flat", 2)
-    assert not is_more_than_gaussian(Z, "skewed", 2)
-    cloud = matched_cloud(Z, "flat", 2, rng)
-    assert mardia(cloud)[1] == pytest.approx(15.0, abs=1.0)  # of normal components
-
-
-def test_any_numbers_of_components_and_of_leading_ones():
-    rng = np.random.default_rng(6)
-    Z = np.column_stack([scores(rng.exponential(size=(30, 2))), np.zeros(30)])
-    assert np.isfinite(matched_cloud(Z, "skewed", 40, rng)).all()
-    wide = scores(rng.exponential(size=(30, 40)))[:, :29]
-    assert matched_cloud(wide, "flat", 5, rng).shape == wide.shape
 
 
 @pytest.mark.parametrize(("shift", "drawn"), [(-3.0, 19), (3.0, 19), (-1.2, 39)])

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import InputError
 from conclust.selection import choose
 from conclust.selection.categories import beside, permuting, read_categories
 from conclust.selection.resampled.null import rotation
@@ -101,8 +101,3 @@ def test_associated_categories_give_clusters():
 def test_invalid_columns_of_categories_are_refused(categories, said):
     with pytest.raises(InputError, match=said):
         choose(np.random.default_rng(0).normal(size=(10, 2)), categories=categories)
-
-
-def test_the_weight_must_be_above_zero():
-    with pytest.raises(ParameterError, match="'category_weight' parameter of choose must be"):
-        choose(np.eye(10), categories=[["a"], ["b"]] * 5, category_weight=0)

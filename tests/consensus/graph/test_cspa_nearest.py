@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tests.cases import random_labels
 
 from conclust import CSPA, Ensemble
 from conclust.evidence import nearest_pairs
@@ -51,11 +50,3 @@ def test_clusters_are_found_as_well_as_with_all_pairs():
     ari = [adjusted_rand_index(truth, model.labels_) for model in (every, near)]
     assert ari[1] > 0.95
     assert ari[1] > ari[0] - 0.02
-
-
-def test_missing_labels_and_noise_are_accepted():
-    labels = random_labels(0, 200, 8, 3, missing=0.2, noise=0.1)
-    model = CSPA(3, max_dense=100, random_state=0).fit(labels)
-    refitted = CSPA(3, max_dense=100, random_state=0, n_jobs=2).fit(labels)
-    np.testing.assert_array_equal(model.labels_, refitted.labels_)
-    assert model.n_clusters_ == 3

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.stats
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import adjusted_rand_score, mutual_info_score
-from tests.cases import E1, E2
+from sklearn.metrics import adjusted_rand_score
+from tests.cases import E1
 from tests.naive.partitions import all_partitions
 from tests.naive.qmi import blocks, divergence_loss, quadratic_information, squared_loss
 
 from conclust import QMI, Ensemble, InformationTheoreticKMeans
-from conclust.exceptions import ParameterError, UnseenLabelWarning
+from conclust.exceptions import UnseenLabelWarning
 
 BOTH = [QMI, InformationTheoreticKMeans]
 
@@ -53,43 +50,6 @@ def naive_objective(cls, members, labels, weights=None):
 
 
 # -- worked examples
-
-
-def test_qmi_of_four_objects_matches_hand_calculation():
-    model = QMI(2, random_state=0).fit(E1)
-    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
-    assert model.objective_ == 2 * 1.125
-    assert model.inertia_ == 1.0 == 4 * (3 - 1.125 - 1.625)
-
-
-def test_information_of_four_objects_is_in_bits():
-    model = InformationTheoreticKMeans(2, random_state=0).fit(E1)
-    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
-    entropies = sum(scipy.stats.entropy(np.bincount(column)) for column in E1.T)
-    assert (entropies - model.objective_) / np.log(2) == pytest.approx(2.311278, abs=1e-6)
-
-
-@pytest.mark.parametrize("cls", BOTH)
-@pytest.mark.parametrize("k", [2, 3])
-def test_six_objects_reach_the_best_of_all_partitions(cls, k):
-    members = blocks(E2)
-    losses = [
-        naive_objective(cls, members, np.array(p)) * (-1 if cls is QMI else 1)
-        for p in all_partitions(6)
-        if max(p) < k
-    ]
-    model = cls(k, random_state=0).fit(E2)
-    assert model.objective_ * (-1 if cls is QMI else 1) == pytest.approx(min(losses), abs=1e-12)
-
-
-@pytest.mark.parametrize("cls", BOTH)
-def test_a_unanimous_ensemble_loses_nothing(cls):
-    truth = np.repeat(np.arange(4), [3, 9, 5, 11])
-    model = cls(4, random_state=0).fit(np.column_stack([truth] * 5))
-    np.testing.assert_array_equal(model.labels_, truth)
-    p = np.bincount(truth) / len(truth)
-    best = 5 * 2 * (1 - (p**2).sum()) if cls is QMI else 0.0
-    assert model.objective_ == pytest.approx(best, abs=1e-12)
 
 
 # -- the criterion
@@ -150,15 +110,6 @@ def test_the_objective_of_soft_members_matches_its_definition():
 
 
 @pytest.mark.parametrize("cls", BOTH)
-def test_hard_members_give_the_result_of_labels(cls):
-    labels = ragged(1, noise=0.0)
-    hard = cls(3, random_state=0).fit(labels)
-    soft = cls(3, random_state=0).fit(Ensemble.from_memberships(blocks(labels)))
-    np.testing.assert_array_equal(hard.labels_, soft.labels_)
-    assert hard.objective_ == pytest.approx(soft.objective_, rel=1e-12)
-
-
-@pytest.mark.parametrize("cls", BOTH)
 def test_no_single_move_improves_the_objective(cls):
     loss_of = squared_loss if cls is QMI else divergence_loss
     labels = ragged(3, n=25)
@@ -170,23 +121,6 @@ def test_no_single_move_improves_the_objective(cls):
             moved = model.labels_.copy()
             moved[i] = k
             assert loss_of(members, moved) >= best - 1e-9
-
-
-def test_qmi_equals_k_means_on_the_indicator():
-    labels = ragged(5, n=200, missing=0.0, noise=0.0)
-    B = Ensemble(labels).indicator.toarray()
-    ours = QMI(4, random_state=0).fit(labels)
-    theirs = KMeans(4, n_init=20, random_state=0).fit(B)
-    assert ours.inertia_ == pytest.approx(squared_loss([B], ours.labels_))
-    assert ours.inertia_ <= theirs.inertia_ + 1e-9
-
-
-def test_information_of_hard_labels_is_mutual_information():
-    labels = ragged(6, missing=0.0, noise=0.0)
-    model = InformationTheoreticKMeans(3, random_state=0).fit(labels)
-    entropies = sum(scipy.stats.entropy(np.bincount(column)) for column in labels.T)
-    mutual = sum(mutual_info_score(model.labels_, column) for column in labels.T)
-    assert model.objective_ == pytest.approx(entropies - mutual)
 
 
 # -- missing, noise, copies, size
@@ -205,19 +139,6 @@ def test_noise_is_a_label_of_its_own(cls):
 
 
 @pytest.mark.parametrize("cls", BOTH)
-def test_copies_of_objects_count_separately(cls):
-    labels = ragged(8)
-    once, twice = (
-        cls(3, random_state=0).fit(labels),
-        cls(3, random_state=0).fit(np.repeat(labels, 2, axis=0)),
-    )
-    if cls is QMI:
-        members = blocks(np.repeat(labels, 2, axis=0))
-        assert twice.inertia_ == pytest.approx(squared_loss(members, twice.labels_))
-    assert adjusted_rand_score(once.labels_, twice.labels_[::2]) > 0.5
-
-
-@pytest.mark.parametrize("cls", BOTH)
 def test_a_row_of_nearly_all_objects_is_scored_in_its_own_cluster(cls):
     # The kernel read beyond a table here, which only the sanitizers detect (make sanitize).
     labels = np.zeros((60, 5), dtype=int)
@@ -230,16 +151,6 @@ def test_a_row_of_nearly_all_objects_is_scored_in_its_own_cluster(cls):
     loss = squared_loss if cls is QMI else divergence_loss
     of = [loss(members, np.arange(60) >= 60 - few) for few in (1, 2)]
     assert loss(members, model.labels_) == pytest.approx(min(of))
-
-
-@pytest.mark.parametrize("cls", BOTH)
-def test_a_partition_without_weight_has_no_effect(cls):
-    labels = ragged(9, missing=0.0, noise=0.0)
-    weights = np.ones(labels.shape[1])
-    weights[-1] = 0
-    a = cls(3, random_state=0).fit(Ensemble(labels, weights=weights))
-    b = cls(3, random_state=0).fit(labels[:, :-1])
-    assert a.objective_ == pytest.approx(b.objective_)
 
 
 @pytest.mark.parametrize("cls", BOTH)
@@ -257,14 +168,6 @@ def test_many_rows_start_on_a_sample(cls):
         sums = np.stack([(np.eye(5)[models[0].labels_].T @ np.eye(6)[c]) for c in labels.T])
         kept = ((sums**2).sum(2) / np.bincount(models[0].labels_)).sum()
         assert models[0].inertia_ == pytest.approx(12 * 20_000 - kept)
-
-
-@pytest.mark.parametrize("cls", BOTH)
-def test_a_search_that_ends_early_warns(cls):
-    with pytest.warns(ConvergenceWarning, match="max_iter=1 passes"):
-        model = cls(5, max_iter=1, tol=0.0, n_init=1, random_state=0).fit(ragged(0, n=200))
-    assert not model.converged_
-    assert model.n_iter_ == 1
 
 
 # -- new objects
@@ -298,13 +201,3 @@ def test_unseen_labels_and_unobserved_objects_are_placed():
     np.testing.assert_array_equal(model.predict([[-1, -1, -1], [1, 1, 1]]), [-1, 1])
     with pytest.warns(UnseenLabelWarning):
         assert model.predict([[1, 7, 1]]).tolist() == [1]
-
-
-@pytest.mark.parametrize("cls", BOTH)
-@pytest.mark.parametrize(
-    "parameters", [{"n_init": 0}, {"max_iter": 0}, {"tol": -1.0}, {"n_clusters": 5}]
-)
-def test_invalid_parameters_are_refused(cls, parameters):
-    (name,) = parameters
-    with pytest.raises(ParameterError, match=f"{name!r}"):
-        cls(**{"n_clusters": 2} | parameters).fit(E1)

@@ -63,15 +63,6 @@ def test_kernel_makes_greedy_merges_under_ties(linkage, data):
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-def test_the_kernel_handles_ties_everywhere(linkage):
-    D = 1.0 - np.eye(60)
-    tree = kernel_tree(D, linkage)
-    replay(tree, lambda A, B: between(D, A, B, linkage))
-    # The lowest objects merge first.
-    assert tree[0, :2].tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("linkage", LINKAGES)
 def test_sizes_stand_for_objects_at_distance_zero(linkage):
     rng = np.random.default_rng(7)
     sizes = rng.integers(1, 5, size=12)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.distance import squareform
-from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, E2
 from tests.naive.linkage import (
     between,
@@ -135,23 +134,6 @@ def test_pairs_include_objects_missing_everywhere_in_their_numbering(linkage):
     np.testing.assert_array_equal(np.delete(model.labels_, [3, 17]), expected.labels_)
 
 
-def test_sampled_pairs_find_planted_clusters():
-    labels = random_labels(np.random.default_rng(13), 3000, 30)
-    reference = EAC(3, linkage="average").fit(labels)
-    sampled = EAC(3, linkage="average", pairs=30, random_state=0).fit(labels)
-    assert adjusted_rand_score(reference.labels_, sampled.labels_) > 0.95
-
-
-def test_pairs_of_other_objects_are_refused():
-    pairs = sample_pairs(Ensemble(E1), 2, random_state=0)
-    with pytest.raises(InputError, match="cover 4 objects, but the labels have 6"):
-        EAC(linkage="single", pairs=pairs).fit(E2)
-    partly = np.array(E1)
-    partly[3] = -1
-    with pytest.raises(InputError, match="objects that are missing in every partition"):
-        EAC(linkage="single", pairs=pairs).fit(partly)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -181,14 +163,6 @@ def test_an_asymmetric_pattern_is_refused():
             full.counts[upper],
             full.copresence[upper],
         )
-
-
-@pytest.mark.parametrize("linkage", ["single", "average"])
-def test_objects_without_pairs_are_separate_pieces(linkage):
-    c, N = evidence(E2)
-    nothing = sparse_pattern(c, N, np.zeros_like(c, dtype=bool))
-    with pytest.warns(EvidenceWarning, match="in 6 pieces"):
-        EAC(linkage=linkage, pairs=nothing).fit(E2)
 
 
 METHODS = {

@@ -7,17 +7,14 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from tests.cases import E1, E2
+from tests.cases import E1
 from tests.naive import linkage as naive
 
 from conclust import EAC, Ensemble, MultiEAC, WeightedEAC, weighting
 from conclust.consensus.linkage import cluster_stability
 from conclust.exceptions import (
-    DenseLimitError,
     EvidenceWarning,
     InputError,
-    ParameterError,
-    UnsupportedEnsembleError,
 )
 
 LINKAGES = ("single", "average", "complete", "ward")
@@ -78,17 +75,7 @@ def canonical(rng, n, m, **kind):
     return ensemble.labels, ensemble
 
 
-def test_four_and_six_objects_match_hand_calculation():
-    model = MultiEAC(2, cluster_weights=np.ones(6)).fit(E1)
-    np.testing.assert_allclose(model.linkage_matrix_[:, 2], [0, 1 / 3, 5 / 6])
-    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
-    np.testing.assert_allclose(cluster_stability(Ensemble(E1)), naive_stability(E1), atol=1e-12)
-    np.testing.assert_array_equal(WeightedEAC(2).fit(E1).labels_, [0, 0, 1, 1])
-    for model in (MultiEAC(2, cluster_weights="jaccard"), WeightedEAC(2)):
-        np.testing.assert_array_equal(model.fit(E2).labels_, EAC(2).fit(E2).labels_)
-
-
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_stability_is_the_mean_of_the_best_jaccard_indices(seed):
     rng = np.random.default_rng(seed)
     labels, ensemble = canonical(rng, 30, 6, missing=0.2 * (seed % 2), noise=0.1 * (seed % 3))
@@ -101,19 +88,7 @@ def test_stability_is_the_mean_of_the_best_jaccard_indices(seed):
     )
 
 
-@pytest.mark.parametrize("linkage", LINKAGES)
-@pytest.mark.parametrize("seed", range(3))
-def test_unit_weights_give_eac(linkage, seed):
-    rng = np.random.default_rng(seed)
-    _, ensemble = canonical(rng, 40, 6, missing=0.15 * seed, noise=0.1 * seed)
-    ones = np.ones(int(ensemble.offsets[-1]))
-    a = quiet(MultiEAC(3, cluster_weights=ones, linkage=linkage), ensemble)
-    b = quiet(EAC(3, linkage=linkage), ensemble)
-    np.testing.assert_allclose(a.linkage_matrix_[:, 2], b.linkage_matrix_[:, 2], atol=1e-9)
-    np.testing.assert_array_equal(a.labels_, b.labels_)
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_unstable_clusters_count_as_missing(seed):
     rng = np.random.default_rng(seed)
     labels, ensemble = canonical(rng, 40, 12)
@@ -131,9 +106,8 @@ def test_unstable_clusters_count_as_missing(seed):
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)
-@pytest.mark.parametrize("seed", range(3))
-def test_every_merge_has_the_smallest_distance(linkage, seed):
-    rng = np.random.default_rng(seed)
+def test_every_merge_has_the_smallest_distance(linkage):
+    rng = np.random.default_rng(0)
     labels, ensemble = canonical(rng, 18, 5, missing=0.1, noise=0.1)
     cluster_weights = rng.random(int(ensemble.offsets[-1]))
     weights = rng.random(5) + 0.1
@@ -146,25 +120,6 @@ def test_every_merge_has_the_smallest_distance(linkage, seed):
     naive.replay(
         model.linkage_matrix_, lambda A, B: naive.between(D, A, B, linkage), tolerance=1e-6
     )
-
-
-@pytest.mark.parametrize("cluster_weights", ["stable", "jaccard"])
-def test_clusters_in_only_one_partition_lose_weight(cluster_weights):
-    rng = np.random.default_rng(0)
-    truth = np.repeat(np.arange(3), 20)
-    labels = np.column_stack([truth] * 6 + [rng.integers(3, size=60) for _ in range(5)])
-    model = quiet(MultiEAC(3, cluster_weights=cluster_weights), labels)
-    np.testing.assert_array_equal(model.labels_, truth)
-    assert model.cluster_weights_[:18].min() > model.cluster_weights_[18:].max()
-
-
-def test_soft_members_with_certain_rows_equal_labels():
-    rng = np.random.default_rng(0)
-    labels, hard = canonical(rng, 30, 5)
-    soft = Ensemble.from_memberships([np.eye(int(column.max()) + 1)[column] for column in labels.T])
-    a, b = (quiet(MultiEAC(3, cluster_weights="jaccard"), E) for E in (hard, soft))
-    np.testing.assert_allclose(a.cluster_weights_, b.cluster_weights_, atol=1e-12)
-    np.testing.assert_array_equal(a.labels_, b.labels_)
 
 
 def test_blocks_of_soft_rows_equal_one_block(monkeypatch):
@@ -181,14 +136,6 @@ def test_pairs_without_evidence_are_reported():
         MultiEAC(2, cluster_weights=[1, 0]).fit([[0], [0], [0], [1]])
 
 
-def test_the_size_of_the_dense_matrix_is_limited():
-    labels = np.column_stack([np.arange(8), np.arange(8)])
-    with pytest.raises(
-        DenseLimitError, match=r"MultiEAC with linkage='average' .* of the 8 .*single"
-    ):
-        MultiEAC(2, max_dense=7).fit(labels)
-
-
 @pytest.mark.parametrize("weights", ["jaccard", "stable"])
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_single_linkage_needs_no_matrix(weights, missing):
@@ -203,34 +150,10 @@ def test_single_linkage_needs_no_matrix(weights, missing):
         naive.replay(by_rows, lambda A, B: naive.between(D, A, B, "single"), 1e-9)
 
 
-def test_single_linkage_without_a_matrix_reports_pairs_without_evidence():
-    labels = [[0], [0], [1], [2]]
-    with pytest.warns(EvidenceWarning, match="For 3 pairs of objects, no partition"):
-        model = MultiEAC(2, linkage="single", cluster_weights=[1, 1, 0], max_dense=2).fit(labels)
-    assert model.linkage_matrix_[:, 2].tolist() == [0.0, 1.0, 1.0]
-
-
 @pytest.mark.parametrize("given", [[1.0], [[1.0] * 6], [-1.0] * 6, [np.nan] * 6, [{}] * 6])
 def test_cluster_weights_that_do_not_fit_are_refused(given):
     with pytest.raises(InputError, match="The cluster_weights of MultiEAC must be"):
         MultiEAC(2, cluster_weights=given).fit(E1)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "owner"),
-    [
-        ({"cluster_weights": "eci"}, MultiEAC),
-        ({"threshold": 2.0}, MultiEAC),
-        ({"linkage": "median"}, MultiEAC),
-        ({"max_dense": 0}, MultiEAC),
-        ({"linkage": "median"}, WeightedEAC),
-        ({"max_dense": 0}, WeightedEAC),
-        ({"indices": "dunn", "data": np.arange(8.0).reshape(4, 2)}, WeightedEAC),
-    ],
-)
-def test_bad_parameters_are_refused(parameters, owner):
-    with pytest.raises(ParameterError, match=f"The '{next(iter(parameters))}' parameter of"):
-        owner(2, **parameters).fit(E1)
 
 
 def test_weighted_eac_equals_eac_of_the_weighted_ensemble():
@@ -272,9 +195,3 @@ def test_data_of_objects_missing_everywhere_is_ignored():
     )
     with pytest.raises(InputError, match=r"The data of WeightedEAC must be of shape \(50, n_"):
         WeightedEAC(3, data=X[rest]).fit(labels)
-
-
-def test_weighted_eac_refuses_soft_members():
-    soft = Ensemble.from_memberships([np.full((4, 2), 0.5)] * 3)
-    with pytest.raises(UnsupportedEnsembleError, match="WeightedEAC does not accept soft members"):
-        WeightedEAC(2).fit(soft)

@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
-from tests.cases import E1, planted
+from tests.cases import E1
 from tests.naive import linkage as naive
 
 from conclust import EAC, Ensemble
@@ -19,13 +19,6 @@ def profiles(labels, weights):
     S = np.divide(c, N, out=np.zeros_like(c), where=N > 0)
     np.fill_diagonal(S, 1.0)
     return S
-
-
-def test_four_objects_match_hand_calculation():
-    D = squareform(pdist(profiles(np.asarray(E1), None)))
-    np.testing.assert_allclose(D[[0, 0, 2], [2, 3, 3]], [4 / 3, 1.763834, 2 / 3], atol=1e-6)
-    tree = EAC(2, metric="profile", linkage="complete").fit(E1).linkage_matrix_
-    np.testing.assert_allclose(tree[:, 2], [0, 2 / 3, 1.763834], atol=1e-6)
 
 
 @pytest.mark.parametrize("linkage", ["single", "average", "complete", "ward"])
@@ -42,12 +35,6 @@ def test_the_tree_equals_that_of_the_rows(linkage, missing, noise, weighted):
     naive.replay(model.linkage_matrix_, lambda A, B: naive.between(D, A, B, linkage), 1e-5)
 
 
-def test_planted_clusters_are_found():
-    labels, truth = planted(n=200, m=15, k=4, flip=0.1)
-    found_labels = EAC(4, metric="profile", linkage="complete").fit(labels).labels_
-    np.testing.assert_array_equal(found_labels, truth)
-
-
 def test_unsupported_input_is_refused():
     with pytest.raises(ParameterError, match="'metric' parameter of EAC must be one of"):
         EAC(2, metric="cosine").fit(E1)
@@ -55,8 +42,3 @@ def test_unsupported_input_is_refused():
         EAC(2, metric="profile", pairs=2).fit(E1)
     with pytest.raises(DenseLimitError, match=r"metric='profile' needs a matrix .* the 3 distinct"):
         EAC(2, metric="profile", linkage="single", max_dense=2).fit(E1)
-
-
-def test_pairs_without_evidence_are_reported():
-    with pytest.warns(EvidenceWarning, match=r"objects of 4 pairs.* profiles have 0"):
-        EAC(2, metric="profile").fit([[0, -1], [0, -1], [-1, 0], [-1, 0], [1, 1]])

@@ -2,14 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.cases import E2, planted
 from tests.naive.linkage import random_labels
 from tests.naive.refinement import dense_representation
 
-from conclust import DREC, Ensemble
+from conclust import Ensemble
 from conclust.consensus.literature.drec import _features, representation_affinity
-from conclust.exceptions import DenseLimitError, ParameterError
-from conclust.metrics import adjusted_rand_index
 
 
 def affinity(labels, penalty, *, weights=None, weighted=False):
@@ -31,16 +28,6 @@ def indicator(labels, weights=None):
             np.sqrt(weight) * (np.arange(len(column)) == i) for i in np.flatnonzero(column == -2)
         ]
     return np.column_stack(columns).astype(float)
-
-
-def test_the_worked_example_is_reproduced():
-    A = representation_affinity(
-        Ensemble(np.unique(E2, axis=0)).indicator, 100.0, np.ones(4)
-    )  # 000, 001, 101, 111
-    assert A[0, 1] == pytest.approx(0.193820, abs=1e-6)
-    assert A[0, 2] == pytest.approx(0.011749, abs=1e-6)
-    assert A[1, 2] == pytest.approx(0.193002, abs=1e-6)
-    np.testing.assert_allclose(np.diag(A), 1.0)
 
 
 @pytest.mark.parametrize("penalty", [0.3, 3.0, 100.0])
@@ -73,41 +60,3 @@ def test_weighted_rows_stand_for_objects():
     once = affinity(labels, 0.5)[np.ix_(place, place)]
     np.testing.assert_allclose(affinity(many, 0.5), once, atol=1e-9)
     assert np.abs(once - twin).max() > 1e-3
-
-
-def test_a_large_penalty_makes_the_residuals_zero():
-    labels = np.unique(random_labels(np.random.default_rng(5), 40, 6), axis=0)
-    K = indicator(labels) @ indicator(labels).T
-    e, U = np.linalg.eigh(K)
-    ridge = e / (e + 2 * 1e4 * np.sqrt(6))
-    rows = U[:, ridge > 1e-4 * ridge.max()] * np.sqrt(ridge[ridge > 1e-4 * ridge.max()])
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    np.testing.assert_allclose(affinity(labels, 1e4), (rows @ rows.T) ** 4, atol=1e-3)
-
-
-def test_few_rows_become_separate_clusters():
-    labels = np.repeat([[0, 0], [1, 1], [2, 0]], 4, axis=0)
-    model = DREC(5, random_state=0).fit(labels)
-    np.testing.assert_array_equal(model.labels_, np.repeat([0, 1, 2], 4))
-
-
-def test_partitions_without_weight_have_no_effect():
-    labels, truth = planted(n=60, m=8, flip=0.15)
-    other = np.random.default_rng(0).integers(0, 30, 60)
-    ensemble = Ensemble(np.column_stack([labels, other]), weights=np.append(np.ones(8), 0.0))
-    a, b = DREC(3, random_state=0).fit(ensemble), DREC(3, random_state=0).fit(labels)
-    np.testing.assert_array_equal(a.labels_, b.labels_)
-    assert adjusted_rand_index(truth, a.labels_) > 0.8
-
-
-def test_too_many_rows_for_a_dense_matrix_are_refused():
-    with pytest.raises(DenseLimitError, match=r"DREC cuts a matrix of all pairs of the 8 .*LWGP"):
-        DREC(2, max_dense=7).fit(np.arange(12).reshape(-1, 1) % 8)
-
-
-@pytest.mark.parametrize(
-    "given", [{"penalty": 0}, {"weighted": 1}, {"n_init": 0}, {"max_dense": 0}]
-)
-def test_invalid_parameters_are_refused(given):
-    with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of DREC"):
-        DREC(2, **given).fit(E2)

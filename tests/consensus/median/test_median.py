@@ -6,16 +6,13 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
-from tests.cases import E1, E2, E3, planted
+from tests.cases import planted
 from tests.naive import median as naive
 from tests.naive import optima
-from tests.naive.partitions import all_partitions
 
 from conclust import AddRemAdd, Ensemble, KernelWeightedPartition, MedianPartition
-from conclust._kernels import PartitionSearch, add_rem_add
+from conclust._kernels import add_rem_add
 from conclust.consensus.median.search import CRITERIA, evidence_of, interchangeable
-from conclust.exceptions import ParameterError
 
 
 def random_ensembles(count, seed=0, reserved=False):
@@ -32,51 +29,6 @@ def random_ensembles(count, seed=0, reserved=False):
 # -- worked examples
 
 
-def test_four_objects_match_hand_calculation():
-    model = MedianPartition(random_state=0).fit(E1)
-    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
-    assert model.objective_ == 3.0
-    model = AddRemAdd(random_state=0).fit(E1)
-    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
-    assert model.semi_average_ == 11.0
-    assert model.objective_ == pytest.approx((11 / 6) ** 2 + (5 / 6) ** 2)
-    model = AddRemAdd(criterion="combined", random_state=0).fit(E1)
-    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
-    assert model.semi_average_ == pytest.approx(16 / 3)
-
-
-def test_six_objects_match_hand_calculation():
-    best = min(naive.disagreements(E2, p) for p in all_partitions(6))
-    model = MedianPartition(random_state=0).fit(E2)
-    assert model.objective_ == best == naive.disagreements(E2, model.labels_)
-    a, N = naive.similarity(E2)
-    best = max(
-        naive.semi_averages(naive.shifted(a, N), p, explained=True) for p in all_partitions(6)
-    )
-    model = AddRemAdd(random_state=0).fit(E2)
-    assert model.objective_ == pytest.approx(best)
-    assert model.semi_average_ == pytest.approx(naive.semi_averages(a, model.labels_))
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        MedianPartition(random_state=0),
-        AddRemAdd(random_state=0),
-        AddRemAdd(3, random_state=0),
-        AddRemAdd(criterion="combined", random_state=0),
-        AddRemAdd(scale_shift="modularity", random_state=0),
-        AddRemAdd(refine=False, random_state=0),
-        AddRemAdd(starts="all"),
-    ],
-)
-def test_unanimous_partitions_are_returned(model):
-    model.fit(E3)
-    np.testing.assert_array_equal(model.labels_, np.repeat([0, 1, 2], [3, 4, 2]))
-    if isinstance(model, MedianPartition):
-        assert model.objective_ == 0.0
-
-
 # -- objectives match their definitions
 
 
@@ -89,19 +41,6 @@ def test_semi_averages_match_the_labels(criterion, k):
         assert model.semi_average_ == pytest.approx(naive.semi_averages(a, model.labels_))
         reached = naive.semi_averages(naive.shifted(a, N), model.labels_, explained=k is None)
         assert model.objective_ == pytest.approx(reached, abs=1e-10)
-
-
-def test_cluster_levels_explain_the_squared_semi_average():
-    rng = np.random.default_rng(10)
-    a, N = naive.similarity(rng.integers(0, 3, (9, 5)))
-    a = naive.shifted(a, N)
-    labels = np.arange(9) % 2
-    left, explained = a.copy(), 0.0
-    for k in range(2):
-        inside = np.ix_(labels == k, labels == k)
-        left[inside] -= a[inside].mean()
-        explained += a[inside].sum() ** 2 / np.count_nonzero(labels == k) ** 2
-    assert (a**2).sum() - (left**2).sum() == pytest.approx(explained)
 
 
 @pytest.mark.long
@@ -121,16 +60,6 @@ def test_missing_noise_and_weights_count_as_documented():
             naive.semi_averages(naive.shifted(a, N), model.labels_, explained=True), abs=1e-10
         )
     assert actual >= 29
-
-
-def test_soft_partitions_of_zeros_and_ones_equal_labels():
-    rng = np.random.default_rng(3)
-    labels = rng.integers(0, 3, (12, 6))
-    labels[:3] = np.arange(3)[:, None]
-    soft = Ensemble.from_memberships([np.eye(3)[column] for column in labels.T])
-    for model in (MedianPartition(random_state=0), AddRemAdd(random_state=0)):
-        hard = model.fit(labels).objective_
-        assert model.fit(soft).objective_ == pytest.approx(hard)
 
 
 # -- the extraction and the moves
@@ -330,65 +259,8 @@ def test_every_move_raises_the_objective(criterion, k):
             assert search.n_clusters == k
 
 
-def test_fusion_stops_at_the_requested_number_of_clusters():
-    truth = np.repeat(np.arange(3), 5)
-    rows = np.column_stack([np.arange(16) // 5, truth.repeat(2)[:16]])
-    ensemble = Ensemble(rows)
-    units = interchangeable(ensemble)
-    search = evidence_of(ensemble, units, np.ones(int(ensemble.offsets[-1])), None).search(
-        "averaged", 2
-    )
-    assert isinstance(search, PartitionSearch)
-    search.set(np.arange(len(units)), len(units))
-    assert search.fuse(2) == len(units) - 2
-    assert search.n_clusters == 2
-
-
-def test_a_sample_start_is_refined_on_all_objects():
-    rng = np.random.default_rng(7)
-    truth = rng.integers(0, 4, 6000)
-    flips = rng.random((6000, 12)) < 0.1
-    labels = np.where(flips, rng.integers(0, 4, flips.shape), truth[:, None])
-    for model in (
-        MedianPartition(n_init=2, random_state=0),
-        AddRemAdd(4, n_init=2, starts=3, random_state=0),
-        AddRemAdd(starts=3, random_state=0),
-        AddRemAdd(starts=3, refine=False, random_state=0),
-    ):
-        model.fit(labels)
-        big = np.bincount(model.labels_).argsort()[::-1][:4]
-        agree = np.array([np.bincount(truth[model.labels_ == c]).max() for c in big]).sum()
-        assert agree / len(truth) > 0.9
-
-
 def test_more_clusters_than_sampled_objects_are_accepted():
     rng = np.random.default_rng(11)
     labels = np.column_stack([rng.integers(0, 60, 3000) for _ in range(3)])
     assert AddRemAdd(1500, n_init=1, random_state=0).fit(labels).n_clusters_ == 1500
     assert KernelWeightedPartition(1500, n_init=1, random_state=0).fit(labels).n_clusters_ == 1500
-
-
-def test_invalid_parameters_are_refused():
-    with pytest.raises(ParameterError, match="'starts' parameter of AddRemAdd"):
-        AddRemAdd(starts=0).fit(E1)
-    with pytest.raises(ParameterError, match="'starts'"):
-        AddRemAdd(starts="some").fit(E1)
-    with pytest.raises(ParameterError, match="'scale_shift'"):
-        AddRemAdd(scale_shift="soft").fit(E1)
-    with pytest.raises(ParameterError, match="'n_init' parameter of MedianPartition"):
-        MedianPartition(n_init=-1).fit(E1)
-
-
-def test_a_search_that_ends_early_warns():
-    labels = np.random.default_rng(8).integers(0, 4, (1500, 9))
-    with pytest.warns(ConvergenceWarning, match="MedianPartition stopped after max_iter=1"):
-        assert not MedianPartition(max_iter=1, random_state=0).fit(labels).converged_
-    with pytest.warns(ConvergenceWarning, match="AddRemAdd stopped after max_iter=1"):
-        AddRemAdd(3, n_init=0, max_iter=1, random_state=1).fit(labels)
-
-
-def test_objects_that_never_share_a_cluster_are_separated():
-    labels = np.full((6, 3), -2)
-    for model in (MedianPartition(), AddRemAdd(), AddRemAdd(criterion="combined")):
-        np.testing.assert_array_equal(model.fit(labels).labels_, np.arange(6))
-        assert model.objective_ == 0.0

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 from sklearn.exceptions import NotFittedError
-from sklearn.metrics import adjusted_rand_score
 from tests.consensus.mixture.test_mixture import ragged
 from tests.naive.mixture import every_z, log_mixed, thetas_given
 
@@ -42,8 +41,7 @@ def chain_of(weights, alphas, b, draws_alpha=False):
     ("alphas", "b", "weights"),
     [
         ((0.5, 0.5), 0.5, (1.0, 1.0, 1.0)),
-        ((0.3, 1.2), 0.2, (1.0, 1.0, 1.0)),
-        ((0.4, 0.4), 0.5, (2.0, 1.0, 0.5)),
+        ((0.3, 1.2), 0.2, (2.0, 1.0, 0.5)),
     ],
 )
 def test_the_chain_draws_from_the_posterior(alphas, b, weights):
@@ -147,49 +145,12 @@ def test_draws_pair_objects_as_often_as_the_posterior(learn):
     )
 
 
-def test_gibbs_sampling_agrees_with_variational_inference():
-    labels, truth = ragged(0, n=150, m=12, flip=0.15)
-    fast = BayesianEnsemble(3, random_state=0).fit(labels)
-    model = BayesianEnsemble(3, solver="gibbs", n_draws=100, random_state=0).fit(labels)
-    assert adjusted_rand_score(model.labels_, truth) > 0.95
-    assert np.abs(model.membership_ - fast.membership_).mean() < 0.1
-    assert model.n_iter_ == 300
-    assert model.log_probabilities_.shape == (300,)
-    assert not hasattr(model, "elbo_")
-    new = ragged(0, n=150, m=12, flip=0.15)[0][:20]
-    assert (model.predict(new) == model.labels_[:20]).mean() > 0.9
-
-
 def test_clusters_have_the_same_numbers_in_all_draws():
     labels, _ = ragged(1, n=60, m=10, flip=0.1)
     model = BayesianEnsemble(3, solver="gibbs", n_draws=50, random_state=0).fit(labels)
     assert ((model.draws_ == model.labels_[:, None]).mean(axis=1) > 0.5).all()
     shares = np.stack([(model.draws_ == k).mean(axis=1) for k in range(3)], axis=1)
     assert np.abs(shares - model.membership_).max() < 0.25
-
-
-def test_objects_of_two_clusters_have_mixed_memberships():
-    half = np.repeat([[0] * 12, [1] * 12, [0] * 6 + [1] * 6], [20, 20, 4], axis=0)
-    model = BayesianEnsemble(2, solver="gibbs", alpha=0.5, random_state=0).fit(half)
-    assert model.membership_[:40].max(axis=1).min() > 0.9
-    assert model.membership_[40:].max(axis=1).max() < 0.75
-
-
-def test_weights_count_labels():
-    labels, truth = ragged(2, n=60, missing=0.1)
-    wrong = np.random.default_rng(0).integers(3, size=(60, 6))
-    weights = np.repeat([1.0, 0.0], [8, 6])
-    weighted = BayesianEnsemble(3, solver="gibbs", n_draws=100, random_state=0).fit(
-        Ensemble(np.hstack([labels, wrong]), weights=weights)
-    )
-    assert adjusted_rand_score(weighted.labels_, truth) > 0.9
-    # Two contradictory partitions of the same objects: the heavier one prevails.
-    one, other = np.repeat([0, 1], 20), np.tile([0, 1], 20)
-    both = np.column_stack([one] * 4 + [other] * 4)
-    for heavy, followed in (([3.0, 1.0], one), ([1.0, 3.0], other)):
-        ensemble = Ensemble(both, weights=np.repeat(heavy, 4))
-        model = BayesianEnsemble(2, solver="gibbs", n_draws=100, random_state=0).fit(ensemble)
-        assert adjusted_rand_score(model.labels_, followed) == 1.0
 
 
 def test_unobserved_objects_are_in_no_draw():
@@ -208,16 +169,6 @@ def test_a_partition_of_noise_has_no_effect():
     model = BayesianEnsemble(3, solver="gibbs", n_draws=20, random_state=0).fit(with_noise)
     assert np.isfinite(model.log_probabilities_).all()
     assert model.label_probabilities_[0].shape == (3, 0)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [{"solver": "gibs"}, {"smoothing": 1e-200}, {"n_burn_in": -1}, {"n_draws": 0}],
-)
-def test_invalid_parameters_of_the_chain_are_refused(parameters):
-    (name,) = parameters
-    with pytest.raises(ParameterError, match=f"{name!r}"):
-        BayesianEnsemble(**{"n_clusters": 2, "solver": "gibbs"} | parameters).fit(TINY)
 
 
 def test_a_model_without_draws_is_refused():

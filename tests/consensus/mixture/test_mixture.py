@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.special import gammaln, psi
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from tests.cases import E1, E2
 from tests.naive.mixture import (
     elbo,
     joint,
@@ -29,9 +26,7 @@ from conclust._kernels import mixed_membership_round
 from conclust.consensus.mixture import multinomial, variational
 from conclust.ensemble.labels import label_view
 from conclust.exceptions import (
-    ParameterError,
     UnseenLabelWarning,
-    UnsupportedEnsembleError,
 )
 
 
@@ -46,47 +41,6 @@ def ragged(seed, n=60, m=8, missing=0.2, noise=0.0, flip=0.3):
     labels[rng.random(labels.shape) < noise] = -2
     labels[:, 0] = truth
     return Ensemble(labels).labels.copy(), truth
-
-
-@pytest.mark.parametrize("labels", [E1, E2], ids=["E1", "E2"])
-def test_the_worked_examples_are_reproduced(labels):
-    model = MixtureModel(2, smoothing=0.0, tol=1e-12, random_state=0).fit(labels)
-    expected = [0, 0, 1, 1] if labels is E1 else [0, 0, 0, 1, 1, 1]
-    np.testing.assert_array_equal(model.labels_, expected)
-    # Better than the best mixture in which every object is certain of its cluster.
-    clusters = np.array(expected)
-    hard = 0.0
-    for k in range(2):
-        part = labels[clusters == k]
-        hard += len(part) * np.log(len(part) / len(labels))
-        for column in part.T:
-            counts = np.bincount(column)
-            counts = counts[counts > 0]
-            hard += (counts * np.log(counts / len(part))).sum()
-    assert model.log_likelihood_ >= hard - 1e-9
-
-
-def test_a_unanimous_ensemble_has_the_entropy_of_its_clusters():
-    truth = np.repeat(np.arange(4), [3, 9, 5, 11])
-    model = MixtureModel(4, smoothing=0.0, tol=1e-12, random_state=0).fit(
-        np.column_stack([truth] * 5)
-    )
-    np.testing.assert_array_equal(model.labels_, truth)
-    p = np.bincount(truth) / len(truth)
-    assert model.log_likelihood_ == pytest.approx(len(truth) * (p * np.log(p)).sum())
-    assert model.icl_ == pytest.approx(model.bic_)
-
-
-def test_one_component_holds_the_frequencies():
-    labels, _ = ragged(0)
-    model = MixtureModel(1, smoothing=0.0).fit(labels)
-    expected = 0.0
-    for u, column in enumerate(labels.T):
-        counts = np.bincount(column[column >= 0])
-        np.testing.assert_allclose(model.label_probabilities_[u][0], counts / counts.sum())
-        expected += (counts * np.log(counts / counts.sum())).sum()
-    assert model.log_likelihood_ == pytest.approx(expected)
-    np.testing.assert_array_equal(model.mixing_, [1.0])
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 1e-3, 0.5])
@@ -116,21 +70,6 @@ def test_the_end_is_a_fixed_point_of_em(smoothing):
     np.testing.assert_allclose(mixing, model.mixing_, atol=1e-4)
     for a, b in zip(thetas, model.label_probabilities_, strict=True):
         np.testing.assert_allclose(a, b, atol=1e-4)
-
-
-@pytest.mark.parametrize("smoothing", [0.0, 1e-3])
-def test_the_objective_never_falls(smoothing):
-    labels, _ = ragged(2, flip=0.6)
-    values = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for iterations in range(1, 25):
-            model = MixtureModel(
-                4, smoothing=smoothing, n_init=1, max_iter=iterations, tol=0.0, random_state=3
-            ).fit(labels)
-            values.append(model.objective_)
-    assert (np.diff(values) >= -1e-9).all()
-    assert values[-1] > values[0]
 
 
 def effective(weights):
@@ -166,22 +105,9 @@ def test_bic_finds_the_number_of_clusters():
     assert int(np.argmin([model.icl_ for model in fitted])) == 2
 
 
-def test_many_rows_start_on_a_sample():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 5, 20_000)
-    labels = np.column_stack(
-        [np.where(rng.random(20_000) < 0.4, rng.integers(0, 6, 20_000), truth) for _ in range(12)]
-    )
-    a, b = (MixtureModel(5, random_state=0, n_jobs=jobs).fit(labels) for jobs in (1, 3))
-    np.testing.assert_array_equal(a.membership_, b.membership_)
-    assert adjusted_rand_score(a.labels_, truth) > 0.95
-    assert a.converged_
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_starts_reach_the_best_maximum_known(seed):
+def test_starts_reach_the_best_maximum_known():
     """Cells of two features each agree little: from k-means++ on the rows, ten starts end a nat per object lower."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     truth = rng.integers(0, 8, 400)
     points = 2 * rng.normal(size=(8, 12))[truth] + rng.normal(size=(400, 12))
     quarters = np.column_stack(
@@ -189,9 +115,9 @@ def test_starts_reach_the_best_maximum_known(seed):
     )
     pairs = [rng.choice(12, 2, replace=False) for _ in range(20)]
     ensemble = Ensemble(np.column_stack([4 * quarters[:, a] + quarters[:, b] for a, b in pairs]))
-    reached = MixtureModel(8, random_state=seed).fit(ensemble).objective_
+    reached = MixtureModel(8, random_state=0).fit(ensemble).objective_
     rows, search = ensemble.distinct_rows(), multinomial._Search(8, 1e-3, 500, 1e-6)
-    for labels in (KCC(8, random_state=seed).fit(ensemble).labels_, truth):
+    for labels in (KCC(8, random_state=0).fit(ensemble).labels_, truth):
         assert reached >= search.begin_at(rows, rows.one_of_each(labels)).trace[-1] - 1.0
 
 
@@ -207,45 +133,7 @@ def test_new_objects_are_placed_by_their_posterior():
         model.predict(np.full((1, labels.shape[1]), 77))
 
 
-def test_em_that_ends_early_warns():
-    labels, _ = ragged(0, flip=0.6)
-    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
-        model = MixtureModel(3, max_iter=2, tol=0.0, random_state=0).fit(labels)
-    assert not model.converged_
-    assert model.n_iter_ == 2
-
-
-def test_soft_members_are_refused():
-    members = [np.array([[0.5, 0.5], [0.1, 0.9]])]
-    with pytest.raises(UnsupportedEnsembleError, match="soft members"):
-        MixtureModel(2).fit(Ensemble.from_memberships(members))
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [{"n_init": 0}, {"max_iter": 0}, {"tol": -1.0}, {"n_clusters": 5}, {"smoothing": -1.0}],
-)
-def test_invalid_parameters_are_refused(parameters):
-    (name,) = parameters
-    with pytest.raises(ParameterError, match=f"{name!r}"):
-        MixtureModel(**{"n_clusters": 2} | parameters).fit(E1)
-
-
 # -- Bayesian cluster ensembles
-
-
-@pytest.mark.parametrize("labels", [E1, E2], ids=["E1", "E2"])
-def test_mixed_membership_reproduces_the_worked_examples(labels):
-    model = BayesianEnsemble(2, random_state=0).fit(labels)
-    expected = [0, 0, 1, 1] if labels is E1 else [0, 0, 0, 1, 1, 1]
-    np.testing.assert_array_equal(model.labels_, expected)
-
-
-def test_objects_of_a_unanimous_ensemble_are_pure():
-    truth = np.repeat(np.arange(4), [3, 9, 5, 11])
-    model = BayesianEnsemble(4, random_state=0).fit(np.column_stack([truth] * 5))
-    np.testing.assert_array_equal(model.labels_, truth)
-    assert model.membership_.max(axis=1).min() > 0.95
 
 
 @pytest.mark.parametrize("learn", [False, True])
@@ -264,21 +152,6 @@ def test_the_bound_matches_its_definition(learn):
     assert model.objective_ == pytest.approx(model.elbo_ + 1e-3 * prior)
     for beta in betas:
         np.testing.assert_allclose(beta.sum(axis=1), 1)
-
-
-@pytest.mark.parametrize("learn", [False, True])
-def test_the_bound_never_falls(learn):
-    labels, _ = ragged(2, flip=0.6)
-    values = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for iterations in range(1, 30):
-            model = BayesianEnsemble(
-                4, learn_alpha=learn, n_init=1, max_iter=iterations, tol=0.0, random_state=3
-            ).fit(labels)
-            values.append(model.objective_)
-    assert (np.diff(values) >= -1e-9).all()
-    assert values[-1] > values[0]
 
 
 @pytest.mark.parametrize("kinds", [3, 300, 70_000])  # codes of one, two and four bytes
@@ -321,68 +194,13 @@ def test_special_functions_of_an_iteration_match_scipy(value):
     np.testing.assert_allclose(logs, psi(alpha) - psi(value + 1), rtol=1e-13)
 
 
-def test_threads_change_no_bit_of_a_round():
-    rng = np.random.default_rng(0)
-    ensemble = Ensemble(rng.integers(-2, 6, (40_000, 7)))
-    beta = rng.dirichlet(np.ones(5), int(ensemble.offsets[-1]))
-    mass, one = rng.random((40_000, 5)), np.ones(40_000)
-    results = []
-    for threads in (1, 2, 5):
-        new, use, logs = np.empty_like(mass), np.empty_like(beta), np.empty(5)
-        bound = mixed_membership_round(
-            ensemble.label_view.reweighted(np.ones(7)),
-            one,
-            np.full(5, 0.2),
-            beta,
-            mass,
-            new,
-            use,
-            logs,
-            threads,
-        )
-        results.append((bound, new.tobytes(), use.tobytes(), logs.tobytes()))
-    assert results[0] == results[1] == results[2]
-
-
-def test_the_bound_itself_never_falls_without_a_prior():
-    labels, _ = ragged(5, flip=0.6)
-    values = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for iterations in range(1, 30):
-            model = BayesianEnsemble(
-                3, smoothing=1e-12, n_init=1, max_iter=iterations, tol=0.0, random_state=1
-            ).fit(labels)
-            values.append(model.elbo_)
-    assert (np.diff(values) >= -1e-7).all()
-    assert values[-1] > values[0]
-
-
-def test_the_bound_is_below_the_likelihood_of_two_objects():
-    # One partition and one label per object: theta integrates out, P(label) = alpha . beta / |alpha|.
-    labels = np.array([[0], [1], [0], [1]])
-    model = BayesianEnsemble(2, learn_alpha=False, random_state=0).fit(labels)
-    mean = model.alpha_ / model.alpha_.sum()
-    exact = sum(np.log(mean @ model.label_probabilities_[0][:, label]) for (label,) in labels)
-    assert model.elbo_ <= exact + 1e-12
-
-
-def test_learning_alpha_raises_the_bound():
-    labels, _ = ragged(3)
-    fixed = BayesianEnsemble(3, learn_alpha=False, random_state=0).fit(labels)
-    learnt = BayesianEnsemble(3, random_state=0).fit(labels)
-    assert learnt.objective_ > fixed.objective_
-    assert (learnt.alpha_ > 0).all()
-
-
 @pytest.mark.parametrize("learn_alpha", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
-@pytest.mark.parametrize("seed", range(3))
-def test_leaps_end_at_a_maximum_of_plain_steps(seed, weighted, learn_alpha, monkeypatch):
-    labels, _ = ragged(seed, flip=0.35)
+def test_leaps_end_at_a_maximum_of_plain_steps(weighted, learn_alpha, monkeypatch):
+    labels, _ = ragged(0, flip=0.35)
     rows = Ensemble(labels, weights=np.arange(1.0, 9.0) if weighted else None).distinct_rows()
     search = variational.Search(np.full(3, 1 / 3), learn_alpha, 1e-3, 20_000, 1e-8, 1)
-    start = search.begin(rows, 0, seed)
+    start = search.begin(rows, 0, 0)
     leaping = search.carry_on(start, rows)
     assert (np.diff(leaping.trace) >= -1e-9 * abs(leaping.trace[-1])).all()
 
@@ -437,20 +255,6 @@ def test_objects_of_two_clusters_have_mixed_memberships():
     assert model.membership_[5:].max(axis=1).min() > 0.9
 
 
-def test_mixed_membership_starts_on_a_sample():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 3, 8_000)
-    labels = np.column_stack(
-        [np.where(rng.random(8_000) < 0.3, rng.integers(0, 5, 8_000), truth) for _ in range(8)]
-    )
-    a, b = (
-        BayesianEnsemble(3, n_init=2, tol=1e-4, random_state=0, n_jobs=jobs).fit(labels)
-        for jobs in (1, 3)
-    )
-    np.testing.assert_array_equal(a.membership_, b.membership_)
-    assert adjusted_rand_score(a.labels_, truth) > 0.9
-
-
 def test_mixed_membership_places_new_objects():
     labels, _ = ragged(6)
     model = BayesianEnsemble(3, tol=1e-9, learn_alpha=False, random_state=0).fit(labels)
@@ -460,18 +264,8 @@ def test_mixed_membership_places_new_objects():
     assert model.predict(nothing).tolist() == [-1]
 
 
-def test_variational_inference_that_ends_early_warns():
-    labels, _ = ragged(0, flip=0.6)
-    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
-        model = BayesianEnsemble(3, max_iter=2, random_state=0).fit(labels)
-    assert not model.converged_
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [{"alpha": 0.0}, {"learn_alpha": 1}, {"smoothing": 0.0}, {"tol": -1.0}, {"n_clusters": 5}],
-)
-def test_invalid_parameters_of_mixed_membership_are_refused(parameters):
-    (name,) = parameters
-    with pytest.raises(ParameterError, match=f"{name!r}"):
-        BayesianEnsemble(**{"n_clusters": 2} | parameters).fit(E1)
+def test_an_object_that_is_noise_everywhere_has_the_shares_of_the_components():
+    labels = np.repeat([[0, 0, 1], [1, 1, 0]], [12, 5], axis=0)
+    model = MixtureModel(2, random_state=0).fit(labels)
+    placed = model.predict_proba([[-2, -2, -2], [-1, -1, -1]])
+    np.testing.assert_allclose(placed, [model.mixing_, [0.5, 0.5]])

@@ -79,18 +79,6 @@ def test_the_concentration_of_the_mixed_chain_follows_its_prior_where_nothing_is
     assert np.mean(drawn) == pytest.approx(1.0, rel=0.1)  # Gamma(1, 1)
 
 
-def test_mixed_objects_follow_two_clusters():
-    rng = np.random.default_rng(0)
-    own = np.repeat([0, 1, 2], [30, 30, 6])
-    follows = np.where(own[:, None] < 2, own[:, None], rng.integers(2, size=(66, 16)))
-    draws = {"n_burn_in": 50, "n_draws": 50, "random_state": 0}
-    model = NonparametricBayesianEnsemble(mixed=True, **draws).fit(follows)
-    assert adjusted_rand_score(model.labels_[:60], own[:60]) == 1.0
-    together = posterior_coclustering(model)
-    assert together[60:, :60].max() < 0.95
-    assert model.n_clusters_draws_.min() >= 2
-
-
 @pytest.mark.long
 @pytest.mark.parametrize("flip", [0.0, 0.05, 0.3, 0.9], ids="flip{}".format)
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -168,12 +156,6 @@ def test_the_consensus_is_the_nearest_draw():
     assert adjusted_rand_score(model.labels_, nearest) == 1.0
 
 
-def test_a_unanimous_ensemble_keeps_its_clusters():
-    truth = np.repeat(np.arange(4), [6, 9, 7, 11])
-    model = NonparametricBayesianEnsemble(random_state=0).fit(np.column_stack([truth] * 5))
-    np.testing.assert_array_equal(model.labels_, truth)
-
-
 def test_unobserved_objects_are_in_no_draw():
     labels, _ = ragged(3, n=30)
     labels[4] = -1
@@ -195,12 +177,3 @@ def test_draws_instead_of_a_model_are_refused(draws):
         ParameterError, match=r"(?s)'model' parameter of posterior_coclustering .*from_draws"
     ):
         posterior_coclustering(draws)
-
-
-@pytest.mark.parametrize(
-    "parameters", [{"concentration": 0.0}, {"smoothing": 0.0}, {"n_burn_in": -1}, {"n_draws": 0}]
-)
-def test_invalid_parameters_of_the_chain_are_refused(parameters):
-    (name,) = parameters
-    with pytest.raises(ParameterError, match=f"{name!r}"):
-        NonparametricBayesianEnsemble(**parameters).fit(E1)

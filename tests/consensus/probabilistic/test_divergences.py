@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from tests.naive import pairs_objective as naive
 
 from conclust import PCC
-from conclust.divergences import Divergence, built_in, i, kl, l2, mahalanobis, power
+from conclust.divergences import Divergence, i, kl, l2, mahalanobis, power
 from conclust.exceptions import ParameterError
 
 P, Q = (part.ravel() for part in np.meshgrid(np.linspace(0, 1, 11), np.linspace(0.01, 0.99, 25)))
@@ -37,13 +35,6 @@ def test_the_family_is_continuous_at_its_limits():
     np.testing.assert_allclose(power(2).value(P, Q), l2.value(P, Q), atol=1e-14)
     np.testing.assert_allclose(power(1.00001).value(P, Q), kl.value(P, Q), atol=1e-3)
     np.testing.assert_array_equal(i.value(P, Q), kl.value(P, Q))
-
-
-def test_built_in_divergences_are_accepted_as_custom_ones():
-    for name, divergence in built_in.items():
-        mine = Divergence(divergence.value, divergence.derivative, divergence.curvature, name=name)
-        assert repr(mine) == f"Divergence(name={name!r})"
-        assert pickle.loads(pickle.dumps(divergence)).name == divergence.name
 
 
 @pytest.mark.parametrize(

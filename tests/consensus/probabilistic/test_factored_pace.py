@@ -44,7 +44,7 @@ def test_over_relaxation_reaches_the_limit_of_plain_sweeps():
     assert sweeps[1] < sweeps[0]
 
 
-@pytest.mark.parametrize("n", [300, 5_000, 70_000])
+@pytest.mark.parametrize("n", [300, 70_000])
 def test_starts_of_other_solvers_are_near_the_solution(n):
     rng = np.random.default_rng(n)
     truth = rng.integers(0, 3, n)

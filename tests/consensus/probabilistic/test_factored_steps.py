@@ -123,15 +123,6 @@ def test_steps_match_sums_over_objects(case, weighted):
     np.testing.assert_allclose(powers, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_steps_do_not_depend_on_threads():
-    ensemble = Ensemble(random_labels(5, 3_000, 12, 4, missing=0.3))
-    before, after = memberships(5, 3_000, 5), memberships(6, 3_000, 5)
-    solver = solver_of(ensemble, 5, serial_limit=1)
-    one, four = (steps_of(solver, before, after, threads, 5) for threads in (1, 4))
-    for a, b in zip(one, four, strict=True):
-        np.testing.assert_array_equal(a, b)
-
-
 @pytest.mark.parametrize("most", [1.0, 3.0])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("case", ["complete", "missing", "missing, noise"])

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import rel_entr
 from tests.cases import E1, random_labels
 from tests.naive import greedy as naive
 
-from conclust import PCC, Ensemble
+from conclust import Ensemble
 from conclust._kernels import GreedySolver, PairCounts
 from conclust.consensus.probabilistic.solvers import greedy
 from conclust.divergences import Divergence, kl, l2, mahalanobis, power
-from conclust.evidence import DenseEvidence, SparseEvidence, evidence, sample_pairs
+from conclust.evidence import DenseEvidence, SparseEvidence, evidence
 
 DIVERGENCES = {
     "l2": l2,
@@ -74,20 +73,8 @@ def test_the_objective_and_the_residual_match_their_definition(name):
     assert actual.trace[0, 0] == pytest.approx(start, rel=1e-9)
 
 
-@pytest.mark.parametrize("name", ["l2", "kl", "power"])
-def test_objective_never_rises(name):
-    divergence = DIVERGENCES[name]
-    c, N = evidence(random_labels(4, 10, 6, 3, 0.2))
-    Y = start_of(5, 10, 3)
-    before = naive.objective(c, N, Y, divergence)
-    for steps in range(1, 60, 3):
-        f = greedy.steps(DenseEvidence(c, N), Y, divergence, tol=0.0, max_iter=steps).objective
-        assert f <= before * (1 + 1e-12)
-        before = f
-
-
 @pytest.mark.parametrize("name", ["l2", "kl"])
-@pytest.mark.parametrize("k", [3, 6, 10, 14, 18])
+@pytest.mark.parametrize("k", [3, 10, 18])
 def test_tracked_gradients_equal_recomputed_ones(name, k):
     divergence = DIVERGENCES[name]
     c, N = evidence(random_labels(6, 24, 8, 4, 0.2))
@@ -168,37 +155,6 @@ def test_the_queue_finds_the_largest_gap_at_any_size(n):
             assert gaps[moved[0]] == pytest.approx(gaps.max(), rel=1e-9)
 
 
-@pytest.mark.parametrize("name", DIVERGENCES)
-def test_worked_example_has_optimum_zero(name):
-    divergence = DIVERGENCES[name]
-    start = np.array([[0.7, 0.3], [0.6, 0.4], [0.5, 0.5], [0.3, 0.7]])
-    actual = greedy.steps(evidence(E1), start, divergence, tol=1e-9, max_iter=100_000)
-    assert actual.objective == pytest.approx(0, abs=1e-6)
-    Y = actual.membership
-    assert Y[2] @ Y[0] == pytest.approx(1 / 3, abs=1e-3)
-    assert Y[2] @ Y[3] == pytest.approx(2 / 3, abs=1e-3)
-
-
-def test_three_unrelated_objects_reach_the_known_optimum():
-    c, N = evidence(np.tile([[0], [1], [2]], 8))
-    start = start_of(1, 3, 2)
-    assert greedy.steps(DenseEvidence(c, N), start, l2, tol=1e-9).objective == pytest.approx(
-        4.0, abs=1e-6
-    )
-    actual = greedy.steps(DenseEvidence(c, N), start, kl, tol=1e-9)
-    assert actual.objective == pytest.approx(16 * np.log(2), rel=1e-6)
-
-
-def test_a_scaled_divergence_is_scaled():
-    c, N = evidence(random_labels(16, 20, 6, 3, 0.2))
-    Y = start_of(17, 20, 3)
-    plain = greedy.steps(DenseEvidence(c, N), Y, l2, tol=1e-6)
-    scaled = greedy.steps(DenseEvidence(c, N), Y, mahalanobis([[3, 0], [0, 1]]), tol=4e-6)
-    np.testing.assert_array_equal(plain.membership, scaled.membership)
-    assert scaled.objective == pytest.approx(4 * plain.objective, rel=1e-12)
-    assert scaled.residual == pytest.approx(4 * plain.residual, rel=1e-9)
-
-
 def test_objects_without_evidence_are_not_moved():
     labels = np.array([[0, 0, -1], [0, 0, -1], [1, 1, -1], [-1, -1, 0]])
     Y = start_of(18, 4, 2)
@@ -208,54 +164,11 @@ def test_objects_without_evidence_are_not_moved():
         assert actual.converged
 
 
-def test_the_last_step_is_reported_as_the_last():
-    c, N = evidence(random_labels(19, 30, 6, 3, 0.2))
-    actual = greedy.steps(DenseEvidence(c, N), start_of(20, 30, 3), l2, tol=1e-9, max_iter=5)
-    assert not actual.converged
-    assert actual.n_iter == 5
-    assert actual.residual > 1e-9
-
-
-def test_sampled_pairs_converge():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 3, 400)
-    labels = np.column_stack([rng.permutation(3)[truth] for _ in range(10)])
-    sample = sample_pairs(labels, 12, random_state=0)
-    lines = []
-    start = start_of(21, 400, 3)
-    actual = greedy.steps(sample, start, l2, tol=1e-6, report=lines.append)
-    assert actual.converged
-    assert actual.residual <= 1e-6
-    assert actual.objective < actual.trace[0, 0]
-
-
-OWN_KL = Divergence(
-    lambda p, q: rel_entr(p, q) + rel_entr(1 - p, 1 - q),
-    lambda p, q: (1 - p) / (1 - q) - p / q,
-    lambda p, q: p / q**2 + (1 - p) / (1 - q) ** 2,
-    name="kl by hand",
-)
-OWN_L2 = Divergence(
-    lambda p, q: (p - q) ** 2, lambda p, q: 2 * (q - p)
-)  # curvature by finite differences
 # No multiple of a built-in one: Bregman's of h(q) = q^2 + q^3 / 6.
 OWN_CUBIC = Divergence(
     lambda p, q: p**2 + p**3 / 6 - q**2 - q**3 / 6 - (p - q) * (2 * q + q**2 / 2),
     lambda p, q: (2 + q) * (q - p),
 )
-
-
-@pytest.mark.parametrize(("own", "known"), [(OWN_KL, kl), (OWN_L2, l2)], ids=["kl", "l2"])
-def test_a_custom_kl_makes_the_steps_of_kl(own, known):
-    c, N = evidence(random_labels(22, 20, 8, 3, 0.2))
-    Y = start_of(23, 20, 3)
-    for given in (DenseEvidence(c, N), pattern(c, N)):
-        for steps in (1, 5, 40, 400):
-            expected = greedy.steps(given, Y, known, tol=0.0, max_iter=steps)
-            actual = greedy.steps(given, Y, own, tol=0.0, max_iter=steps)
-            assert actual.n_iter == expected.n_iter
-            np.testing.assert_allclose(actual.membership, expected.membership, atol=1e-6)
-            assert actual.objective == pytest.approx(expected.objective, rel=1e-8)
 
 
 def test_steps_with_a_custom_divergence_match_the_naive_twin():
@@ -271,17 +184,6 @@ def test_steps_with_a_custom_divergence_match_the_naive_twin():
     assert ended.objective == pytest.approx(
         naive.objective(c, N, ended.membership, OWN_CUBIC), rel=1e-9
     )
-
-
-def test_pcc_accepts_a_custom_divergence_with_the_greedy_solver():
-    labels = random_labels(26, 20, 8, 3, 0.2)
-    start = start_of(27, 20, 3)
-    custom, built_in = (
-        PCC(3, divergence=d, solver="greedy", init=start, tol=1e-6, random_state=0).fit(labels)
-        for d in (OWN_KL, "kl")
-    )
-    assert custom.objective_ == pytest.approx(built_in.objective_, rel=1e-8)
-    np.testing.assert_allclose(custom.membership_, built_in.membership_, atol=1e-4)
 
 
 def test_errors_of_a_custom_divergence_reach_the_caller():

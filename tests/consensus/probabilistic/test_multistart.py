@@ -5,7 +5,6 @@ import pytest
 from tests.naive import least_squares as naive
 
 from conclust import PCC, Ensemble
-from conclust._random import seed_sequence, spawn_generators
 from conclust.consensus.probabilistic.objective import squared
 from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.consensus.probabilistic.search import multistart, starts
@@ -61,21 +60,6 @@ def test_escapes_improve_on_random_starts_on_real_digits():
         best.solver.rebuild(best.Y, 1)
         assert best.solver.objective() == pytest.approx(repeated, rel=1e-9)
     assert mended >= 2
-
-
-def test_the_best_start_is_no_worse_than_any_start():
-    rng = np.random.default_rng(3)
-    labels = rng.integers(0, 5, (80, 12))
-    ensemble = Ensemble(labels)
-    model = FactoredModel.of(ensemble)
-    explained = squared(ensemble, 1)
-    generators = spawn_generators(seed_sequence(0), 5)
-    best = multistart.best_start(ensemble, model, 4, explained, generators, 1, whole=True)
-    descent = multistart._Descent(ensemble, model, 4, explained)
-    _, *repeated = spawn_generators(seed_sequence(0), 5)
-    for generator in repeated:
-        one = descent.run(starts.random_membership(80, 4, generator))
-        assert best.loss <= one.loss
 
 
 def test_more_clusters_never_fit_worse():

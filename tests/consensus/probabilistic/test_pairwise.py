@@ -17,7 +17,7 @@ from conclust.consensus.probabilistic.problem import Stopping
 from conclust.consensus.probabilistic.search import starts
 from conclust.divergences import Divergence, kl, l2, mahalanobis, power
 from conclust.evidence import SparseEvidence, evidence, sample_pairs
-from conclust.exceptions import EvidenceWarning, InputError, ParameterError
+from conclust.exceptions import InputError, ParameterError
 
 DEFINITIONS = {
     "kl": (kl, naive.kl),
@@ -34,7 +34,7 @@ def solved(known, Y, divergence, max_iter=500, tol=0.0, tol_kkt=1e-9):
 
 @pytest.mark.parametrize("name", DEFINITIONS)
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("k", [2, 5, 9, 17])
+@pytest.mark.parametrize("k", [2, 17])
 def test_the_objective_and_the_gaps_match_their_definition(name, weighted, k):
     divergence, d = DEFINITIONS[name]
     labels = random_labels(k, 20, 6, 3, 0.2)
@@ -71,15 +71,6 @@ def test_the_objective_falls_monotonically_to_a_stationary_point(divergence):
     assert (np.diff(found.trace[:, 0]) <= 1e-9).all()
     assert (found.membership >= 0).all()
     np.testing.assert_allclose(found.membership.sum(axis=1), 1, atol=1e-12)
-
-
-@pytest.mark.parametrize("divergence", [kl, l2, OWN], ids=lambda d: d.name)
-def test_a_pattern_of_all_pairs_equals_the_dense_evidence(divergence):
-    labels = random_labels(3, 50, 8, 3, 0.2)
-    Y = starts.inside(np.random.default_rng(0).dirichlet(np.ones(3), 50))
-    dense = solved(evidence(labels), Y, divergence, max_iter=5, tol_kkt=0)
-    sparse = solved(sample_pairs(labels, 49, random_state=0), Y, divergence, max_iter=5, tol_kkt=0)
-    assert sparse.objective == pytest.approx(dense.objective, rel=1e-9)
 
 
 @pytest.mark.long
@@ -161,12 +152,6 @@ def test_threads_change_no_bits(busy, form, divergence):
         assert (one.objective, one.residual) == (other.objective, other.residual)
 
 
-def test_jobs_change_no_bits(busy):
-    labels = planted(0, 1100, 12, 4, flip=0.2)[0]
-    one, three = (PCC(4, pairs=15, random_state=0, n_jobs=n).fit(labels) for n in (1, 3))
-    np.testing.assert_array_equal(one.membership_, three.membership_)
-
-
 @pytest.mark.parametrize("form", ["dense", "pattern"])
 @pytest.mark.parametrize("divergence", [kl, l2, power(1.4), OWN], ids=lambda d: d.name)
 def test_moving_in_slots_reaches_the_limit_of_sequential_moves(slots, form, divergence):
@@ -179,11 +164,6 @@ def test_moving_in_slots_reaches_the_limit_of_sequential_moves(slots, form, dive
         found.append(solved(pair_evidence, Y, divergence, tol=1e-10))
         assert (np.diff(found[-1].trace[:, 0]) <= 1e-9).all()
     assert found[0].objective == pytest.approx(found[1].objective, rel=1e-6)
-
-
-def test_a_custom_kl_gives_the_result_of_kl_in_slots(slots):
-    slots(32)
-    test_a_custom_kl_gives_the_result_of_kl()
 
 
 @pytest.mark.long
@@ -232,7 +212,7 @@ def test_equal_divergences_give_equal_solutions():
 
 
 @pytest.mark.parametrize("divergence", ["kl", "l2", "power", OWN], ids=str)
-@pytest.mark.parametrize("init", ["auto", "random", "spectral"])
+@pytest.mark.parametrize("init", ["auto", "spectral"])
 def test_worked_example_has_optimum_zero(divergence, init):
     model = PCC(2, divergence=divergence, solver="pairwise", init=init, random_state=0).fit(E1)
     assert model.objective_ == pytest.approx(0, abs=1e-6)
@@ -264,18 +244,6 @@ def test_many_objects_are_placed_as_single_ones_are():
     for i in (0, 7, 8, 150, 299):
         alone = descent.place_against(c[[i]], N[[i]], fixed, kl, 1e-10)
         np.testing.assert_allclose(together[[i]], alone, atol=1e-6)
-
-
-def test_custom_divergences_place_objects_like_the_built_in_one():
-    labels = planted(1, 100, 20, 3, flip=0.2)[0]
-    one, mine = (PCC(3, divergence=d, random_state=0).fit(labels) for d in ("kl", OWN))
-    assert (one.predict(labels) == mine.predict(labels)).all()
-
-
-def test_a_uniform_start_is_perturbed_with_a_message():
-    with pytest.warns(EvidenceWarning, match="stationary point"):
-        model = PCC(2, init=np.full((4, 2), 0.5), random_state=0).fit(E1)
-    assert model.objective_ < 1e-6
 
 
 def test_invalid_patterns_of_pairs_are_refused():

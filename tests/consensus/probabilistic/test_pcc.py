@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pickle
 import warnings
 from functools import partial
 
@@ -8,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from tests.cases import E1, planted
 from tests.naive import least_squares as naive
 
@@ -44,7 +43,7 @@ CASES = {
 
 
 # Of 130 clusters the Grams are so wide that two partitions go together, not four.
-@pytest.mark.parametrize("k", [1, 2, 4, 7, 8, 11, 16, 21, 130])
+@pytest.mark.parametrize("k", [1, 4, 7, 21, 130])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("relaxation", [1.0, 1.8])
 @pytest.mark.parametrize("case", CASES)
@@ -74,38 +73,6 @@ def test_the_kernel_tracks_the_loss_as_defined(case, relaxation, weighted, k):
     )
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8, 9, 12, 13, 18, 37, 130])
-@pytest.mark.parametrize("case", ["complete", "missing"])
-def test_grams_match_the_memberships(case, k):
-    rng = np.random.default_rng(k)
-    ensemble = Ensemble(random_labels(rng, 40, 5, 3, **CASES[case]))
-    model, solver = model_solver(ensemble, k)
-    Y = rng.dirichlet(np.ones(k), 40)
-    solver.rebuild(factored_model.padded(Y), 1)
-    expected = np.empty((model.n_groups, k, k))
-    for u, group in enumerate(model.group_of):
-        seen = Y[ensemble.present[:, u]]
-        expected[group] = seen.T @ seen
-    actual = np.empty_like(expected)
-    solver.read_grams(actual.reshape(-1))
-    np.testing.assert_allclose(actual, expected, rtol=1e-12)
-    solver.write_grams(2 * expected.reshape(-1))
-    solver.read_grams(actual.reshape(-1))
-    np.testing.assert_array_equal(actual, 2 * expected)
-
-
-def test_pcc_stops_at_a_small_share_of_the_loss():
-    # Flips at random leave nearly nothing to explain: the share of f is not a difference of two.
-    rng = np.random.default_rng(0)
-    truth = np.arange(30_000) % 20 % 3
-    labels = np.where(
-        rng.random((30_000, 60)) < 0.1, rng.integers(0, 3, (30_000, 60)), truth[:, None]
-    )
-    model = PCC(3, random_state=0).fit(labels)
-    assert model.converged_
-    assert model.n_iter_ <= 10
-
-
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_objective_matches_the_definition_of_the_paper(case, weighted):
@@ -133,61 +100,12 @@ def test_soft_members_are_weighted_by_their_posteriors():
     assert model.kkt_residual_ <= 1e-8
 
 
-def test_memberships_of_0_and_1_give_the_result_of_labels():
-    rng = np.random.default_rng(3)
-    labels = rng.integers(0, 3, (40, 5))
-    memberships = [np.eye(3)[labels[:, u]] for u in range(5)]
-    tight = {"tol": 0.0, "tol_kkt": 1e-10, "max_iter": 20_000, "random_state": 0}
-    hard = PCC(3, **tight).fit(labels)
-    soft = PCC(3, **tight).fit(Ensemble.from_memberships(memberships))
-    np.testing.assert_allclose(soft.membership_, hard.membership_, atol=1e-6)
-    assert soft.objective_ == pytest.approx(hard.objective_, rel=1e-9)
-
-
-def test_worked_example_has_optimum_zero():
-    for k in (2, 3):
-        model = PCC(k, random_state=0).fit(E1)
-        assert model.objective_ == pytest.approx(0, abs=1e-9)
-        Y = model.membership_
-        np.testing.assert_allclose(Y[2] @ Y[0], 1 / 3, atol=1e-4)
-        np.testing.assert_allclose(Y[2] @ Y[3], 2 / 3, atol=1e-4)
-        np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
-        assert model.n_clusters_ == 2
-
-
 def test_three_unrelated_objects_reach_the_known_optimum():
     # Every partition separates all three: the best two clusters leave 1/2 per partition.
     labels = np.tile([[0], [1], [2]], 8)
     model = PCC(2, random_state=0, tol=0, max_iter=2000).fit(labels)
     assert model.objective_ == pytest.approx(4.0, abs=1e-6)
     assert PCC(3, random_state=0, n_init=10).fit(labels).objective_ == pytest.approx(0, abs=1e-9)
-
-
-def test_the_optimum_is_at_most_that_of_any_partition_of_seven_objects():
-    from tests.naive.partitions import all_partitions
-
-    rng = np.random.default_rng(0)
-    for _ in range(3):
-        labels = rng.integers(0, 3, (7, 6))
-        model = PCC(7, random_state=0, n_init=20).fit(labels)
-        best = min(naive.objective(labels, np.eye(7)[p]) for p in all_partitions(7))
-        assert model.objective_ <= best * (1 + 1e-6)
-
-
-def test_iterations_from_a_given_start_never_raise_the_objective():
-    rng = np.random.default_rng(1)
-    labels = random_labels(rng, 60, 8, 4, missing=0.3)
-    start = rng.dirichlet(np.ones(4), 60)
-    model = PCC(4, init=start).fit(labels)
-    assert model.trace_[0] == pytest.approx(naive.objective(labels, start), rel=1e-9)
-    assert model.objective_ < model.trace_[0]
-
-
-def test_a_partition_is_accepted_as_a_start():
-    labels = np.repeat([[0, 0], [1, 1], [2, 2]], 5, axis=0)
-    model = PCC(3, init=labels[:, 0]).fit(labels)
-    assert model.objective_ == pytest.approx(0, abs=1e-9)
-    np.testing.assert_array_equal(model.labels_, labels[:, 0])
 
 
 def test_a_uniform_start_is_perturbed_with_a_message():
@@ -253,7 +171,7 @@ def test_a_round_that_would_raise_the_loss_is_shortened(case, weighted):
 
 
 def test_planted_partition_is_found_at_every_size():
-    for n in (50, 5_000, 30_000):
+    for n in (50, 30_000):
         rng = np.random.default_rng(n)
         truth = rng.integers(0, 5, n)
         labels = np.column_stack(
@@ -264,16 +182,6 @@ def test_planted_partition_is_found_at_every_size():
         np.add.at(agree, (truth, model.labels_), 1)
         assert (agree.max(axis=1).sum() / n) > 0.99
         assert model.converged_
-
-
-def test_surplus_clusters_become_empty_on_tight_blocks():
-    rng = np.random.default_rng(0)
-    truth = np.repeat(np.arange(3), 40)
-    labels = np.column_stack([rng.permutation(6)[truth] for _ in range(30)])
-    model = PCC(8, random_state=0).fit(labels)
-    assert model.n_clusters_ == 3
-    assert model.n_clusters_max_ == 8
-    assert model.membership_.shape == (120, 3)
 
 
 @pytest.mark.parametrize("divergence", ["l2", "kl", "mahalanobis", "power"])
@@ -301,24 +209,6 @@ def test_a_solution_without_empty_columns_is_accepted_as_a_start(divergence):
 def test_the_default_bound_is_the_size_of_the_largest_partition():
     labels = np.array([[0, 0], [1, 0], [2, 1], [3, 1]])
     assert PCC(random_state=0).fit(labels).n_clusters_max_ == 4
-
-
-def test_labels_are_the_argmax_of_the_membership():
-    rng = np.random.default_rng(8)
-    model = PCC(6, random_state=0).fit(random_labels(rng, 200, 10, 5, missing=0.2))
-    np.testing.assert_array_equal(model.labels_, model.membership_.argmax(axis=1))
-    assert model.labels_.dtype == np.int64
-    used = np.unique(model.labels_)
-    np.testing.assert_array_equal(used, np.arange(len(used)))
-
-
-def test_stopping_at_max_iter_warns():
-    rng = np.random.default_rng(8)
-    labels = random_labels(rng, 200, 10, 5)
-    with pytest.warns(ConvergenceWarning, match="KKT residual"):
-        model = PCC(5, max_iter=1, tol=0, random_state=0).fit(labels)
-    assert not model.converged_
-    assert model.n_iter_ == 1
 
 
 # -- new objects
@@ -356,13 +246,6 @@ def test_prediction_minimises_the_objects_own_problem(together):
     np.testing.assert_array_equal(model.predict(new), proba.argmax(axis=1))
 
 
-def test_fitted_objects_are_predicted_in_their_clusters():
-    truth = np.repeat(np.arange(3), 30)
-    labels = np.column_stack([truth] * 5)
-    model = PCC(3, random_state=0).fit(labels)
-    np.testing.assert_array_equal(model.predict(labels), model.labels_)
-
-
 def test_labels_unseen_in_fit_are_singletons_and_warn_once():
     model = PCC(2, random_state=0).fit(E1)
     with pytest.warns(UnseenLabelWarning, match="2 labels") as record:
@@ -377,29 +260,10 @@ def test_an_object_missing_everywhere_is_predicted_as_minus_one():
     np.testing.assert_allclose(model.predict_proba([[-1, -1, -1]]), [[0.5, 0.5]])
 
 
-def test_prediction_matches_labels_by_name():
-    import pandas as pd
-
-    frame = pd.DataFrame({"a": ["x", "x", "y", "y"], "b": [7, 7, 3, 3]})
-    model = PCC(2, random_state=0).fit(frame)
-    np.testing.assert_array_equal(model.predict(frame.iloc[::-1]), model.labels_[::-1])
-
-
 def test_prediction_refuses_another_number_of_partitions():
     model = PCC(2, random_state=0).fit(E1)
     with pytest.raises(ValueError, match="3 features"):
         model.predict([[0, 0], [1, 1]])
-
-
-def test_prediction_before_fit_is_refused():
-    with pytest.raises(NotFittedError):
-        PCC(2).predict(E1)
-
-
-def test_a_pickled_model_predicts_the_same():
-    model = PCC(2, random_state=0).fit(E1)
-    restored = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(restored.predict_proba(E1), model.predict_proba(E1))
 
 
 # -- parameters
@@ -412,30 +276,14 @@ def test_a_pickled_model_predicts_the_same():
             {"n_clusters": 0},
             r"The 'n_clusters' parameter of PCC must be an int in the range \[1, inf\)",
         ),
-        ({"n_clusters": -1}, "Got -1 instead"),
-        ({"n_clusters": 2.5}, "Got 2.5 instead"),
-        ({"n_clusters": True}, "Got True instead"),
         ({"divergence": "huh"}, r"one of \{'i', 'kl', .*Divergence. Got 'huh' instead"),
         ({"divergence": "kl", "solver": "factored"}, "use solver='pairwise'"),
         ({"pairs": 5, "solver": "factored"}, "use solver='pairwise'"),
         ({"pairs": 5, "solver": "landmark"}, "leave out pairs="),
-        ({"pairs": 0}, "'pairs'"),
-        ({"pairs": 1.5}, "'pairs'"),
-        ({"pairs": True}, "'pairs'"),
-        ({"solver": "huh"}, "one of"),
         ({"init": "huh"}, "one of"),
         ({"init": np.ones((4, 2))}, "rows at least 0 that sum to 1"),
         ({"init": np.full((3, 2), 0.5)}, r"shape \(4, at most 2\)"),
         ({"init": [0, 1, 2, 0]}, "labels of at most 2 clusters"),
-        ({"n_init": 0}, "'n_init'"),
-        ({"max_iter": 0}, "'max_iter'"),
-        ({"tol": -1.0}, "'tol'"),
-        ({"tol": float("nan")}, "'tol'"),
-        ({"tol_kkt": "x"}, "'tol_kkt'"),
-        ({"missing": "huh"}, "'missing'"),
-        ({"random_state": -1}, "'random_state'"),
-        ({"n_jobs": 0}, "'n_jobs'"),
-        ({"verbose": -1}, "'verbose'"),
     ],
 )
 def test_invalid_parameters_are_named(parameters, message):
@@ -453,13 +301,6 @@ def test_minus_one_can_mean_noise():
     np.testing.assert_array_equal(
         noise.membership_, PCC(2, random_state=0).fit(as_noise).membership_
     )
-
-
-def test_verbose_writes_to_standard_error(capsys):
-    PCC(2, random_state=0, verbose=1).fit(E1)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "[PCC] sweep 1" in captured.err
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

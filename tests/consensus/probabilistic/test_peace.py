@@ -102,17 +102,6 @@ def test_each_sampled_pair_counts_once():
     assert sampled.log_likelihood_ == pytest.approx(every.log_likelihood_, rel=1e-9)
 
 
-def test_new_objects_are_placed():
-    model = PEACE(2, random_state=0).fit(E1)
-    np.testing.assert_array_equal(model.predict(E1), model.labels_)
-    np.testing.assert_array_equal(model.predict([[-1, -1, -1]]), [-1])
-
-
-def test_stopping_at_max_iter_warns():
-    with pytest.warns(ConvergenceWarning, match="KKT residual"):
-        PEACE(4, n_init=1, max_iter=1, tol=0, tol_kkt=0, random_state=0).fit(noisy())
-
-
 @pytest.mark.parametrize("solver", ["pairwise", "greedy"])
 def test_peace_from_a_given_start_equals_pcc(solver):
     labels = noisy(n=30)
@@ -151,27 +140,10 @@ def test_the_papers_algorithm_climbs_from_random_starts():
     assert short.log_likelihood_ < model.log_likelihood_
 
 
-def test_random_starts_spread_more_than_least_squares_ones():
-    labels = noisy(seed=2, n=50, m=8, k=5)
-    near, random = (
-        PEACE(5, init=init, n_init=6, random_state=0).fit(labels).log_likelihoods_
-        for init in ("auto", "random")
-    )
-    assert np.ptp(random) > np.ptp(near)
-
-
 def test_a_spectral_start_is_one_run():
     model = PEACE(4, init="spectral", random_state=0).fit(noisy())
     assert len(model.log_likelihoods_) == 1
     assert model.converged_
-
-
-def test_many_objects_start_from_the_given_membership():
-    labels = noisy(seed=1, n=2100, m=8, k=3)
-    start = noisy(seed=1, n=2100, m=8, k=3)[:, 0]
-    model = PEACE(3, init=start, random_state=0).fit(labels)
-    assert model.converged_
-    assert len(model.log_likelihoods_) == 1
 
 
 @pytest.mark.parametrize(

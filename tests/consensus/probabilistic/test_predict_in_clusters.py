@@ -28,13 +28,6 @@ def test_new_objects_are_in_clusters_of_the_fit(name):
     np.testing.assert_array_equal(found[placed], inside[placed].argmax(axis=1))
 
 
-def test_an_object_without_company_is_placed_among_the_clusters():
-    labels = np.repeat(np.arange(3), 10)[:, None] * np.ones((1, 6), dtype=int)
-    model = cc.PCC(5, random_state=0).fit(labels)
-    assert model.n_clusters_ == 3
-    assert model.predict(np.full((1, 6), -2))[0] in (0, 1, 2)
-
-
 def test_an_object_without_membership_in_the_clusters_is_in_none():
     labels = np.repeat(np.arange(3), 10)[:, None] * np.ones((1, 6), dtype=int)
     model = cc.MixtureModel(3, random_state=0).fit(labels)

@@ -89,15 +89,6 @@ def test_many_objects_reach_the_solution_on_all_pairs():
         assert model.objective_ <= 1.001 * plain.objective
 
 
-def test_more_starts_may_cost_more(spent):
-    labels = noisy(60, m=60)
-    PCC(30, n_init=2, random_state=0).fit(labels)
-    two = sum(spent)
-    spent.clear()
-    PCC(30, n_init=20, random_state=0).fit(labels)
-    assert sum(spent) > two
-
-
 def test_holding_keeps_one_empty_cluster():
     Y = np.zeros((6, 7))
     Y[:, 1] = 0.5

@@ -6,17 +6,14 @@ import warnings
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from tests.cases import E1
 from tests.naive import weighted as naive
 
 from conclust import PCC, Ensemble, WeightedPCC
 from conclust.consensus.probabilistic.distances import AllPairs, PairPattern
 from conclust.consensus.probabilistic.weighted import capped_weights, ridge_weights
-from conclust.datasets import random_ensemble
 from conclust.evidence import sample_pairs
-from conclust.exceptions import EnsembleWarning, EvidenceWarning, ParameterError
+from conclust.exceptions import EvidenceWarning, ParameterError
 
 BOTH = pytest.mark.parametrize("regularization", ["simplex", "l2"])
 
@@ -38,23 +35,6 @@ def with_missing(labels, share=0.3, seed=1):
     return np.where(rng.random(labels.shape) < shares, -1, labels)
 
 
-def test_distances_match_the_returned_memberships():
-    # The first four objects lose their only partition: their rows are uniform.
-    labels = np.column_stack(
-        [np.repeat([0, 1], 10)] * 4 + [np.random.default_rng(0).integers(0, 2, 20)]
-    )
-    labels[0, :4] = -1
-    model = WeightedPCC(2, random_state=0).fit(labels)
-    np.testing.assert_array_equal(model.weights_, [0.25] * 4 + [0])
-    np.testing.assert_array_equal(model.membership_[0], [0.5, 0.5])
-    np.testing.assert_allclose(
-        model.distances_,
-        [naive.distance(labels[:, u], model.membership_) for u in range(5)],
-        atol=1e-12,
-    )
-    assert not any(name.startswith("_measured") for name in vars(model))
-
-
 # -- the weight step
 
 
@@ -74,15 +54,6 @@ def test_proposition_1_solves_the_linear_programme(m):
         assert alpha.sum() == pytest.approx(1, abs=1e-14)
         assert ((alpha >= 0) & (alpha <= rho * (1 + 1e-9))).all()
         assert alpha @ d == pytest.approx(by_linear_programme(d, caps), abs=1e-9)
-
-
-def test_the_remainder_goes_to_the_next_partition():
-    # 0.8 * 56 = 44.8: the paper's own mixed ensembles, where its printed index is wrong.
-    d = np.arange(56.0)[::-1]
-    alpha = capped_weights(d, np.full(56, 1 / 44.8))[::-1]
-    np.testing.assert_allclose(alpha[:44], 1 / 44.8)
-    assert alpha[44] == pytest.approx(0.8 / 44.8)
-    assert not alpha[45:].any()
 
 
 @pytest.mark.parametrize("m", [10, 150, 155, 1000])
@@ -159,32 +130,11 @@ def test_distances_of_soft_partitions_match_their_definition():
     np.testing.assert_allclose(actual, [naive.soft_distance(P, Y) for P in soft], rtol=1e-11)
 
 
-def test_distances_do_not_depend_on_weights():
-    labels = with_missing(noisy(n=40)[0])
-    Y = np.random.default_rng(0).dirichlet(np.ones(3), size=40)
-    weights = np.arange(20) % 3
-    np.testing.assert_array_equal(
-        AllPairs(Ensemble(labels, weights=weights), 3, 1).distances(Y),
-        AllPairs(Ensemble(labels), 3, 1).distances(Y),
-    )
-
-
-def test_the_example_of_four_objects_is_reproduced():
-    pairs = AllPairs(Ensemble(E1), 2, 1)
-    np.testing.assert_array_equal(pairs.distances(np.eye(2)[[0, 0, 1, 1]]), [0, 0, 6])
-    model = WeightedPCC(2, rho=0.5, random_state=0).fit(E1)
-    np.testing.assert_allclose(model.weights_, [0.5, 0.5, 0], atol=1e-12)
-    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
-    np.testing.assert_allclose(model.distances_, [0, 0, 6], atol=1e-5)
-    assert model.effective_n_partitions_ == pytest.approx(2)
-
-
 # -- the alternation
 
 
 @BOTH
-@pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(("seed", "missing"), [(0, False), (1, True)])
 def test_the_objective_never_rises_and_matches_its_definition(regularization, missing, seed):
     labels, _ = noisy(seed, flip=0.3)
     if missing:
@@ -203,19 +153,6 @@ def test_the_objective_never_rises_and_matches_its_definition(regularization, mi
     assert model.objective_ == steps[-1]
     assert model.weights_.sum() == pytest.approx(1, abs=1e-12)
     assert model.effective_n_partitions_ == pytest.approx(1 / sum(model.weights_**2))
-
-
-@BOTH
-def test_the_weights_are_optimal_for_the_membership(regularization):
-    labels = with_missing(noisy(flip=0.3)[0])
-    model = WeightedPCC(3, regularization=regularization, random_state=0).fit(labels)
-    d, alpha = model.distances_, model.weights_
-    if regularization == "simplex":
-        best = by_linear_programme(d, np.full(20, 1 / 16))
-        assert alpha @ d == pytest.approx(best, rel=1e-9)
-    else:
-        expected = naive.proposition_2(d, 0.5 * len(labels) ** 2)
-        np.testing.assert_allclose(alpha, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -240,28 +177,8 @@ def test_equal_weights_give_pcc(parameters, missing):
         np.testing.assert_array_equal(weighted.membership_, plain)
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [{"rho": 1.0}, {"regularization": "l2", "lam": 1e-12}],
-    ids=["rho at its most", "lam towards 0"],
-)
-@pytest.mark.parametrize("missing", [False, True])
-def test_one_partition_is_its_own_consensus(parameters, missing):
-    labels = noisy(flip=0.25)[0]
-    if missing:
-        labels[np.random.default_rng(3).random(labels.shape) < 0.05] = -1
-    model = WeightedPCC(3, random_state=0, **parameters).fit(labels)
-    chosen = int(model.weights_.argmax())
-    assert model.weights_[chosen] == pytest.approx(1)
-    seen = labels[:, chosen] >= 0
-    assert adjusted_rand_score(model.labels_[seen], labels[seen, chosen]) == 1
-    assert model.objective_ == pytest.approx(0, abs=1e-4)
-    assert model.effective_n_partitions_ == pytest.approx(1)
-
-
 @BOTH
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("seed", "missing"), [(0, False), (1, True)])
 def test_random_partitions_lose_weight(regularization, seed, missing):
     labels, truth = noisy(seed, n=150)
     if missing:
@@ -302,26 +219,6 @@ def test_a_partition_of_one_object_has_no_effect():
     np.testing.assert_allclose(np.delete(least.weights_, 5), 1 / 19)
 
 
-def test_an_ensemble_without_pairs_is_fitted():
-    labels = np.array([[0, -1], [-1, 0]])
-    with (
-        pytest.warns(EvidenceWarning, match="2 sets that no partition connects"),
-        pytest.warns(EvidenceWarning, match="2 partitions"),
-    ):
-        model = WeightedPCC(2, random_state=0).fit(labels)
-    assert np.isfinite(model.membership_).all()
-    assert model.objective_ == 0
-
-
-def test_objects_observed_without_weight_keep_their_cluster():
-    labels, truth = noisy(n=150)
-    labels[7, :16] = -1  # random partitions are all that observed it
-    model = WeightedPCC(3, random_state=0).fit(labels)
-    assert not model.weights_[16:].any()
-    assert model.membership_[7].sum() == pytest.approx(1)
-    assert adjusted_rand_score(np.delete(model.labels_, 7), np.delete(truth, 7)) > 0.95
-
-
 def test_a_given_membership_is_the_start_of_algorithm_1():
     labels, truth = noisy()
     rng = np.random.default_rng(0)
@@ -340,38 +237,7 @@ def test_a_given_membership_is_the_start_of_algorithm_1():
         WeightedPCC(3, init=np.ones((2, 2))).fit(labels)
 
 
-def test_stopping_at_max_iter_warns():
-    labels, _ = noisy(flip=0.3)
-    with pytest.warns(ConvergenceWarning, match="WeightedPCC stopped after max_iter=1 rounds"):
-        model = WeightedPCC(3, regularization="l2", max_iter=1, random_state=0).fit(labels)
-    assert not model.converged_
-    assert model.n_iter_ == 1
-
-
-def test_threads_change_no_bit_with_missing_labels():
-    labels = with_missing(random_ensemble(20_000, 8, 3, random_state=0).labels.copy(), 0.1)
-    labels[:, :4] = np.where(labels[:, :4] >= 0, labels[:, [4]].clip(0), -1)
-    models = [
-        WeightedPCC(3, random_state=0, n_jobs=n_jobs, max_iter=20, tol=1e-3).fit(labels)
-        for n_jobs in (1, 2, 4)
-    ]
-    for other in models[1:]:
-        np.testing.assert_array_equal(models[0].membership_, other.membership_)
-        np.testing.assert_array_equal(models[0].weights_, other.weights_)
-        np.testing.assert_array_equal(models[0].trace_, other.trace_)
-
-
 # -- new objects
-
-
-@BOTH
-def test_fitted_objects_are_predicted_in_their_clusters(regularization):
-    labels, _ = noisy(n=200)
-    model = WeightedPCC(3, regularization=regularization, random_state=0).fit(labels)
-    placed = model.predict_proba(labels)
-    np.testing.assert_allclose(placed.sum(axis=1), 1)
-    assert (model.predict(labels) == model.labels_).mean() > 0.98
-    assert np.abs(placed - model.membership_).max() < 0.1
 
 
 def test_partitions_without_weight_do_not_affect_new_objects():
@@ -402,14 +268,6 @@ def test_partitions_without_weight_do_not_affect_new_objects():
         ({"rho": True}, r"'rho' .* Got True instead"),
         ({"rho": "auto"}, r"'rho' .* Got 'auto' instead"),
         ({"lam": 0}, r"'lam' parameter of WeightedPCC must be a float in the range \(0, inf\)"),
-        ({"lam": -0.5}, r"Got -0.5 instead"),
-        ({"lam": np.inf}, r"'lam'"),
-        ({"regularization": "l1"}, r"'regularization' parameter of WeightedPCC must be one of"),
-        ({"n_init": 0}, r"'n_init'"),
-        ({"max_iter": 0}, r"'max_iter'"),
-        ({"tol": -1.0}, r"'tol'"),
-        ({"n_jobs": 0}, r"'n_jobs'"),
-        ({"random_state": -1}, r"'random_state'"),
     ],
 )
 def test_invalid_parameters_are_refused(parameters, sentence):
@@ -429,7 +287,7 @@ def test_the_smallest_rho_survives_rounding():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_expected_distance_is_the_mean_over_all_permutations(seed):
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 3, (7, 4))
@@ -500,33 +358,6 @@ def test_a_constant_partition_is_at_the_chance_level():
     assert constant.labels_.tolist() == [0, 0, 0]
     # The distance is 0 and so is its expectation.
     assert constant.distances_.tolist() == [1.0, 1.0]
-
-
-def test_the_correction_reduces_weights_of_random_partitions():
-    rng = np.random.default_rng(0)
-    n, k = 200, 4
-    truth = rng.integers(0, k, n)
-    # Good partitions put at least a third of the pairs together, random ones a fiftieth.
-    good = [
-        np.minimum(np.where(rng.random(n) < 0.2, rng.integers(0, k, n), truth), c)
-        for c in (1, 2, 3, 1, 2, 3, 1, 2, 3, 3)
-    ]
-    labels = np.column_stack([*good, *rng.integers(0, 50, (4, n))])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EnsembleWarning)
-        kept = {
-            distance: WeightedPCC(4, rho=0.1, distance=distance, random_state=0)
-            .fit(labels)
-            .weights_[10:]
-            .sum()
-            for distance in ("paper", "corrected")
-        }
-    assert kept["corrected"] == 0.0 < kept["paper"]
-
-
-def test_invalid_distances_are_refused():
-    with pytest.raises(ParameterError, match="'distance' parameter of WeightedPCC must be one of"):
-        WeightedPCC(2, distance="euclid").fit(E1)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])

@@ -9,9 +9,9 @@ from tests.naive import weighted as naive
 
 from conclust import Ensemble, WeightedPCC
 from conclust.consensus.pairs import read_pairs
-from conclust.consensus.probabilistic.distances import AllPairs, PairPattern
+from conclust.consensus.probabilistic.distances import PairPattern
 from conclust.evidence import SparseEvidence, sample_pairs
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import ParameterError
 
 BOTH = pytest.mark.parametrize("regularization", ["simplex", "l2"])
 
@@ -38,17 +38,6 @@ def test_distances_match_their_definition(case):
     actual = PairPattern(Ensemble(labels), pattern, 1).distances(Y)
     expected = naive.distances(labels, Y, mask_of(pattern))
     np.testing.assert_allclose(actual, expected, rtol=1e-11)
-
-
-@pytest.mark.parametrize("case", ensembles())
-def test_the_full_pattern_equals_all_pairs(case):
-    labels = ensembles()[case]
-    ensemble = Ensemble(labels)
-    Y = np.random.default_rng(0).dirichlet(np.full(3, 0.3), size=len(labels))
-    whole = PairPattern(ensemble, every_pair(40), 1)
-    one = AllPairs(ensemble, 3, 1)
-    np.testing.assert_allclose(whole.scale, one.scale)
-    np.testing.assert_allclose(whole.distances(Y), one.distances(Y), rtol=1e-11)
 
 
 def test_distances_of_soft_partitions_match_their_definition():
@@ -93,29 +82,6 @@ def test_the_objective_never_rises_and_matches_its_definition(regularization, mi
     assert (model.predict(labels) == model.labels_).mean() > 0.95
 
 
-def test_equal_weights_on_a_pattern_give_least_squares():
-    labels, _ = noisy(n=60)
-    pattern = sample_pairs(labels, 10, random_state=0)
-    model = WeightedPCC(3, rho=1 / 20, pairs=pattern, random_state=0).fit(labels)
-    np.testing.assert_allclose(model.weights_, 1 / 20)
-    Y, mask = model.membership_, mask_of(pattern)
-    together = (labels[:, None, :] == labels[None, :, :]).mean(axis=2)
-    gradient = (mask * (Y @ Y.T - together)) @ Y
-    gap = np.where(Y > 0, gradient, -np.inf).max(axis=1) - gradient.min(axis=1)
-    assert (gap / mask.sum(axis=1)).max() < 1e-3
-    # The pattern has a different consensus than all pairs.
-    plain = WeightedPCC(3, rho=1 / 20, random_state=0).fit(labels)
-    assert np.abs(plain.membership_ - Y).max() > 1e-3
-
-
-def test_threads_change_no_bit():
-    labels, _ = noisy(n=300)
-    models = [WeightedPCC(3, pairs=8, random_state=0, n_jobs=j).fit(labels) for j in (1, 2, 4)]
-    for other in models[1:]:
-        np.testing.assert_array_equal(models[0].membership_, other.membership_)
-        np.testing.assert_array_equal(models[0].weights_, other.weights_)
-
-
 def test_objects_missing_everywhere_are_in_no_pair():
     labels, _ = noisy(n=60)
     labels[[3, 30]] = -1
@@ -140,51 +106,6 @@ def test_invalid_numbers_of_pairs_are_refused(pairs):
         WeightedPCC(3, pairs=pairs).fit(noisy(n=20)[0])
 
 
-def broken(change, n=20):
-    pattern = every_pair(n)
-    parts = {
-        name: np.array(getattr(pattern, name))
-        for name in ("indptr", "indices", "counts", "copresence")
-    }
-    change(parts)
-    return SparseEvidence(**parts)
-
-
-def drop(parts, wanted):
-    """Remove the given entries (i, j)."""
-    i = np.repeat(np.arange(20), np.diff(parts["indptr"]))
-    kept = ~wanted(i, parts["indices"])
-    for name in ("indices", "counts", "copresence"):
-        parts[name] = parts[name][kept]
-    parts["indptr"] = np.concatenate([[0], np.cumsum(np.bincount(i[kept], minlength=20))])
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        (lambda parts: drop(parts, lambda i, j: (i == 3) & (j == 8)), "must be symmetric"),
-        (
-            lambda parts: drop(parts, lambda i, j: (i == 4) | (j == 4)),
-            "leave 1 objects without evid",
-        ),
-        (lambda parts: parts["indices"].__setitem__(0, 20), "objects from 0 to 19"),
-        (lambda parts: parts["indices"].__setitem__(0, 0), "pair an object with itself"),
-        (lambda parts: parts["indices"].__setitem__(1, 1), "must be sorted"),
-        (lambda parts: parts.update(counts=parts["counts"][1:]), "needs compressed sparse rows"),
-    ],
-    ids=["asymmetric", "lonely", "range", "itself", "twice", "short"],
-)
-def test_invalid_patterns_are_refused(change, sentence):
-    with pytest.raises(InputError, match=sentence):
-        WeightedPCC(3, pairs=broken(change)).fit(noisy(n=20)[0])
-
-
-def test_a_share_of_the_pairs_finds_planted_clusters():
-    labels, truth = noisy(n=100)
-    model = WeightedPCC(3, pairs=0.3, random_state=0).fit(labels)
-    assert adjusted_rand_score(model.labels_, truth) > 0.9
-
-
 def test_a_share_of_the_pairs_is_their_number():
     ensemble = Ensemble(noisy(n=101)[0])
     observed = np.ones(101, dtype=bool)
@@ -194,8 +115,3 @@ def test_a_share_of_the_pairs_is_their_number():
         assert used.n_pairs == drawn.n_pairs
         # An object may be drawn by one that it has drawn.
         assert 0.8 * share < used.n_pairs / (101 * 50) <= share + 0.01
-
-
-def test_a_pattern_of_other_objects_is_refused():
-    with pytest.raises(InputError, match="cover 20 objects, but the labels have 30"):
-        WeightedPCC(3, pairs=every_pair(20)).fit(noisy(n=30)[0])

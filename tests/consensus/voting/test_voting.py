@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.exceptions import ConvergenceWarning
-from tests.cases import E1, E2
 from tests.naive import voting as naive
 
 from conclust import CumulativeVoting, Ensemble, PositionalVoting, Voting
-from conclust.consensus.voting.alignment import inverse_weights
 from conclust.consensus.voting.count import Count
-from conclust.exceptions import ParameterError
 from conclust.similarity import cluster_certainty, information_bottleneck
 
 
@@ -70,42 +66,12 @@ def every_column(model):
 # -- Voting
 
 
-@pytest.mark.parametrize("algorithm", ["least_squares", "one_pass"])
-def test_voting_averages_the_matched_partitions_of_four_objects(algorithm):
-    for seed in range(5):
-        model = Voting(2, algorithm=algorithm, random_state=seed).fit(E1)
-        expected = [[1, 0], [1, 0], [1 / 3, 2 / 3], [0, 1]]
-        np.testing.assert_allclose(model.membership_, expected, atol=1e-15)
-        assert model.objective_ == pytest.approx(4 / 3)
-
-
-def test_voting_of_six_objects_matches_hand_calculation():
-    model = Voting(2, random_state=0).fit(E2)
-    expected = np.array([0, 1, 1, 3, 3, 2]) / 3
-    np.testing.assert_allclose(model.membership_[:, 1], expected, atol=1e-15)
-    np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])
-    assert model.objective_ == pytest.approx(naive.best_of_all(E2, 2))
-
-
-@pytest.mark.parametrize("algorithm", ["least_squares", "one_pass"])
-@pytest.mark.parametrize("hard", [False, True])
-def test_voting_returns_the_partition_of_equal_members(algorithm, hard):
-    rng = np.random.default_rng(0)
-    truth = np.repeat(np.arange(4), [3, 5, 9, 2])
-    labels = np.column_stack([rng.permutation(4)[truth] for _ in range(6)])
-    model = Voting(4, algorithm=algorithm, hard=hard, random_state=0).fit(labels)
-    np.testing.assert_array_equal(model.labels_, truth)
-    np.testing.assert_array_equal(model.membership_, np.eye(4)[truth])
-    assert model.objective_ == 0
-
-
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("hard", [False, True])
 @pytest.mark.parametrize("algorithm", ["least_squares", "one_pass"])
-def test_voting_objective_is_the_squared_distance(kind, k, hard, algorithm):
+def test_voting_objective_is_the_squared_distance(kind, hard, algorithm):
     ensemble = KINDS[kind]()
-    model = Voting(k, hard=hard, algorithm=algorithm, random_state=0).fit(ensemble)
+    model = Voting(4, hard=hard, algorithm=algorithm, random_state=0).fit(ensemble)
     votes = votes_of(ensemble, model.votes_)
     M = every_column(model)
     recomputed = naive.squared_distance(*parts(ensemble), votes, M)
@@ -125,11 +91,10 @@ def test_voting_objective_is_the_squared_distance(kind, k, hard, algorithm):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("hard", [False, True])
-def test_voting_descends_to_a_fixed_point(kind, k, hard):
+def test_voting_descends_to_a_fixed_point(kind, hard):
     ensemble = KINDS[kind]()
-    model = Voting(k, hard=hard, n_init=3, tol=0.0, random_state=1).fit(ensemble)
+    model = Voting(4, hard=hard, n_init=3, tol=0.0, random_state=1).fit(ensemble)
     assert (np.diff(model.trace_) <= 1e-9 * model.trace_[0]).all()
     assert model.converged_
     assert model.n_iter_ == len(model.trace_) - 1
@@ -149,7 +114,7 @@ def test_voting_descends_to_a_fixed_point(kind, k, hard):
 @pytest.mark.parametrize("hard", [False, True])
 def test_voting_finds_the_best_of_all_matchings(hard):
     found = 0
-    for seed in range(50):
+    for seed in range(25):
         rng = np.random.default_rng(seed)
         k = int(rng.integers(2, 4))
         m = 5 if k == 3 else int(rng.integers(5, 9))
@@ -159,7 +124,7 @@ def test_voting_finds_the_best_of_all_matchings(hard):
         least = naive.best_of_all(labels, k, hard)
         assert model.objective_ >= least - 1e-9
         found += model.objective_ <= least + 1e-9
-    assert found >= 48
+    assert found >= 24
 
 
 def test_voting_by_one_pass_matches_the_textbook():
@@ -172,23 +137,6 @@ def test_voting_by_one_pass_matches_the_textbook():
             for _ in range(30)
         }
         assert tuple(np.sort(model.membership_.ravel()).round(9)) in found
-
-
-def test_voting_least_squares_is_no_worse_than_one_pass():
-    for seed in range(10):
-        labels = random_labels(seed, flip=0.5)
-        best = Voting(4, random_state=0).fit(labels)
-        for order in range(3):
-            once = Voting(4, algorithm="one_pass", random_state=order).fit(labels)
-            assert best.objective_ <= once.objective_ + 1e-9
-
-
-def test_voting_does_not_depend_on_the_order_of_partitions():
-    labels = random_labels(11)
-    a = Voting(4, random_state=0).fit(labels)
-    b = Voting(4, random_state=0).fit(labels[:, ::-1])
-    assert a.objective_ == pytest.approx(b.objective_, rel=1e-12)
-    np.testing.assert_allclose(a.membership_, b.membership_, atol=1e-12)
 
 
 @pytest.mark.parametrize("hard", [False, True])
@@ -207,81 +155,9 @@ def test_voting_predicts_fitted_objects(hard):
     np.testing.assert_array_equal(model.predict(nowhere), [-1])
 
 
-def test_ties_go_to_the_first_cluster():
-    # Many ties of votes; the order of the columns determines the winner.
-    for seed in range(20):
-        labels = np.random.default_rng(seed).integers(3, size=(30, 4))
-        model = Voting(3, random_state=0).fit(labels)
-        np.testing.assert_array_equal(model.labels_, model.membership_.argmax(axis=1))
-
-
-def test_voting_warns_without_convergence():
-    labels = random_labels(0, n=200, m=20, flip=0.7)
-    with pytest.warns(ConvergenceWarning, match="Voting stopped after max_iter=1 sweeps"):
-        model = Voting(4, n_init=1, max_iter=1, random_state=0).fit(labels)
-    assert not model.converged_
-
-
-def test_voting_works_without_a_dense_table(monkeypatch):
-    labels = random_labels(2, missing=0.2)
-    expected = Voting(4, random_state=0).fit(labels)
-    monkeypatch.setattr("conclust.consensus.voting.alignment._DENSE", 1)
-    model = Voting(4, random_state=0).fit(labels)
-    np.testing.assert_allclose(model.membership_, expected.membership_, atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [{"algorithm": "first"}, {"hard": 1}, {"n_init": 0}, {"max_iter": 0}, {"tol": -1.0}],
-)
-def test_voting_refuses_invalid_parameters(parameters):
-    name = next(iter(parameters))
-    with pytest.raises(ParameterError, match=f"The '{name}' parameter of Voting must be"):
-        Voting(2, **parameters).fit(E1)
-
-
 # -- cumulative voting
 
 SCHEMES = ("urcv", "rcv", "acv", "bvote", "lwcv")
-
-
-def test_cumulative_voting_of_four_objects_matches_hand_calculation():
-    model = CumulativeVoting(2).fit(E1)
-    expected = np.array([[8, 1], [8, 1], [2, 7], [0, 9]]) / 9
-    np.testing.assert_allclose(model.membership_, expected, atol=1e-15)
-    np.testing.assert_allclose(model.membership_.mean(axis=0), [0.5, 0.5], atol=1e-15)
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_cumulative_voting_of_six_objects_matches_hand_calculation(scheme):
-    # All three have the entropy log 2, and the first is the reference.
-    model = CumulativeVoting(2, scheme=scheme).fit(E2)
-    assert model.reference_ == 0
-    np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
-def test_cumulative_voting_returns_the_partition_of_equal_members(scheme):
-    rng = np.random.default_rng(0)
-    truth = np.repeat(np.arange(4), [3, 5, 9, 2])
-    labels = np.column_stack([rng.permutation(4)[truth] for _ in range(6)])
-    model = CumulativeVoting(4, scheme=scheme).fit(labels)
-    np.testing.assert_array_equal(model.membership_, np.eye(4)[truth])
-
-
-@pytest.mark.parametrize("scheme", ["urcv", "acv"])
-@pytest.mark.parametrize("kind", ["complete", "weights", "more clusters", "noise", "soft"])
-def test_cumulative_voting_preserves_the_shares_of_the_reference(scheme, kind):
-    ensemble = KINDS[kind]().most_probable()
-    model = CumulativeVoting(3, scheme=scheme).fit(ensemble)
-    blocks, _, _ = parts(ensemble)
-    reference = blocks[model.reference_]
-    alone = reference.sum(axis=1) == 0
-    reference[alone] = 1 / reference.shape[1]
-    np.testing.assert_allclose(
-        model.reference_membership_.mean(axis=0), reference.mean(axis=0), atol=1e-12
-    )
-    np.testing.assert_allclose(model.membership_.sum(axis=1), 1, atol=1e-12)
 
 
 def entropies(ensemble):
@@ -332,19 +208,6 @@ def test_voting_twice_by_certainty_matches_its_definition(kind):
     np.testing.assert_allclose(model.reference_membership_[voted], U[voted], atol=1e-10)
 
 
-def test_voting_twice_by_certainty_matches_the_worked_examples():
-    model = CumulativeVoting(2, scheme="lwcv").fit(E1)
-    np.testing.assert_allclose(
-        model.membership_[:, 0], [0.940287, 0.940287, 0.190617, 0.030901], atol=5e-7
-    )
-    model = CumulativeVoting(2, scheme="lwcv").fit(E2)
-    np.testing.assert_allclose(
-        model.membership_[:, 0],
-        [0.860754, 0.707977, 0.707977, 0.115102, 0.115102, 0.351422],
-        atol=5e-7,
-    )
-
-
 def test_the_reference_of_certain_votes_is_not_too_fine():
     rng = np.random.default_rng(0)
     fine, coarse = rng.integers(40, size=200), rng.integers(5, size=200)
@@ -352,12 +215,6 @@ def test_the_reference_of_certain_votes_is_not_too_fine():
     assert CumulativeVoting(2).fit(labels).reference_ == 1
     assert CumulativeVoting(2, scheme="lwcv").fit(labels).reference_ == 0
     assert CumulativeVoting(2, scheme="lwcv").fit(labels[:, 1:]).reference_ == 0
-
-
-def test_cvote_is_an_alias_of_acv():
-    labels = random_labels(3, missing=0.1)
-    a, b = (CumulativeVoting(3, scheme=scheme).fit(labels) for scheme in ("acv", "cvote"))
-    np.testing.assert_array_equal(a.membership_, b.membership_)
 
 
 def test_bvote_averages_matched_partitions():
@@ -378,7 +235,7 @@ def test_the_reference_has_enough_clusters_if_any_partition_does():
     assert CumulativeVoting(2).fit(np.column_stack([even, uneven])).reference_ == 0
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_the_bottleneck_loses_least_information(seed):
     rng = np.random.default_rng(seed)
     rows = rng.dirichlet(np.full(6, 0.5), size=12)
@@ -390,29 +247,12 @@ def test_the_bottleneck_loses_least_information(seed):
         assert found == sorted(sorted(group) for group in groups)
 
 
-def test_many_clusters_are_merged_down_to_the_planted_ones():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(3, size=300)
-    split = [truth * 4 + rng.integers(int(s), size=300) for s in rng.integers(1, 5, size=12)]
-    for scheme in ("urcv", "rcv", "acv", "lwcv"):
-        model = CumulativeVoting(3, scheme=scheme).fit(np.column_stack(split))
-        assert model.n_clusters_ == 3
-        assert len(np.unique(np.column_stack([model.labels_, truth]), axis=0)) == 3
-
-
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_cumulative_voting_predicts_fitted_objects(scheme):
     labels = random_labels(3, missing=0.1)
     model = CumulativeVoting(3, scheme=scheme).fit(labels)
     np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-12)
     assert model.predict(np.full((1, labels.shape[1]), -1)) == [-1]
-
-
-def test_cumulative_voting_refuses_invalid_parameters():
-    with pytest.raises(ParameterError, match="The 'scheme' parameter of CumulativeVoting must be"):
-        CumulativeVoting(2, scheme="xcv").fit(E1)
-    with pytest.raises(ParameterError, match="The 'theta' parameter of CumulativeVoting must be"):
-        CumulativeVoting(2, scheme="lwcv", theta=0).fit(E1)
 
 
 # -- positional voting
@@ -425,59 +265,16 @@ def plurality(ensemble, votes):
 
 
 @pytest.mark.parametrize("count", ["borda", "condorcet"])
-def test_positional_voting_matches_the_worked_examples(count):
-    model = PositionalVoting(2, count=count, random_state=0).fit(E1)
-    np.testing.assert_array_equal(model.labels_, [0, 0, 1, 1])
-    # Of two clusters a vote is worth 2 points and 1, or, by pairs, all.
-    votes = np.array([3, 3, 1, 0])
-    expected = (votes + 3) / 9 if count == "borda" else votes > 1
-    np.testing.assert_allclose(model.membership_[:, 0], expected)
-    model = PositionalVoting(2, count=count, random_state=0).fit(E2)
-    np.testing.assert_array_equal(model.labels_, [0, 0, 0, 1, 1, 1])
-
-
-@pytest.mark.parametrize("count", ["borda", "condorcet"])
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "soft"])
-@pytest.mark.parametrize("reference", ["least_squares", "first"])
-@pytest.mark.parametrize("k", [3, 4])
-def test_positional_voting_of_labels_is_plurality(count, kind, reference, k):
-    ensemble = KINDS[kind]()
-    model = PositionalVoting(k, count=count, reference=reference, random_state=0).fit(ensemble)
-    votes = plurality(ensemble, model.votes_)
-    np.testing.assert_array_equal(model.labels_, votes.argmax(axis=1))
-    if reference == "least_squares":
-        voted = Voting(k, random_state=0).fit(ensemble)
-        np.testing.assert_array_equal(model.labels_, voted.labels_)
-
-
-@pytest.mark.parametrize("count", ["borda", "condorcet"])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("k", [3, 4])
-def test_positional_counts_match_the_ballots(count, kind, k):
+def test_positional_counts_match_the_ballots(count, kind):
     ensemble = KINDS[kind]()
-    model = PositionalVoting(k, count=count, random_state=0).fit(ensemble)
+    model = PositionalVoting(4, count=count, random_state=0).fit(ensemble)
     blocks, seen, weights = parts(ensemble)
     aligned = [
         block @ votes for block, votes in zip(blocks, votes_of(ensemble, model.votes_), strict=True)
     ]
     expected = naive.positional(aligned, seen, weights, count)
     np.testing.assert_allclose(every_column(model), expected, atol=1e-12)
-
-
-def test_borda_and_condorcet_differ_on_soft_members():
-    # Condorcet's cluster 0 is first for 3 of 5; Borda's is 1, never last.
-    row = [[0.5, 0.3, 0.2]] * 3 + [[0.1, 0.6, 0.3]] * 2
-    sure = np.eye(3)[[0, 0, 0, 1, 1, 1, 2, 2, 2]]
-    members = [np.vstack([sure, r]) for r in row]
-    ensemble = Ensemble.from_memberships(members)
-    borda, condorcet = (
-        PositionalVoting(3, count=count, random_state=0).fit(ensemble).membership_[-1]
-        for count in ("borda", "condorcet")
-    )
-    np.testing.assert_allclose(borda, np.array([3 * 3 + 2, 3 * 2 + 2 * 3, 3 + 2 * 2]) / 30)
-    np.testing.assert_allclose(condorcet, [2 / 3, 1 / 3, 0])
-    assert borda.argmax() == 1
-    assert condorcet.argmax() == 0
 
 
 def test_positional_voting_predicts_fitted_objects():
@@ -487,41 +284,7 @@ def test_positional_voting_predicts_fitted_objects():
         np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-12)
 
 
-@pytest.mark.parametrize("parameters", [{"count": "plurality"}, {"reference": "last"}])
-def test_positional_voting_refuses_invalid_parameters(parameters):
-    name = next(iter(parameters))
-    with pytest.raises(ParameterError, match=f"The '{name}' parameter of PositionalVoting must be"):
-        PositionalVoting(2, **parameters).fit(E1)
-
-
 # -- weights, ties and starts
-
-
-@pytest.mark.parametrize("unit", [0.01, 100.0])
-@pytest.mark.parametrize(
-    "method",
-    [
-        Voting(4, random_state=0),
-        PositionalVoting(4, random_state=0),
-        PositionalVoting(4, count="condorcet", random_state=0),
-        CumulativeVoting(4),
-        CumulativeVoting(4, scheme="bvote"),
-    ],
-    ids=lambda method: " ".join(map(str, method.get_params().values())),
-)
-@pytest.mark.parametrize("kind", ["missing", "both, weights"])
-def test_a_common_unit_of_the_weights_does_not_matter(method, kind, unit):
-    ensemble = KINDS[kind]()
-    weights = np.ones(8) if ensemble.weights is None else ensemble.weights
-    expected = method.fit(ensemble.reweighted(weights)).membership_
-    found = method.fit(ensemble.reweighted(unit * weights)).membership_
-    np.testing.assert_allclose(found, expected, atol=1e-9)
-
-
-def test_observed_weights_of_any_size_are_inverted():
-    labels = [[0, 0, -1], [-1, -1, 0], [1, -1, 1]]
-    found = inverse_weights(Ensemble(labels, weights=[0.25, 0.5, 4.0]))
-    np.testing.assert_allclose(found, [1 / 0.75, 1 / 4.0, 1 / 4.25])
 
 
 def test_objects_missing_in_the_reference_have_no_cluster_in_it():
