@@ -201,9 +201,17 @@ def _add_combine(commands: Any) -> None:
         "object (--na adds further codes). -2: it observed the object and put it apart from all others (noise).",
     )
     parser.add_argument(
-        "labels", type=path_of, metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
+        "labels", type=path_of, nargs="?", metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
     )
     group = parser.add_argument_group("ensemble")
+    group.add_argument(
+        "--memberships",
+        type=path_of,
+        nargs="+",
+        metavar="FILE",
+        help="instead of labels: files of memberships, one clustering each, as ADMIXTURE and STRUCTURE write them (.Q, "
+        ".meanQ): one object per line, numbers only",
+    )
     add_members(group)
     group.add_argument(
         "--rows",
@@ -438,6 +446,10 @@ def _run_cluster(arguments: argparse.Namespace) -> None:
 
 
 def _run_combine(arguments: argparse.Namespace) -> None:
+    if (arguments.labels is None) == (arguments.memberships is None):
+        arguments.usage_error("Give a file of labels, or --memberships with files of memberships.")
+    if arguments.memberships is not None and arguments.rows != "objects":
+        arguments.usage_error("--memberships: files of memberships have objects as rows.")
     from conclust.cli.commands.consensus import run_combine
 
     run_combine(arguments)

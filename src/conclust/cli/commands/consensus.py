@@ -30,6 +30,7 @@ from conclust.cli.reading.inputs import (
     read_answers,
     read_draws,
     read_ensemble,
+    read_memberships,
 )
 from conclust.cli.record import Clock, parameters, recorded_warnings, words
 from conclust.cli.refusals import check_output_file
@@ -229,16 +230,18 @@ def run_combine(arguments: argparse.Namespace) -> None:
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
-        read = {"draws": read_draws, "answers": read_answers, "objects": read_ensemble}
-        labels = read[arguments.rows](
-            arguments.labels,
-            reading(arguments),
-            missing=arguments.missing,
-            weights=arguments.weights,
-        )
+        first = arguments.labels
+        if arguments.memberships is not None:
+            first = arguments.memberships[0]
+            labels = read_memberships(arguments.memberships, weights=arguments.weights)
+        else:
+            read = {"draws": read_draws, "answers": read_answers, "objects": read_ensemble}
+            labels = read[arguments.rows](
+                first, reading(arguments), missing=arguments.missing, weights=arguments.weights
+            )
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
-        talk.step(read_line(arguments.labels, kinds, labels.notes))
+        talk.step(read_line(first, kinds, labels.notes))
         repeats = doubts(np.empty((ensemble.n_samples, 0)), ids=labels.ids)
         for repeat in repeats:
             talk.step(repeat)
@@ -250,7 +253,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             model.fit(ensemble)
         clock.lap("combine")
         source = Source(
-            plain(arguments.labels),
+            plain(first),
             ensemble.n_samples,
             tuple(labels.names),
             id_name=labels.id_name,

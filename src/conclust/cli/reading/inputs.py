@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from conclust._files.formats import WEIGHTS
 from conclust._files.storage import read_npz
 from conclust._types import Floats
+from conclust.cli.console import plain
 from conclust.cli.reading.columns import OBJECT, Objects, names_objects, roles_of
 from conclust.cli.reading.notation import Reading, is_number
 from conclust.cli.reading.sources import Source, opened
@@ -41,6 +42,7 @@ __all__ = [
     "read_draws",
     "read_ensemble",
     "read_labelling",
+    "read_memberships",
     "read_points",
     "read_weights",
 ]
@@ -258,6 +260,35 @@ def read_weights(
             "instead."
         )
     return weights.reshape(-1).astype(np.float64)
+
+
+def read_memberships(paths: Sequence[Path], *, weights: Path | None = None) -> Labels:
+    """Read soft partitions of the same objects: in each file one object per line, and its share of each cluster.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Files of numbers without a header, as ADMIXTURE, STRUCTURE and CLUMPP write them.
+    weights : Path, default=None
+        A file of one weight per file.
+
+    Raises
+    ------
+    OSError
+        A file is missing or cannot be read.
+    FileFormatError, InputError
+        A file is not a matrix of numbers, or its rows are not memberships.
+    """
+    names = tuple(plain(path) for path in paths)
+    shares, how = [], Reading(header=False)
+    for path in paths:
+        with opened(path, "csv") as source:
+            table = table_of(source, how, "points")
+            shares.append(_numbers(table, table.columns, "memberships"))
+    listing = "Memberships " + ", ".join(f"{u}: {name}" for u, name in enumerate(names))
+    make = partial(Ensemble.from_memberships, shares)
+    ensemble = _weighted(make, listing, len(names), names, weights, how)
+    return Labels(ensemble=ensemble, names=names)
 
 
 def read_draws(
