@@ -106,9 +106,9 @@ def test_a_number_of_modes_above_the_draws_is_reduced():
             "The 'missing' parameter of Ensemble.encode must be one of",
         ),
         (
-            lambda: cc.EnsembleGenerator("kmeans", 2, metric=np.zeros(3)).fit(POINTS),
+            lambda: cc.EnsembleGenerator("kmeans", 2, init=np.zeros(3)).fit(POINTS),
             ParameterError,
-            "The 'metric' parameter of EnsembleGenerator",
+            "The 'init' parameter of EnsembleGenerator",
         ),
         (
             lambda: cc.report.account(

@@ -104,7 +104,7 @@ def test_bits_of_every_form_do_not_depend_on_threads_or_on_the_form_of_the_kerne
     assert others == [one, one]
 
 
-def test_the_form_of_the_kernels_is_that_asked_for():
+def test_kernels_have_the_form_of_the_environment_variable():
     forms = "from conclust._kernels import bitslice_forms as forms; print(*forms())"
     assert printed(forms, PORTABLE) == "portable"
     assert printed(forms, SETTINGS[0]).endswith("portable")

@@ -462,8 +462,8 @@ def test_quiet_prints_the_first_line_of_the_result(matrix, out, capsys):
 def test_the_next_best_number_is_named_with_the_option_that_shows_it(tmp_path, capsys):
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(4), 10)[:, None].repeat(6, axis=1)
-    labels[:, 3:] //= 2
-    labels[rng.random(labels.shape) < 0.05] = 0
+    labels[:, 4:] //= 2
+    labels[rng.random(labels.shape) < 0.1] = 0
     np.savetxt(tmp_path / "a.csv", labels, fmt="%d", delimiter=",")
     assert main(["combine", str(tmp_path / "a.csv"), "--out", str(tmp_path / "o")]) == 0
     printed = capsys.readouterr().out

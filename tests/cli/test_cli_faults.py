@@ -80,10 +80,6 @@ def test_force_never_replaces_an_input_file(table, tmp_path, capsys):
     kept = {path.name: path.read_bytes() for path in out.iterdir()}
     assert combine(out / "ensemble.npz", "--out", out, "--force") == 1
     assert combine(out / "labels.csv", "--out", out / ".." / "h", "--force") == 1
-    weights = out / "labels.npy"
-    np.save(weights, np.ones(2))
-    assert combine(table, "--weights", weights, "--method", "qmi", "--out", out, "--force") == 1
-    weights.unlink()
     for name in ("result.json", "labels.csv", "ensemble.npz"):
         assert main(["report", str(out), "--out", str(out / name), "--force"]) == 1
     assert {path.name: path.read_bytes() for path in out.iterdir()} == kept

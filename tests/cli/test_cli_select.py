@@ -131,17 +131,6 @@ def test_too_many_clusters_and_too_few_references_are_refused_in_one_sentence(
     assert not (tmp_path / "out").exists()
 
 
-def test_finished_references_are_kept(blobs, tmp_path):
-    kept = tmp_path / "kept"
-    for n in range(2):
-        out = tmp_path / f"out{n}"
-        given = ["--drop", "kind", "--cache", str(kept), "--out", str(out), "-q"]
-        assert main(["select", str(blobs[0]), *QUICK, *given]) == 0
-    assert len(list(kept.rglob("reference-*.json"))) == 19
-    one, two = (json.loads((tmp_path / f"out{n}" / "result.json").read_text()) for n in range(2))
-    assert one["null"] == two["null"]
-
-
 def test_distributions_of_many_steps_are_thinned():
     values = np.linspace(0, 1, 9001)
     kept = selections._steps(values, values**2)

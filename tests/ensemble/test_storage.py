@@ -21,7 +21,7 @@ from conclust._files.storage import (
     write_json,
     write_npz,
 )
-from conclust.blocks.own import Files, write_own
+from conclust.blocks.own import write_own
 from conclust.exceptions import FileFormatError, InputError
 
 ARRAYS = [
@@ -538,20 +538,6 @@ def test_memberships_that_do_not_fit_are_refused_by_name_and_leave_nothing(tmp_p
         signal.signal(signal.SIGXFSZ, old)
     assert caught.value.filename == str(place)
     assert leftovers(tmp_path) == []
-
-
-def test_a_disk_that_is_full_when_a_file_is_flushed_is_reported_with_the_file(
-    tmp_path, monkeypatch
-):
-    def refuse(descriptor):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    files, value = Files(tmp_path, "membership", lasting=True), np.ones((2, 2))
-    write_own(files.place(0, 1), value)
-    monkeypatch.setattr(os, "fsync", refuse)
-    with pytest.raises(OSError, match="No space") as caught:
-        files.put(0, 1, value)
-    assert caught.value.filename == str(files.place(0, 1))
 
 
 def test_devices_are_written_to_and_not_replaced():

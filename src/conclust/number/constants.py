@@ -28,7 +28,8 @@ IN_VALLEY, ON_PEAK = float(np.log(2 * 0.4 / 1.4)), float(np.log(2 / 1.4))
 COST, CLEAR = 3.0, 1.0
 # Neighbours in the graph of the paths, and the largest density along them at a border.
 NEIGHBOURS, ALONG_PATHS = 10, 0.6
-# Clusters around centres give way to a division that cuts fewer than this share of their ties to so many neighbours.
+# Clusters around centres give way to a division that cuts fewer than this share of their ties to the nearest neighbours,
+# of which each point has this number.
 CLEARLY_FEWER, TIES = 0.8, 5
 # Clusters that overlap are found in halves of at most 1,000 objects, at most 8 of them, from the best of two runs of k-means, in
 # four rounds of placing points by the covariance within clusters, in which a sphere has this share.
