@@ -536,11 +536,17 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         """Whether constraints may have moved parts of the clusters around centres."""
         return isinstance(self.consensus_, AutoConsensus) and self.consensus_.is_constrained
 
+    def _nearest_center(self, X: Any) -> Ints:
+        """Return the nearest centre of points whose names have been checked."""
+        assert self.centers_ is not None
+        with names_checked():
+            return self.centers_.nearest(self.generator_, X)
+
     def _shares_around_centers(self, X: Any, labels: Any) -> Floats:
         """Return the memberships of points, with their labels by the members, around the centres."""
         assert self.centers_ is not None
         codes, _ = self.ensemble_.encode(labels)
-        nearest = self.centers_.nearest(self.generator_, X)
+        nearest = self._nearest_center(X)
         if self._moves_parts:
             return cast(Floats, self.consensus_.shares_within(codes, nearest))
         return self.centers_.membership(nearest, indicator_of(codes, self.ensemble_.offsets))
@@ -568,7 +574,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
                 return np.asarray(
                     self._shares_around_centers(X, labels).argmax(axis=1), dtype=np.int64
                 )
-            return self.centers_.nearest(self.generator_, X)
+            return self._nearest_center(X)
         return cast(Ints, self.consensus_.predict(labels))
 
     @where_consensus_has("predict_proba")
@@ -726,5 +732,5 @@ def members_and_centers(
     labels = model._label(X, partitions)
     if model.centers_ is None:
         return labels, None
-    nearest = model.centers_.nearest(model.generator_, X)
+    nearest = model._nearest_center(X)
     return labels, (nearest, model._shares_around_centers(X, labels))

@@ -43,7 +43,6 @@ def one_cluster_test(
         points,
         resamples,
         seed=np.random.SeedSequence((seed, 1)),
-        cache=None,
         report=lambda _: None,
     )
 
