@@ -81,12 +81,12 @@ def test_the_rent_of_each_part_is_listed(capsys):
     battery.main(["--groups", "clouds", "--seeds", "300", "--quick", "--rent", "--jobs", "1"])
     printed = capsys.readouterr().out
     assert all(part in printed for part in (*battery.PARTS, "groups changed"))
-    scores = dict.fromkeys(battery.PARTS, 0.9) | {"mixtures": 0.5, "whitening": 0.895}
-    lines = {"pairs: one": scores, "clouds: one": scores | {"mixtures": 0.9}}
+    scores = dict.fromkeys(battery.PARTS, 0.9) | {"halves": 0.5, "whitening": 0.895}
+    lines = {"pairs: one": scores, "clouds: one": scores | {"halves": 0.9}}
     rows = {row["without"]: row for row in battery.rent_table_of(lines)}
     changed = {part: row["groups changed"] for part, row in rows.items() if row["groups changed"]}
-    assert changed == {"mixtures": "pairs -0.400"}
-    assert rows["mixtures"]["difference"] == pytest.approx(-0.2)
+    assert changed == {"halves": "pairs -0.400"}
+    assert rows["halves"]["difference"] == pytest.approx(-0.2)
 
 
 @pytest.fixture
