@@ -1,11 +1,13 @@
 """The output of the default: the number of clusters, its reason, and the confidence."""
 
+import csv
 import json
 import re
 
 import numpy as np
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_iris, make_blobs
 
+from conclust import ConsensusClustering
 from conclust.cli import main
 
 
@@ -49,6 +51,17 @@ def test_the_default_prints_why_there_is_one_cluster(tmp_path, capsys):
         "3 clusters: this number was given. The clusterings alone suggest"
         in capsys.readouterr().out
     )
+
+
+def test_the_next_best_numbers_have_their_clusters_in_a_file(tmp_path, capsys):
+    points = tmp_path / "iris.csv"
+    np.savetxt(points, load_iris().data, delimiter=",", header="a,b,c,d", comments="")
+    assert main(["cluster", str(points), "--out", str(tmp_path / "r")]) == 0
+    assert "give -k 3 to see it" in capsys.readouterr().out
+    with (tmp_path / "r" / "alternatives.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    model = ConsensusClustering(random_state=0).fit(load_iris().data)
+    assert [int(row["k3"]) for row in rows] == model.labels_at(3).tolist()
 
 
 def test_confidence_not_above_chance_is_printed(tmp_path, capsys):

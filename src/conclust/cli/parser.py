@@ -186,7 +186,12 @@ def _add_cluster(commands: Any) -> None:
         "ten times, and labels.csv has the probability in the column kept",
     )
     add_points(add_reading(parser))
-    add_writing(parser, "result", _FILES + ", features.csv, borders.csv (--borders)")
+    add_writing(
+        parser,
+        "result",
+        _FILES
+        + ", features.csv, alternatives.csv (the next best numbers of clusters), borders.csv (--borders)",
+    )
     add_running(parser)
     parser.set_defaults(run=_run_cluster)
 

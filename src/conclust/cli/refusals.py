@@ -15,6 +15,7 @@ _WRITTEN = (
     "labels.csv",
     "memberships.csv",
     "partitions.csv",
+    "alternatives.csv",
     "criteria.csv",
     "ensemble.npz",
     "model.npz",

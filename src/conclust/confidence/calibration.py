@@ -25,7 +25,7 @@ _GROUPS = 20  # of objects of similar confidence
 
 @dataclass(frozen=True)
 class Calibration:
-    """The probability that the pairs of an object hold in a fresh sample; ``model.calibration_`` after :func:`calibrated`.
+    """The probability that the pairs of an object hold in a fresh sample; ``model.calibration_`` after :func:`conclust.confidence.calibrated`.
 
     Attributes
     ----------

@@ -28,6 +28,7 @@ RESULT_FILES = (
     "labels.csv",
     "memberships.csv",
     "partitions.csv",
+    "alternatives.csv",
     "ensemble.npz",
     "model.npz",
     "features.csv",

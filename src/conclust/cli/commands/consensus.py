@@ -348,6 +348,10 @@ def _finish(
         gaps = None
         if clustered is not None:
             gaps = _write_points(folder, clustered, model)
+            others = getattr(clustered.pipeline, "evidence_", {})
+            if others:
+                at = clustered.pipeline.labels_at
+                write_partitions(folder.file("alternatives.csv"), {K: at(K) for K in others}, table)
             write_borders(folder, borders)
         clock.lap("write")
         record = Record(
