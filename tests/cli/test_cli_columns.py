@@ -504,7 +504,7 @@ def test_invalid_command_lines_are_refused_in_one_line(capsys):
             "no option --max-cluster. Is it --max-clusters?",
         ),
         (["cluster", "x.csv", "--impute", "medain"], "there is no 'medain'. Is it 'median'?"),
-        (["combine"], "the following arguments are required: FILE."),
+        (["combine"], "Give a file of labels, or --memberships with files of memberships."),
         (["cluster"], "the following arguments are required: FILE."),
         (["combine", "x.csv", "--method", "hbgf"], "HBGF needs the number of clusters: give -k."),
     ):
