@@ -95,7 +95,7 @@ def test_dask_arrays_give_dask_arrays(client):
     assert isinstance(new, dask_array.Array)
     np.testing.assert_array_equal(new.compute(), plain.predict(labels[:100]))
     rows = model.predict_proba(array[:100]).compute()
-    np.testing.assert_array_equal(rows, plain.predict_proba(labels[:100]))
+    np.testing.assert_allclose(rows, plain.predict_proba(labels[:100]), rtol=1e-12)
 
 
 def test_dask_data_frames_give_the_labels_of_pandas(client):
