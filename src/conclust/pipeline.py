@@ -97,7 +97,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     reason_ : str
         Reason for the number of clusters: the number, why, and what to do next.
     border_depths_ : ndarray of shape (n_borders,)
-        If the points chose the number: for each division, how much fewer points are near the border than in an equally wide
+        If the points chose the number, or show the one given: for each division, how much fewer points are near the border than in an equally wide
         band within the clusters, from 0 to 1.
     evidence_ : dict of int to float
         If the points chose the number: the next best numbers, best first, with the evidence for their borders above that of one

@@ -134,9 +134,10 @@ def decide_by_points(
     if answer.labels is None:
         return Shown(decision)
     around = Around.of(points, found.points, answer.n_clusters)
-    if around is None or fewest_cut(
-        points, answer.n_clusters, (around.labels, answer.labels), n_jobs
-    ):
+    if around is None:
+        return Shown(decision)
+    candidates = (around.labels, answer.labels)
+    if fewest_cut(points, answer.n_clusters, candidates, n_jobs) != 0:
         return Shown(decision)
     return Shown(replace(decision, labels=around.labels), around.centers)
 
@@ -334,8 +335,8 @@ def _divided_further(found: Found, answer: Answer, most: int, n_jobs: int | None
     if number == answer.n_clusters:
         return answer
     why = (
-        f"{answer.why}; {answer.n_clusters} clusters are apart, and some of them hold clusters that "
-        "overlap, which half of the points shows and the other half confirms"
+        f"{answer.why}; some of these {answer.n_clusters} clusters hold further ones that overlap, "
+        "which half of the points shows and the other half confirms"
     )
     return Answer(number, labels, depths, why)
 

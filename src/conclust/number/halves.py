@@ -89,9 +89,8 @@ class Ellipsoids:
         mean = points.mean(axis=0)
         whitening = np.asarray(np.linalg.cholesky(self.precision), dtype=np.float64)
         means = self.means @ whitening
-        if (
-            compared.shape[1] < points.shape[1]
-        ):  # the axes of the components, which are uncorrelated
+        if compared.shape[1] < points.shape[1]:
+            # The axes of the components, which are uncorrelated.
             axes = (points - mean).T @ compared / (compared * compared).sum(axis=0)
             whitening = axes @ whitening
         return Discriminants(np.asarray(means + mean @ whitening), whitening)
