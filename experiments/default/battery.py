@@ -11,7 +11,7 @@ starts), HDBSCAN with scikit-learn's defaults, its noise a cluster or placed in 
 resolution 1 on the graph of 15 neighbours, and the Gaussian mixture of the lowest BIC (1 to 10 components, full and tied covariances, of more
 than 50 columns in their leading components).
 
-With ``--rent``, the default told nothing is fitted without each of its parts instead. A run that was stopped goes on where it was (--out).
+With ``--rent``, the default told nothing decides without each of its parts instead. A run that was stopped goes on where it was (--out).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import argparse
 import itertools
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -34,7 +34,7 @@ from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KNeighborsClassifier
 
-from conclust import ConsensusClustering, EnsembleGenerator
+from conclust import ConsensusClustering, EnsembleGenerator, pipeline
 from conclust.generation.scaling import fitted_scaling
 from conclust.metrics import adjusted_rand_index
 from conclust.neighbours import neighbour_graph
@@ -160,15 +160,34 @@ def beside(points: Points) -> Row:
     return row
 
 
+def decision_of(X: NDArray[Any], seed: int) -> Callable[[], NDArray[Any]]:
+    """Return what decides the clusters of points by the trees that the default grows."""
+    seen: list[Callable[[], Any]] = []
+    decide = pipeline.decide_by_points
+
+    def keep(*given: Any, **options: Any) -> Any:
+        seen.append(partial(decide, *given, **options))
+        return seen[-1]()
+
+    with patch.object(pipeline, "decide_by_points", keep):
+        ConsensusClustering(random_state=seed).fit(X)
+
+    def labels() -> NDArray[Any]:
+        found = seen[0]().decision.labels
+        return np.zeros(len(X), dtype=np.int64) if found is None else found
+
+    return labels
+
+
 def rent_of(points: Points, seeds: Sequence[int]) -> Row:
     """Return the mean score over the seeds without each part."""
-    row: Row = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for part in PARTS:
+    scores: dict[str, list[float]] = {part: [] for part in PARTS}
+    for seed in seeds:
+        decide = decision_of(points.X, seed)
+        for part, values in scores.items():
             with without(part):
-                scores = [points.score(model_of(s, folder).fit_predict(points.X)) for s in seeds]
-            row[part] = float(np.mean(scores))
-    return row
+                values.append(points.score(decide()))
+    return {part: float(np.mean(values)) for part, values in scores.items()}
 
 
 def sets_of(

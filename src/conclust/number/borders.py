@@ -72,15 +72,14 @@ def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Float
             pairs = np.arange(len(used) - len(used) % 2).reshape(-1, 2)
             halves = rng.permuted(pairs, axis=1).T
             for reference, counted in (halves, halves[::-1]):
-                to_places = _distances(
-                    ordered[used[counted]],
+                to_places = _squared_distances(
                     ordered[used[reference]],
+                    ordered[used[counted]],
                     place_of[reference],
                     len(end_of_place),
                 )
-                to_ends = np.full((len(to_places), branches.n_ends), np.inf)
-                for end, begin, after in zip(ends, first, [*first[1:], None], strict=True):
-                    to_ends[:, end] = to_places[:, begin:after].min(axis=1)
+                to_ends = np.full((branches.n_ends, len(counted)), np.inf)
+                to_ends[ends] = np.sqrt(np.minimum.reduceat(to_places, first))
                 _count(
                     to_ends, np.searchsorted(used[counted], branches.spans), branches, sums, times
                 )
@@ -88,24 +87,22 @@ def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Float
 
 
 def counts_on_sides(some: Floats, others: Floats) -> tuple[float, float]:
-    """Count the points near a border, and near the middle of the emptier side; given are their distances beyond it.
+    """Count the points near a border, and near the middle of the emptier side; given are their distances beyond it, rising.
 
     Near the border are the points within w of it, where w is half of the smaller of the medians of both sides; near the
     middle of a side are those within w of its median. Sides that are not apart count as equally full.
     """
-    sides = np.sort(some), np.sort(others)
+    sides = some, others
     middles = [float(side[(len(side) - 1) // 2] + side[len(side) // 2]) / 2 for side in sides]
     width = BAND * min(middles)
     if width <= 0:
         return (min(len(some), len(others)) / 2,) * 2
-    near = sum(_within(side, 0.0, width) for side in sides)
-    return float(near), float(min(map(_within, sides, middles, (width, width))))
-
-
-def _within(ordered: Floats, middle: float, width: float) -> int:
-    """Return how many numbers in rising order are within a width of a middle."""
-    first, after = np.searchsorted(ordered, (middle - width, middle + width))
-    return int(after - first)
+    places = [
+        side.searchsorted((-width, width, middle - width, middle + width)).tolist()
+        for side, middle in zip(sides, middles, strict=True)
+    ]
+    near = sum(after - first for first, after, _, _ in places)
+    return float(near), float(min(after - first for _, _, first, after in places))
 
 
 def evidence_of(counts: Floats) -> Floats:
@@ -278,28 +275,29 @@ def _places(tree: Floats, order: Ints, end_of: Ints, used: Ints) -> tuple[Ints, 
     return np.cumsum(begins) - 1, end_of[used][begins]
 
 
-def _distances(counted: Floats, reference: Floats, place_of: Ints, n_places: int) -> Floats:
-    """Return the distance of each point to the mean of each place; inf where it has no point of reference."""
+def _squared_distances(reference: Floats, counted: Floats, place_of: Ints, n_places: int) -> Floats:
+    """Return the squared distance of the mean of each place to each point; inf where it has no point of reference."""
     sizes = np.bincount(place_of, minlength=n_places)
     means = (one_hot(place_of, n_places).T @ reference) / np.maximum(sizes, 1)[:, np.newaxis]
-    squares = (counted**2).sum(axis=1)[:, np.newaxis] + (means**2).sum(axis=1)
-    squares -= 2.0 * (counted @ means.T)
-    distances = np.sqrt(np.maximum(squares, 0.0))
-    distances[:, sizes == 0] = np.inf
-    return np.asarray(distances)
+    squares = means @ (-2.0 * counted.T)
+    squares += (means**2).sum(axis=1)[:, np.newaxis]
+    squares += (counted**2).sum(axis=1)
+    np.maximum(squares, 0.0, out=squares)
+    squares[sizes == 0] = np.inf
+    return np.asarray(squares)
 
 
 def _count(to_ends: Floats, spans: Ints, branches: Branches, sums: Floats, times: Floats) -> None:
-    """Add the counts at each tested join; `spans` are those of the counted points."""
-    columns = list(np.ascontiguousarray(to_ends.T))
+    """Add the counts at each tested join, by the distances of the counted points to the ends; `spans` are those of these points."""
+    distances = list(to_ends)
     for join, ((a, b), is_tested) in enumerate(zip(branches.joined, branches.tested, strict=True)):
-        to_a, to_b = columns[a], columns[b]
-        columns.append(np.minimum(to_a, to_b))
+        to_a, to_b = distances[a], distances[b]
+        distances.append(np.minimum(to_a, to_b))
         if not is_tested:
             continue
         in_a, in_b = slice(*spans[a]), slice(*spans[b])
-        beyond = [to_b[in_a] - to_a[in_a], to_a[in_b] - to_b[in_b]]
-        if min(map(len, beyond)) < 2 or not all(np.isfinite(each).all() for each in beyond):
-            continue
-        times[join] += 1.0
-        sums[join] += counts_on_sides(*beyond)
+        beyond = np.sort(to_b[in_a] - to_a[in_a]), np.sort(to_a[in_b] - to_b[in_b])
+        # inf and NaN are at the ends.
+        if all(len(each) > 1 and np.isfinite(each[[0, -1]]).all() for each in beyond):
+            times[join] += 1.0
+            sums[join] += counts_on_sides(*beyond)

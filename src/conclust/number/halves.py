@@ -9,7 +9,6 @@ import numpy as np
 
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
-from conclust.ensemble.labels import one_hot
 from conclust.generation.runs import run_kmeans
 from conclust.neighbours import NeighbourGraph
 from conclust.number.borders import borders_are_empty, counts_on_sides, evidence_of
@@ -64,7 +63,7 @@ class Ellipsoids:
             sizes = np.bincount(labels, minlength=n_clusters)
             if sizes.min() < 2:
                 return None
-            means = (one_hot(labels, n_clusters).T @ points) / sizes[:, np.newaxis]
+            means = (np.eye(n_clusters)[labels].T @ points) / sizes[:, np.newaxis]
             within = points - means[labels]
             covariance = within.T @ within / len(points)
             sphere = float(np.trace(covariance)) / d
@@ -178,7 +177,7 @@ def _fullest_borders(scores: Floats) -> tuple[Floats, Ints]:
     counts = np.zeros((len(ends), 2))
     for border, (a, b) in enumerate(ends):
         if min(len(beyond[a]), len(beyond[b])) >= 2:
-            counts[border] = counts_on_sides(beyond[a][:, b], beyond[b][:, a])
+            counts[border] = counts_on_sides(np.sort(beyond[a][:, b]), np.sort(beyond[b][:, a]))
     together = np.arange(n_clusters)
     kept = []
     for border in np.argsort(evidence_of(2.0 * counts), kind="stable"):
