@@ -42,11 +42,9 @@ class RowStability:
     core: Bools
 
 
-def stability_of_rows(
-    start: DistinctRows, determinacy: Determinacy, n_jobs: int | None
-) -> RowStability:
+def stability_of_rows(start: DistinctRows, determinacy: Determinacy) -> RowStability:
     """Return the stability of each row of labels; rows count by their masses."""
-    counts = _shares_of_rows(start, n_jobs)
+    counts = _shares_of_rows(start)
     levels = np.linspace(0.0, 1.0, counts.shape[1])
     threshold = otsu_threshold(levels, start.masses @ counts)
     # If all shares are equal, both sides have length zero.
@@ -82,14 +80,14 @@ def otsu_threshold(values: Floats, masses: Floats) -> float:
     return float(0.5 * (at[best] + at[best + 1]))
 
 
-def _shares_of_rows(start: DistinctRows, n_jobs: int | None) -> Floats:
+def _shares_of_rows(start: DistinctRows) -> Floats:
     """Return the number of other objects of each row at each share from 0 to 1 (n_rows, steps + 1)."""
     rows = start.ensemble
     steps = steps_of(rows, _STEPS)
     masses = start.masses
     counts = np.zeros((len(start), steps + 1))
     at_once = max(1, _BLOCK_ENTRIES // len(start))
-    for block in coassociation_blocks(rows, block_rows=at_once, n_jobs=n_jobs):
+    for block in coassociation_blocks(rows, block_rows=at_once):
         shares = frequencies(block.counts, block.copresence)
         levels = np.rint(np.nan_to_num(shares) * steps).astype(np.int64)
         weights = np.where(np.isnan(shares), 0.0, masses)

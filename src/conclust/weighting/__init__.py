@@ -7,9 +7,7 @@ Weights go to ``Ensemble.reweighted``, selections (indices, in increasing order)
 from conclust.weighting.granularity import coarsen
 from conclust.weighting.relevance import relevance_weights
 from conclust.weighting.selection import (
-    adaptive_selection,
     cluster_and_select,
-    convex_hull_selection,
     joint_criterion,
     moderate_diversity,
     resampled_selection,
@@ -19,12 +17,10 @@ from conclust.weighting.stability import perturbed_stability
 from conclust.weighting.weights import agreement_weights, certainty_weights, validity_weights
 
 __all__ = [
-    "adaptive_selection",
     "agreement_weights",
     "certainty_weights",
     "cluster_and_select",
     "coarsen",
-    "convex_hull_selection",
     "degenerate_partitions",
     "joint_criterion",
     "moderate_diversity",

@@ -46,7 +46,7 @@ def test_levels_of_one_byte_and_of_two_match_the_naive_twin(n_partitions):
     labels[:2] = labels[0]  # always together, the highest level
     labels[1, 0] += 1
     e = Ensemble(labels)
-    assert _Pairs.of(e.distinct_rows(), None).levels.itemsize == (1 if n_partitions == 126 else 2)
+    assert _Pairs.of(e.distinct_rows()).levels.itemsize == (1 if n_partitions == 126 else 2)
     assert as_sets(CEs2(4).fit(e).labels_) == set(naive.ces2(e, 4))
 
 

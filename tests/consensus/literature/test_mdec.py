@@ -90,7 +90,6 @@ def test_objects_with_the_same_labels_are_counted_together(monkeypatch):
         np.ones(int(Ensemble(several).offsets[-1])),
         4,
         np.random.SeedSequence(0),
-        n_init=5,
     )
     np.testing.assert_allclose(found[1], np.linalg.eigvalsh(normalized(S))[::-1][:4], atol=1e-9)
     rows = [tuple(row) for row in several]

@@ -36,10 +36,9 @@ class HBGF(ConsensusClusterer):
     n_clusters : int, default=None
         Number of parts, K. Fewer clusters are found if objects cannot be distinguished.
         Required: ``fit`` refuses None.
-    partitioner : {"spectral", "internal", "metis"}, default="spectral"
+    partitioner : {"spectral", "internal"}, default="spectral"
         "spectral": eigenvectors of the graph and k-means on them, without balance. "internal": spectral
         start, then parts of equal numbers of objects (up to `balance`) refined by Fiduccia-Mattheyses.
-        "metis": METIS, as published (extra ``graph``: ``pip install pymetis``).
     joint : bool, default=True
         Spectral only. True: k-means on objects and clusters, as published. False: on the objects
         only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [3]_, :class:`conclust.USENC`.

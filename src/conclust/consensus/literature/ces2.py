@@ -17,7 +17,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_dense, count
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import DistinctRows, Ensemble, Missing, with_weight
+from conclust.ensemble import DistinctRows, Ensemble, with_weight
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.evidence.stability import Determinacy, otsu_threshold, stability_of_rows, steps_of
 from conclust.exceptions import EvidenceWarning, warn
@@ -52,12 +52,6 @@ class CEs2(ConsensusClusterer):
     max_dense : int, default=20000
         Maximum number of distinct rows of labels, for which the evidence of all pairs is stored (one byte each for up to
         126 complete partitions without weights, otherwise two).
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
-    n_jobs : int, default=None
-        Threads for counting evidence. The result does not depend on it.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -140,9 +134,6 @@ class CEs2(ConsensusClusterer):
     _: KW_ONLY
     determinacy: Determinacy = "linear"
     max_dense: int = 20000
-    missing: Missing = "unobserved"
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         ensemble = with_weight(ensemble)
@@ -165,13 +156,13 @@ class CEs2(ConsensusClusterer):
         instead = "LWEA, LWGP or EAC with linkage='single', which need no such matrix"
         check_dense(n, self.max_dense, "CEs2 keeps the evidence of", instead)
         stage("stability of the objects")
-        rows = stability_of_rows(start, self.determinacy, self.n_jobs)
+        rows = stability_of_rows(start, self.determinacy)
         self.stability_, self.core_, self.n_pieces_ = rows.stability, rows.core, n
         if n <= k:
             return np.arange(n)
         # K groups need K rows: all rows as stable as the K-th are in the core.
         self.core_ = rows.core | (rows.stability >= np.sort(rows.stability)[n - k] - _SAME)
-        pairs = _Pairs.of(start, self.n_jobs)
+        pairs = _Pairs.of(start)
         if pairs.unobserved:
             warn(
                 f"No partition observed both objects of {count(pairs.unobserved, 'pair')}: without evidence they count "
@@ -207,13 +198,13 @@ class _Pairs:
     masses: Floats
 
     @classmethod
-    def of(cls, start: DistinctRows, n_jobs: int | None) -> _Pairs:
+    def of(cls, start: DistinctRows) -> _Pairs:
         """Count the pairs of rows."""
         stage("evidence of all pairs")
         n, steps = len(start), min(_STEPS, steps_of(start.ensemble, _STEPS))
         levels = np.empty((n, n), dtype=np.int8 if steps <= _FEW_STEPS else np.int16)
         at_once = max(1, _BLOCK_ENTRIES // n)
-        for block in coassociation_blocks(start.ensemble, block_rows=at_once, n_jobs=n_jobs):
+        for block in coassociation_blocks(start.ensemble, block_rows=at_once):
             shares = frequencies(block.counts, block.copresence) * steps
             np.nan_to_num(shares, copy=False, nan=-1.0)
             levels[block.rows.start : block.rows.stop] = np.rint(shares)

@@ -16,7 +16,7 @@ from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import transfer_cut as cut_objects
 from conclust.consensus.literature.walks import Walks, informative, too_few, walks_of
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble
 from conclust.spectra.bipartite import Edges, edges_of
 from conclust.spectra.transfer_cut import (
     BipartiteSpectrum,
@@ -49,22 +49,11 @@ class PTGP(ConsensusClusterer):
         ties, those in the smaller clusters. None: half the root of the number of distinct rows, from 1 to 20.
     n_steps : int, default=None
         Length of the walks. None: the same number.
-    lazy : bool, default=None
-        Whether a walk stays where it is with probability 1/2 in each step. None: in the parts of the
-        graph that are bipartite; see :class:`conclust.PTA`.
-    n_init : int, default=10
-        Restarts of k-means on the embedding.
     max_dense : int, default=2000
         Maximum number of distinct rows of labels for which the matrix of the similarities of all pairs is made.
         With more, the lengths of the trajectories are estimated, see Notes.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
-    n_jobs : int, default=None
-        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts, and of the estimate.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -137,13 +126,8 @@ class PTGP(ConsensusClusterer):
     _: KW_ONLY
     n_neighbors: int | None = None
     n_steps: int | None = None
-    lazy: bool | None = None
-    n_init: int = 10
     max_dense: int = 2000
-    missing: Missing = "unobserved"
-    n_jobs: int | None = None
     random_state: RandomStateLike = None
-    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         starts, signs = spawn_sequences(seed_sequence(self.random_state, "PTGP"), 2)
@@ -159,8 +143,6 @@ class PTGP(ConsensusClusterer):
             ensemble,
             n_neighbors=self.n_neighbors,
             n_steps=self.n_steps,
-            lazy=self.lazy,
-            n_jobs=self.n_jobs,
             unbounded=self.max_dense,
         )
         if walks.isolated.all():
@@ -177,13 +159,11 @@ class PTGP(ConsensusClusterer):
                 self.singular_values_ = spectrum.values
                 rows = unit_rows(spectrum.objects * spectrum.values)
                 points = Points(rows, np.ones(len(rows)))
-                labels = kmeans_labels(points, self.n_clusters, starts, n_init=self.n_init)
+                labels = kmeans_labels(points, self.n_clusters, starts)
         return np.asarray(labels[walks.start.inverse])
 
     def _cut(self, graph: sp.csr_array | Edges, seed: np.random.SeedSequence) -> Ints:
-        labels, self.singular_values_ = cut_objects(
-            graph, self.n_clusters, seed, n_init=self.n_init, owner="PTGP"
-        )
+        labels, self.singular_values_ = cut_objects(graph, self.n_clusters, seed, owner="PTGP")
         return labels
 
 

@@ -64,15 +64,12 @@ class Walks:
         The diagonal of D; 0 of isolated rows. D P is symmetric.
     n_steps : int
         Length of the walks.
-    n_jobs : int or None
-        Threads.
     """
 
     start: DistinctRows
     steps: sp.csr_array
     degrees: Floats
     n_steps: int
-    n_jobs: int | None
 
     def __len__(self) -> int:
         return len(self.degrees)
@@ -157,7 +154,7 @@ class Walks:
 
     @property
     def _threads(self) -> int:
-        return thread_count(self.n_jobs)
+        return thread_count(None)
 
     @cached_property
     def _transitions(self) -> _Transitions:
@@ -169,8 +166,6 @@ def walks_of(
     *,
     n_neighbors: int | None,
     n_steps: int | None,
-    lazy: bool | None,
-    n_jobs: int | None,
     unbounded: int | None = None,
 ) -> Walks:
     """Find the elite neighbours of the distinct rows, and the probability of a step to each of them.
@@ -181,11 +176,6 @@ def walks_of(
         Hard partitions, each of positive weight.
     n_neighbors, n_steps : int or None
         None: half the root of the number of distinct rows, at most 20.
-    lazy : bool or None
-        Whether a walk stays where it is with probability 1/2. None: in the parts of the graph that are
-        bipartite, where neighbours never meet otherwise.
-    n_jobs : int or None
-        Threads.
     unbounded : int, optional
         Maximum number of rows for which all ties with the last neighbour are kept; None: no limit.
     """
@@ -195,21 +185,20 @@ def walks_of(
     stage("the most similar rows of each")
     wanted = min(n_neighbors or usual, n)
     most = None if unbounded is None or n <= unbounded else _TIES * wanted
-    near = nearest_pairs(start.ensemble, wanted, max_partners=most, n_jobs=n_jobs).to_scipy()
+    near = nearest_pairs(start.ensemble, wanted, max_partners=most).to_scipy()
     masses = start.masses
     A = sp.csr_array(sp.diags_array(masses) @ near @ sp.diags_array(masses))
     degrees = np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
     inverse = inverse_or_zero(degrees)
     P = sp.csr_array(sp.diags_array(inverse) @ A)
-    staying = (degrees > 0) if lazy else np.zeros(n, dtype=np.bool_)
-    if lazy is None:
-        staying = _bipartite(P) & (degrees > 0)
+    # Where the graph is bipartite, neighbours would never meet: such a walk stays where it is with probability 1/2.
+    staying = _bipartite(P) & (degrees > 0)
     if staying.any():
         share = np.where(staying, 0.5, 0.0)
         P = sp.csr_array(sp.diags_array(1.0 - share) @ P + sp.diags_array(share))
         P.eliminate_zeros()
     P.sort_indices()
-    return Walks(start, P, degrees, n_steps or usual, n_jobs)
+    return Walks(start, P, degrees, n_steps or usual)
 
 
 def informative(ensemble: Ensemble) -> Ensemble:
