@@ -79,7 +79,6 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "PTA complete": ("PTA", {"linkage": "complete"}),
     "PTA single": ("PTA", {"linkage": "single"}),
     "PTGP": ("PTGP", {"random_state": 0}),
-    "PTGP by walking": ("PTGP", {"max_dense": 1, "random_state": 0}),
     "MCLA": ("MCLA", {"random_state": 0}),
     "MCLA spectral": ("MCLA", {"partitioner": "spectral", "random_state": 0}),
     "CSPA": ("CSPA", {"random_state": 0}),
@@ -147,8 +146,8 @@ def asked_for(*, of_each_class: bool = False) -> list[str]:
     return sorted(first.values())
 
 
-# What does without a matrix where it is too large: average linkage from rows of similarities, and walks.
-WITHOUT_MATRIX = ("DyadicAspect", "LWEA", "WEAC", "LCE", "ECPCS", "MDEC", "PTGP")
+# What does without a matrix where it is too large: average linkage from rows of similarities.
+WITHOUT_MATRIX = ("DyadicAspect", "LWEA", "WEAC", "LCE", "ECPCS", "MDEC")
 
 # (form, test of the battery) -> why the form is exempt from it. Exemptions that follow from an
 # estimator's declarations (its Method, its parameters) are added by `exemptions`.

@@ -69,6 +69,7 @@ def sizes() -> dict[str, int]:
         "Python": folders.total(),
         "C++": sum(cpp_lines(p) for p in source.rglob("*") if p.suffix in (".cpp", ".h")),
         "tests": sum(code_lines(path) for path in (ROOT / "tests").rglob("*.py")),
+        "tests of the workshop": sum(code_lines(p) for p in ROOT.glob("*/tests/**/*.py")),
         **{f"modules of {use}": _printed(f"{code}; {_COUNTED}")[0] for use, code in _USES.items()},
         "public names": names,
         "parameters of classes": parameters,

@@ -16,7 +16,7 @@ from conclust import Ensemble, GraphConsensus
 from conclust.exceptions import InputError, ParameterError
 from conclust.metrics import adjusted_rand_index
 from conclust.networks import to_communities
-from conclust.networks.contrast import modularity
+from conclust.networks.estimator import modularity
 from conclust.networks.reading import read_network
 
 KINDS = ("fast", "threshold", "strict", "ecg")

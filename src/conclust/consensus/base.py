@@ -26,9 +26,13 @@ from conclust._validation import (
     refuse_arguments,
     shown,
 )
-from conclust.blocks.numbering import NOTHING, by_first_object, most_probable, of_columns
-from conclust.blocks.store import is_blocked
-from conclust.consensus.blockwise import fit_blocks, in_blocks, placed_blocks
+from conclust.blocks.numbering import (
+    NOTHING,
+    by_first_object,
+    is_blocked,
+    most_probable,
+    of_columns,
+)
 from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.consensus.method import Method, NumberNeeded, Task
 from conclust.consensus.registry import names_in_blocks, names_of_those
@@ -310,6 +314,8 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
                 f"{', '.join(names_in_blocks())} do; or fit it to an Ensemble: LabelStore(...).ensemble()."
             )
         check_option(self.missing, "missing", type(self).__name__, Missing)
+        from conclust.consensus.blockwise import fit_blocks  # methods in memory do not need it
+
         fit_blocks(self, X)
         self._warn_of_fewer()
 
@@ -388,6 +394,10 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
 
     def _stored_state(self) -> dict[str, Any]:
         """Return the attributes that a file has: of rows that are read in blocks none."""
+        if isinstance(self.labels_, np.ndarray):
+            return dict(vars(self))
+        from conclust.consensus.blockwise import in_blocks
+
         rows = {
             name: np.empty((0, *rows.shape[1:]), rows.dtype)
             for name, rows in in_blocks(self).items()
@@ -412,6 +422,8 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         """Return what a method finds from the codes of new objects, block by block if X is in blocks."""
         check_is_fitted(self)
         if is_blocked(X):
+            from conclust.consensus.blockwise import placed_blocks
+
             return placed_blocks(self, X, method, width, dtype)
         return getattr(self, method)(self._encode(X))
 

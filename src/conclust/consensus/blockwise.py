@@ -14,8 +14,9 @@ from conclust._types import Bools, Ints
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
 from conclust.blocks.labels import LabelBlocks
+from conclust.blocks.numbering import is_blocked
 from conclust.blocks.sources import DaskLabels
-from conclust.blocks.store import is_blocked, stored
+from conclust.blocks.store import stored
 from conclust.consensus.method import Method
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import Missing, encode_labels, read_new_labels

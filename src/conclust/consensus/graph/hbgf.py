@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,15 +11,16 @@ import scipy.sparse as sp
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.blocks.finishing import Answer
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
-from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
+
+if TYPE_CHECKING:
+    from conclust.blocks.finishing import Answer
+    from conclust.blocks.labels import LabelBlocks
 
 
 @dataclass(eq=False, repr=False)
@@ -150,6 +152,8 @@ class HBGF(ConsensusClusterer):
         return labels
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
+
         if self.partitioner != "spectral":
             advice = (
                 "The balanced partitioners need all labels at once: LabelStore(...).ensemble()."
