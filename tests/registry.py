@@ -21,7 +21,6 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "PEACE": ("PEACE", {"random_state": 0, "n_init": 2}),
     "WeightedPCC simplex": ("WeightedPCC", {"random_state": 0}),
     "WeightedPCC, sampled pairs": ("WeightedPCC", {"pairs": 30, "random_state": 0}),
-    "WeightedPCC corrected": ("WeightedPCC", {"distance": "corrected", "random_state": 0}),
     "WeightedPCC l2": ("WeightedPCC", {"regularization": "l2", "random_state": 0}),
     "BaumEagon": ("BaumEagon", {"random_state": 0, "n_init": 1, "max_iter": 20_000}),
     "EAC single": ("EAC", {"linkage": "single"}),

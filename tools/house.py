@@ -71,6 +71,7 @@ def sizes() -> dict[str, int]:
         "tests": sum(code_lines(path) for path in (ROOT / "tests").rglob("*.py")),
         "tests of the workshop": sum(code_lines(p) for p in ROOT.glob("*/tests/**/*.py")),
         **{f"modules of {use}": _printed(f"{code}; {_COUNTED}")[0] for use, code in _USES.items()},
+        "lines of ARCHITECTURE.md": len((ROOT / "ARCHITECTURE.md").read_text("utf-8").splitlines()),
         "public names": names,
         "parameters of classes": parameters,
         "parameters of EnsembleGenerator": of_generator,

@@ -22,7 +22,6 @@ ESTIMATORS = [
     PCC(3, divergence="l2", pairs=20, **QUICK),
     PEACE(3, **QUICK),
     WeightedPCC(3, **QUICK),
-    WeightedPCC(3, distance="corrected", regularization="l2", **QUICK),
 ]
 NAMES = [f"{type(model).__name__}-{i}" for i, model in enumerate(ESTIMATORS)]
 

@@ -11,7 +11,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble
 from conclust.spectra.bipartite import edges_of
 
 
@@ -29,14 +29,8 @@ class USENC(ConsensusClusterer):
     n_clusters : int, default=None
         Number of clusters, K. Fewer are found if objects cannot be distinguished.
         Required: ``fit`` refuses None.
-    n_init : int, default=10
-        Restarts of k-means (on 5,000 of the objects; the best is finished on all).
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -97,10 +91,7 @@ class USENC(ConsensusClusterer):
 
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
-    n_init: int = 10
-    missing: Missing = "unobserved"
     random_state: RandomStateLike = None
-    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "USENC")
@@ -108,7 +99,7 @@ class USENC(ConsensusClusterer):
         labels = np.zeros(ensemble.n_samples, dtype=np.int64)
         if edges.sums().any():  # otherwise noise only: no two objects share a cluster
             labels, self.singular_values_ = transfer_cut(
-                edges, self.n_clusters, seed, n_init=self.n_init, owner="USENC"
+                edges, self.n_clusters, seed, owner="USENC"
             )
         self.objective_ = cut_of(edges, labels)
         return labels
