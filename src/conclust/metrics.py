@@ -6,8 +6,8 @@ cluster.
 """
 
 from conclust.measures.agreement import anmi, partition_similarities
-from conclust.measures.chance import adjusted_mutual_information
 from conclust.measures.classes import (
+    adjusted_mutual_information,
     bcubed_f1,
     fowlkes_mallows_index,
     purity,

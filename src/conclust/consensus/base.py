@@ -394,7 +394,8 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
 
     def _stored_state(self) -> dict[str, Any]:
         """Return the attributes that a file has: of rows that are read in blocks none."""
-        if isinstance(self.labels_, np.ndarray):
+        labels: Any = self.labels_
+        if isinstance(labels, np.ndarray):
             return dict(vars(self))
         from conclust.consensus.blockwise import in_blocks
 

@@ -79,7 +79,7 @@ class Walks:
         return M
 
     def _gram_of(self, P: sp.csr_array) -> Floats:
-        M = (P @ P.T).toarray()
+        M: Floats = (P @ P.T).toarray()
         for step in range(1, self.n_steps):
             rounds("steps", step, self.n_steps)
             M[np.diag_indices_from(M)] += 1.0
