@@ -29,7 +29,6 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "EAC ward": ("EAC", {"linkage": "ward"}),
     "EAC single, sampled pairs": ("EAC", {"linkage": "single", "pairs": 30, "random_state": 0}),
     "EAC average, sampled pairs": ("EAC", {"linkage": "average", "pairs": 30, "random_state": 0}),
-    "EAC profile": ("EAC", {"metric": "profile", "linkage": "complete"}),
     "MultiEAC": ("MultiEAC", {}),
     "MultiEAC stable": ("MultiEAC", {"cluster_weights": "stable"}),
     "MultiEAC jaccard, ward": ("MultiEAC", {"cluster_weights": "jaccard", "linkage": "ward"}),

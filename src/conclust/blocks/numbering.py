@@ -28,6 +28,15 @@ def is_blocked(labels: Any) -> bool:
     )
 
 
+def in_blocks(estimator: Any) -> dict[str, Any]:
+    """Return the attributes with one row per object of a fit in blocks."""
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if hasattr(value, "rows_in_blocks") or is_blocked(value)
+    }
+
+
 def most_probable(Y: Floats) -> tuple[Ints, Bools, Ints]:
     """Return the set of columns that each object belongs to most, the sets (n_sets, K), and the first object of each.
 

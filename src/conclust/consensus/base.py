@@ -29,6 +29,7 @@ from conclust._validation import (
 from conclust.blocks.numbering import (
     NOTHING,
     by_first_object,
+    in_blocks,
     is_blocked,
     most_probable,
     of_columns,
@@ -159,7 +160,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
             Ignored; accepted for scikit-learn's pipelines.
         must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
             Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept. Taken by
-            AutoConsensus, AddRemAdd, EAC and LWEA (not with ``linkage="ward"`` or ``metric="profile"``) and PCC with
+            AutoConsensus, AddRemAdd, EAC and LWEA (not with ``linkage="ward"``) and PCC with
             ``divergence="l2"``, if `pairs` is None.
         **unknown : None
             Not accepted: ``weights`` of partitions belong to the ensemble.
@@ -289,7 +290,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
             never = type(self)._takes_constraints is ConsensusClusterer._takes_constraints
             raise UnsupportedEnsembleError(
                 f"{name} does not accept must_link or cannot_link{'' if never else ' with these parameters'}. "
-                "AutoConsensus, AddRemAdd, EAC and LWEA (not with linkage='ward' or metric='profile') and "
+                "AutoConsensus, AddRemAdd, EAC and LWEA (not with linkage='ward') and "
                 "PCC(divergence='l2') do, if 'pairs' is not given."
             )
         constraints = read_constraints(*links, len(observed))
@@ -394,11 +395,6 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
 
     def _stored_state(self) -> dict[str, Any]:
         """Return the attributes that a file has: of rows that are read in blocks none."""
-        labels: Any = self.labels_
-        if isinstance(labels, np.ndarray):
-            return dict(vars(self))
-        from conclust.consensus.blockwise import in_blocks
-
         rows = {
             name: np.empty((0, *rows.shape[1:]), rows.dtype)
             for name, rows in in_blocks(self).items()
