@@ -47,7 +47,6 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "HBGF balanced": ("HBGF", {"partitioner": "internal", "balance": 0.5, "random_state": 0}),
     "LWGP": ("LWGP", {"random_state": 0}),
     "GPMGLA": ("GPMGLA", {"random_state": 0}),
-    "USENC": ("USENC", {"random_state": 0}),
     "MDEC": ("MDEC", {}),
     "MDEC spectral": ("MDEC", {"consensus": "spectral", "random_state": 0}),
     "MDEC bipartite": ("MDEC", {"consensus": "bipartite", "random_state": 0}),

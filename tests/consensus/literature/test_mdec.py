@@ -1,4 +1,4 @@
-"""MDEC's three consensus functions and USENC against equivalent methods and the dense spectral cut."""
+"""MDEC's three consensus functions against equivalent methods and the dense spectral cut."""
 
 import warnings
 
@@ -8,7 +8,7 @@ from sklearn.cluster import SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, E2, planted, random_labels
 
-from conclust import HBGF, LWEA, LWGP, MDEC, USENC, Ensemble
+from conclust import LWEA, LWGP, MDEC, Ensemble
 from conclust.consensus.literature.mdec import evidence_cut
 from conclust.exceptions import EnsembleWarning, EvidenceWarning, ParameterError
 from conclust.similarity import cluster_certainty
@@ -70,15 +70,6 @@ def test_linkage_and_the_bipartite_cut_equal_lwea_and_lwgp(labels, theta):
     other = LWGP(2, theta=theta, random_state=0).fit(labels)
     assert adjusted_rand_score(cut.labels_, other.labels_) == 1
     np.testing.assert_array_equal(cut.singular_values_, other.singular_values_)
-
-
-@pytest.mark.parametrize("labels", [E1, E2, planted(flip=0.3)[0], planted(missing=0.3)[0]])
-def test_usenc_equals_hbgf_on_the_objects(labels):
-    one = USENC(2, random_state=0).fit(labels)
-    other = HBGF(2, joint=False, random_state=0).fit(labels)
-    assert adjusted_rand_score(one.labels_, other.labels_) == 1
-    assert one.objective_ == other.objective_
-    np.testing.assert_array_equal(one.singular_values_, other.singular_values_)
 
 
 def test_objects_with_the_same_labels_are_counted_together(monkeypatch):

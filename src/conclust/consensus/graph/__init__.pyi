@@ -7,7 +7,6 @@ from conclust.consensus.graph.partition import GraphPartition as GraphPartition
 from conclust.consensus.graph.partition import partition_graph as partition_graph
 from conclust.consensus.graph.supra import Supraconsensus as Supraconsensus
 from conclust.consensus.graph.supra import best_by_anmi as best_by_anmi
-from conclust.consensus.graph.usenc import USENC as USENC
 
 __all__ = [
     "CSPA",
@@ -15,7 +14,6 @@ __all__ = [
     "HGPA",
     "LWGP",
     "MCLA",
-    "USENC",
     "GraphPartition",
     "Supraconsensus",
     "best_by_anmi",

@@ -43,7 +43,7 @@ class HBGF(ConsensusClusterer):
         start, then parts of equal numbers of objects (up to `balance`) refined by Fiduccia-Mattheyses.
     joint : bool, default=True
         Spectral only. True: k-means on objects and clusters, as published. False: on the objects
-        only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [3]_, :class:`conclust.USENC`.
+        only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [3]_.
     balance : float, default=0.05
         Tolerated excess of objects in a part over the mean, as a share of the mean; unused by the spectral cut. That
         clusters have about equal sizes is an assumption of the model: if it is wrong, the balanced
