@@ -1,7 +1,8 @@
 # Everything starts here: each target sets up what it needs, from a fresh clone.
 #   make demo      real data to a consensus, a table and a report
 #   make test      the test suite, but for what takes long
-#   make processes the tests that start processes or run experiments: the shell, caches, signals, threads
+#   make processes the tests that start processes: the shell, caches, signals, threads
+#   make workshop  the tests of experiments/ and tools/: small versions of experiments, releases, the site, words
 #   make long      the tests that look at much, files or single tests (marked `long`): pages of the docs, scikit-learn's checks, all partitions of seven objects, fuzz,
 #                  degenerate partitions, the null of the number of clusters, pictures
 #   make test-browser  the report in headless Chromium (Debian's chromium)
@@ -40,8 +41,7 @@ STRICT ?= ON
 # What takes long is not in `make test`: what starts processes, and what looks at much.
 PROCESSES := $(addprefix tests/,cli/test_cli_borders.py cli/test_cli_predict.py cli/test_customers_page.py cli/test_cli_streams.py cli/test_demo.py \
 	consensus/test_scale.py ensemble/test_processes.py generation/test_generation_cache.py \
-	selection/test_selection_interrupts.py test_experiments.py test_first_use.py test_interrupts.py test_memory.py test_network_experiments.py test_paper_experiments.py \
-	test_reproducibility.py test_results.py)
+	selection/test_selection_interrupts.py test_first_use.py test_interrupts.py test_memory.py test_reproducibility.py test_results.py)
 LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic/test_solvers_agree.py \
 	confidence/test_posterior.py consensus/literature/test_eccms.py consensus/test_pipeline.py test_docs.py \
 	ensemble/test_gram.py evidence/test_spanning_tree.py generation/test_generation.py \
@@ -50,7 +50,7 @@ LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic
 	selection/test_selection_null.py topics/test_topics.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py test_fuzz_calls.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes long test-browser cluster anndata lint stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize sanitize-threads setup check-tools clean FORCE
+.PHONY: demo test processes workshop long test-browser cluster anndata lint stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize sanitize-threads setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 # Without the tools of the tests.
@@ -63,6 +63,9 @@ test: setup
 # Three at a time: these tests wait for each other's processes.
 processes: setup
 	$(BIN)/python -m pytest --numprocesses=3 $(PYTEST_ARGS) $(PROCESSES)
+
+workshop: setup
+	$(BIN)/python -m pytest --numprocesses=2 $(PYTEST_ARGS) experiments/tests tools/tests
 
 long: setup
 	$(BIN)/python -m pytest --numprocesses=2 $(PYTEST_ARGS) $(LONG)
@@ -153,8 +156,7 @@ conda: check-tools
 # all methods one form of each class is tried: 90 % is required of what remains.
 UNCOUNTED := $(addprefix tests/,consensus/test_scale.py ensemble/test_processes.py \
 	selection/test_selection_interrupts.py test_architecture.py \
-	test_experiments.py test_first_use.py test_interrupts.py test_kernels.py test_network_experiments.py test_paper_experiments.py \
-	test_readme.py test_release.py test_reproducibility.py test_security.py test_site.py test_words.py)
+	test_first_use.py test_interrupts.py test_kernels.py test_readme.py test_reproducibility.py test_security.py)
 # Of the tests that take long, those that alone run some of the code.
 COUNTED := $(addprefix tests/,confidence/test_posterior.py consensus/literature/test_eccms.py consensus/test_pipeline.py \
 	evidence/test_spanning_tree.py plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \

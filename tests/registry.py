@@ -21,7 +21,6 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "PEACE": ("PEACE", {"random_state": 0, "n_init": 2}),
     "WeightedPCC simplex": ("WeightedPCC", {"random_state": 0}),
     "WeightedPCC, sampled pairs": ("WeightedPCC", {"pairs": 30, "random_state": 0}),
-    "WeightedPCC corrected": ("WeightedPCC", {"distance": "corrected", "random_state": 0}),
     "WeightedPCC l2": ("WeightedPCC", {"regularization": "l2", "random_state": 0}),
     "BaumEagon": ("BaumEagon", {"random_state": 0, "n_init": 1, "max_iter": 20_000}),
     "EAC single": ("EAC", {"linkage": "single"}),
@@ -30,7 +29,6 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "EAC ward": ("EAC", {"linkage": "ward"}),
     "EAC single, sampled pairs": ("EAC", {"linkage": "single", "pairs": 30, "random_state": 0}),
     "EAC average, sampled pairs": ("EAC", {"linkage": "average", "pairs": 30, "random_state": 0}),
-    "EAC profile": ("EAC", {"metric": "profile", "linkage": "complete"}),
     "MultiEAC": ("MultiEAC", {}),
     "MultiEAC stable": ("MultiEAC", {"cluster_weights": "stable"}),
     "MultiEAC jaccard, ward": ("MultiEAC", {"cluster_weights": "jaccard", "linkage": "ward"}),
@@ -49,7 +47,6 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "HBGF balanced": ("HBGF", {"partitioner": "internal", "balance": 0.5, "random_state": 0}),
     "LWGP": ("LWGP", {"random_state": 0}),
     "GPMGLA": ("GPMGLA", {"random_state": 0}),
-    "USENC": ("USENC", {"random_state": 0}),
     "MDEC": ("MDEC", {}),
     "MDEC spectral": ("MDEC", {"consensus": "spectral", "random_state": 0}),
     "MDEC bipartite": ("MDEC", {"consensus": "bipartite", "random_state": 0}),
@@ -74,14 +71,11 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "ECCMS": ("ECCMS", {}),
     "ECCMS complete": ("ECCMS", {"alpha": 0.6, "linkage": "complete"}),
     "DREC": ("DREC", {"random_state": 0}),
-    "DREC weighted": ("DREC", {"weighted": True, "random_state": 0}),
     "SPCE": ("SPCE", {"random_state": 0}),
     "PTA": ("PTA", {}),
     "PTA complete": ("PTA", {"linkage": "complete"}),
     "PTA single": ("PTA", {"linkage": "single"}),
-    "PTA weighted": ("PTA", {"weighted": True}),
     "PTGP": ("PTGP", {"random_state": 0}),
-    "PTGP by walking": ("PTGP", {"max_dense": 1, "random_state": 0}),
     "MCLA": ("MCLA", {"random_state": 0}),
     "MCLA spectral": ("MCLA", {"partitioner": "spectral", "random_state": 0}),
     "CSPA": ("CSPA", {"random_state": 0}),
@@ -112,7 +106,6 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
         for scheme in ("urcv", "rcv", "acv", "bvote", "lwcv")
     },
     "CEHM": ("CEHM", {}),
-    "CEHM certain": ("CEHM", {"theta": 0.4}),
     "CEs2": ("CEs2", {}),
     "CEs2 quadratic": ("CEs2", {"determinacy": "quadratic"}),
     "PositionalVoting Borda": ("PositionalVoting", {"random_state": 0}),
@@ -150,8 +143,8 @@ def asked_for(*, of_each_class: bool = False) -> list[str]:
     return sorted(first.values())
 
 
-# What does without a matrix where it is too large: average linkage from rows of similarities, and walks.
-WITHOUT_MATRIX = ("DyadicAspect", "LWEA", "WEAC", "LCE", "ECPCS", "MDEC", "PTGP")
+# What does without a matrix where it is too large: average linkage from rows of similarities.
+WITHOUT_MATRIX = ("DyadicAspect", "LWEA", "WEAC", "LCE", "ECPCS", "MDEC")
 
 # (form, test of the battery) -> why the form is exempt from it. Exemptions that follow from an
 # estimator's declarations (its Method, its parameters) are added by `exemptions`.

@@ -41,7 +41,6 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 FITS = {
     "factored, two threads": (cc.PCC(60, divergence="l2", n_init=1, n_jobs=2), 100_000, 100),
     "landmarks": (cc.PCC(20, n_jobs=1), 60_000, 40),
-    "walks": (cc.PTGP(6, n_jobs=1), 30_000, 20),
     "linkage of rows": (cc.LWEA(6), 30_000, 20),
     "aspects": (cc.DyadicAspect(6, max_dense=10_000), 10_000, 20),
     "mixed draws": (cc.BayesianEnsemble(6, solver="gibbs", n_init=1, max_iter=2), 60_000, 20),

@@ -98,7 +98,6 @@ CALLS = {
                                  np.arange(4, dtype=np.uint64), threads=2, max_iter=20),
     "neighbours": lambda: find_neighbours(points, 5, n_jobs=2),
     "landmarks": lambda: cc.PCC(4, n_init=1, random_state=0, n_jobs=2, max_iter=3).fit(ensemble),
-    "walks": lambda: cc.PTGP(4, n_jobs=2).fit(ensemble),
     "losses": lambda: cc.BayesEstimate(n_jobs=2).fit(ensemble),
     "trees": lambda: cc.LWEA(4).fit(ensemble),
 }

@@ -6,11 +6,11 @@ import inspect
 
 import numpy as np
 import pytest
-from tests import fuzz_calls
 
 from conclust import EAC, ConsensusClustering, EnsembleGenerator
 from conclust._validation import _REPETITIONS
 from conclust.exceptions import ParameterError
+from tests import fuzz_calls
 
 KNOWN = fuzz_calls.callables()
 CASES = [

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
-from tests import registry
 
 import conclust as cc
 from conclust._files.saving import of_bytes, to_bytes
@@ -17,6 +16,7 @@ from conclust._files.storage import read_npz, write_npz
 from conclust.blocks import LabelStore
 from conclust.divergences import Divergence, mahalanobis
 from conclust.exceptions import FileFormatError, InputError
+from tests import registry
 
 RNG = np.random.default_rng(0)
 TRUTH = np.repeat([0, 1, 2], 20)

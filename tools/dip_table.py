@@ -14,7 +14,14 @@ import numpy as np
 from conclust._kernels import dips_of_sorted
 from conclust._random import spawn_generators
 
-PAGE = Path(__file__).resolve().parent.parent / "src" / "conclust" / "confidence" / "dip_table.py"
+PAGE = (
+    Path(__file__).resolve().parent.parent
+    / "src"
+    / "conclust"
+    / "confidence"
+    / "borders"
+    / "dip_table.txt"
+)
 SIZES = (
     4,
     5,
@@ -61,43 +68,18 @@ def quantiles(n: int, rng: np.random.Generator) -> list[float]:
     return [float(falling[max(0, round(share * (DRAWS + 1)) - 2)]) for share in SHARES]
 
 
-def module(quantiles_of: dict[int, list[float]]) -> str:
-    """Return the source of the module."""
-    rows = []
-    for n, values in quantiles_of.items():
-        words = [f"{value:.5f}" for value in values]
-        rows += [f"{n}:", *("  " + " ".join(words[i : i + 12]) for i in range(0, len(words), 12))]
-    shares = [f"{share:g}" for share in SHARES]
-    lines = [
-        '"""The null distribution of the dip: quantiles of uniform samples. Written by tools/dip_table.py."""',
-        "",
-        "# Shares of samples with as large a dip.",
-        '_SHARES = """',
-        *(" ".join(shares[i : i + 12]) for i in range(0, len(shares), 12)),
-        '"""',
-        "",
-        f"# For each size of a sample sqrt(n) times the dip that these shares of {DRAWS:,} samples reach.",
-        '_QUANTILES = """',
-        *rows,
-        '"""',
-        "",
-        "SHARES = tuple(map(float, _SHARES.split()))",
-        "QUANTILES: dict[int, tuple[float, ...]] = {}",
-        "for _word in _QUANTILES.split():",
-        '    if _word.endswith(":"):',
-        "        _size = int(_word[:-1])",
-        "        QUANTILES[_size] = ()",
-        "    else:",
-        "        QUANTILES[_size] += (float(_word),)",
-    ]
+def page(quantiles_of: dict[int, list[float]]) -> str:
+    """Return the file: the shares, then for each size sqrt(n) times the dip that these shares of the samples reach."""
+    lines = ["shares: " + " ".join(f"{share:g}" for share in SHARES)]
+    lines += [f"{n}: " + " ".join(f"{v:.5f}" for v in values) for n, values in quantiles_of.items()]
     return "\n".join(lines) + "\n"
 
 
 def main() -> None:
-    """Draw, and write the module."""
+    """Draw, and write the file."""
     generators = spawn_generators(np.random.SeedSequence(SEED), len(SIZES))
     found = {n: quantiles(n, rng) for n, rng in zip(SIZES, generators, strict=True)}
-    PAGE.write_text(module(found), "utf-8")
+    PAGE.write_text(page(found), "utf-8")
 
 
 if __name__ == "__main__":

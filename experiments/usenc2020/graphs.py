@@ -17,7 +17,7 @@ import warnings
 import numpy as np
 from sklearn.datasets import make_blobs
 
-from conclust import USENC, AutoConsensus, Ensemble, EnsembleGenerator
+from conclust import HBGF, AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.datasets import load
 from conclust.exceptions import EnsembleWarning
 from conclust.metrics import normalized_mutual_information, partition_similarities
@@ -56,7 +56,7 @@ def scores(name: str, chosen: str, n_graphs: int | None, given: argparse.Namespa
             warnings.simplefilter("ignore", EnsembleWarning)
             labels = [
                 AutoConsensus(k, random_state=seed).fit_predict(ensemble),
-                USENC(k, random_state=seed).fit_predict(ensemble),
+                HBGF(k, joint=False, random_state=seed).fit_predict(ensemble),
             ]
         of_each = [*labels, *ensemble.labels.T]
         nmi = [normalized_mutual_information(data.y, each) for each in of_each]

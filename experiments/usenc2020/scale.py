@@ -20,7 +20,7 @@ import resource
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
-from conclust import USENC, Ensemble, EnsembleGenerator
+from conclust import HBGF, Ensemble, EnsembleGenerator
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
 from experiments.output import Row, options, show, stopwatch, write
 from experiments.usenc2020.members import KINDS, SHAPES
@@ -45,7 +45,7 @@ def result(name: str, share: float, seed: int, jobs: int | None) -> Row:
         ensemble = Ensemble(members)
     del members
     with stopwatch() as taken["consensus"]:
-        labels = USENC(len(data.target_names), random_state=seed).fit_predict(ensemble)
+        labels = HBGF(len(data.target_names), joint=False, random_state=seed).fit_predict(ensemble)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
     return {
         "shape": name,

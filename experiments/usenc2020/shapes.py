@@ -16,7 +16,7 @@ import numpy as np
 from conclust._random import RandomStateLike, generator
 from conclust._validation import check_int, check_real
 from conclust.datasets.dataset import Dataset
-from conclust.datasets.planar import LARGEST_NOISE, Points, planar, polar
+from conclust.datasets.generators import LARGEST_NOISE, Points, planar, polar
 
 _MOST_POINTS = 10**9
 

@@ -6,15 +6,9 @@ Names load at first use, so that ``import conclust`` costs nothing: ``__init__.p
 
 from importlib import import_module
 
+from conclust._lazy import homes
 
-def _read() -> dict[str, str]:
-    """Return the public names, each with the module that the stub imports it from."""
-    imports = __spec__.loader.get_data(f"{__file__.removesuffix('c')}i").decode().split("\nfrom ")
-    words = [one.removeprefix("from ").replace("(", " ").split() for one in imports]
-    return {name: home for home, _, name, *_ in words}
-
-
-_HOMES = _read()
+_HOMES = homes(__name__)
 _MODULES = tuple(name for name, home in _HOMES.items() if home == __name__)
 for _name in _MODULES:
     del _HOMES[_name]

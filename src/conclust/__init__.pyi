@@ -27,7 +27,6 @@ from conclust.consensus.graph import HBGF as HBGF
 from conclust.consensus.graph import HGPA as HGPA
 from conclust.consensus.graph import LWGP as LWGP
 from conclust.consensus.graph import MCLA as MCLA
-from conclust.consensus.graph import USENC as USENC
 from conclust.consensus.graph import best_by_anmi as best_by_anmi
 from conclust.consensus.label_vectors import KCC as KCC
 from conclust.consensus.label_vectors import QMI as QMI
@@ -111,7 +110,6 @@ __all__ = [
     "QMI",
     "SEC",
     "SPCE",
-    "USENC",
     "WEAC",
     "AddRemAdd",
     "AutoConsensus",

@@ -11,13 +11,11 @@ from conclust._arrays.containers import plain_array, refuse_container
 from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
-from conclust._validation import check_real
 from conclust.exceptions import InputError
 
 __all__ = [
     "bridgeness",
     "cluster_similarity",
-    "drop_small",
     "entropy",
     "soft_centroids",
     "vat_order",
@@ -129,50 +127,6 @@ def bridgeness(membership: ArrayLike) -> Floats:
         return np.zeros(rows.shape[0])
     spread = np.sqrt(k / (k - 1) * ((rows - 1.0 / k) ** 2).sum(axis=1))
     return np.asarray(np.clip(1.0 - spread, 0.0, 1.0))
-
-
-def drop_small(membership: ArrayLike, delta: float = 0.05) -> Floats:
-    """Drop small probabilities and share their mass among those that stay.
-
-    Parameters
-    ----------
-    membership : (n_samples, n_clusters) array-like of float
-        Probabilities of the clusters for every object; rows sum to 1.
-    delta : float, default=0.05
-        Memberships below this become 0, in [0, 1]. A row without larger values keeps its
-        largest value (the first of several).
-
-    Returns
-    -------
-    (n_samples, n_clusters) float64
-        Rows sum to 1.
-
-    Raises
-    ------
-    InputError
-        If the rows are not probabilities.
-    ParameterError
-        If `delta` is not in [0, 1].
-
-    Notes
-    -----
-    The paper cleans a consensus in this way before it draws it: A. Lourenço et al., Probabilistic
-    consensus clustering using evidence accumulation, Machine Learning 98, 2015, section 7.
-
-    Examples
-    --------
-    >>> from conclust.membership import drop_small
-    >>> drop_small([[0.96, 0.04], [0.5, 0.5]])
-    array([[1. , 0. ],
-           [0.5, 0.5]])
-    """
-    rows = check_membership(membership)
-    limit = check_real(delta, "delta", "drop_small", high=1.0)
-    large: Floats = np.where(rows < limit, 0.0, rows)
-    emptied = np.flatnonzero(~large.any(axis=1))
-    large[emptied, rows[emptied].argmax(axis=1)] = 1.0
-    large /= large.sum(axis=1, keepdims=True)
-    return large
 
 
 def cluster_similarity(membership: ArrayLike) -> Floats:

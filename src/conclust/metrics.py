@@ -6,17 +6,11 @@ cluster.
 """
 
 from conclust.measures.agreement import anmi, partition_similarities
-from conclust.measures.chance import adjusted_mutual_information
 from conclust.measures.classes import (
+    adjusted_mutual_information,
     bcubed_f1,
-    bcubed_precision,
-    bcubed_recall,
-    completeness,
     fowlkes_mallows_index,
-    homogeneity,
-    inverse_purity,
     purity,
-    v_measure,
 )
 from conclust.measures.comparison import (
     PairConfusion,
@@ -46,17 +40,12 @@ __all__ = [
     "adjusted_rand_index",
     "anmi",
     "bcubed_f1",
-    "bcubed_precision",
-    "bcubed_recall",
     "class_f1",
-    "completeness",
     "consistency_index",
     "contingency",
     "element_centric_similarity",
     "expected_loss",
     "fowlkes_mallows_index",
-    "homogeneity",
-    "inverse_purity",
     "js_divergence",
     "labels_like",
     "match",
@@ -71,6 +60,5 @@ __all__ = [
     "purity",
     "rand_index",
     "relabel",
-    "v_measure",
     "variation_of_information",
 ]

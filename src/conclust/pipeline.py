@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, cast
+from types import MethodType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +30,6 @@ from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.auto.votes import clusters_with_most_votes
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
-from conclust.consensus.delegation import check_nested, where_consensus_has
 from conclust.consensus.registry import advice_on, make, method_named
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
@@ -40,6 +41,71 @@ from conclust.measures.agreement import anmi
 from conclust.number import decide_by_points
 from conclust.points import ClusterCenters, doubts_of_fit
 from conclust.points.further import cells_of, names_of, with_further
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _WhereConsensus:
+    """A method that exists only if the consensus has another one; otherwise the error explains why."""
+
+    def __init__(self, function: Callable[..., Any], needed: str) -> None:
+        self.function, self.needed = function, needed
+        self.__doc__ = function.__doc__
+
+    def __get__(self, model: Any, owner: Any = None) -> Any:
+        if model is None:
+            return self.function
+        consensus = model._consensus_now()
+        try:
+            getattr(consensus, self.needed)
+        except AttributeError as error:
+            name = self.function.__name__
+            raise AttributeError(
+                f"{type(model).__name__!r} object has no attribute {name!r}: its consensus has no "
+                f"{self.needed!r}. {error}",
+                name=name,
+                obj=model,
+            ) from error
+        return MethodType(self.function, model)
+
+
+def where_consensus_has(needed: str) -> Callable[[F], F]:
+    """Make a method available only if the consensus has the attribute `needed`."""
+
+    def decorate(function: F) -> F:
+        return cast(F, _WhereConsensus(function, needed))
+
+    return decorate
+
+
+def check_nested(model: Any, params: Mapping[str, Any], **parts: str) -> None:
+    """Refuse parameters of a part, such as "generator__n_partitions", if the part is None or a name.
+
+    Parameters
+    ----------
+    model : estimator
+        The whole.
+    params : dict of str to object
+        Parameters to be set.
+    **parts : str
+        The parts, and the class that stands for each if it is None.
+
+    Raises
+    ------
+    ParameterError
+        If the part is not an estimator.
+    """
+    for name in params:
+        part, _, nested = name.partition("__")
+        value = params.get(part, getattr(model, part, None))
+        if not nested or part not in parts or hasattr(value, "set_params"):
+            continue
+        named = method_named(value) if isinstance(value, str) else None
+        way = f"{part}={parts[part] if named is None else named.estimator}()"
+        raise ParameterError(
+            f"{type(model).__name__} has no parameter {name!r} if {part!r} is {shown(value)}: make it with {way}."
+        )
+
 
 if TYPE_CHECKING:
     from conclust.words.reason import Reason

@@ -228,7 +228,7 @@ def test_compare_matches_objects_by_order(tmp_path, capsys):
     assert "H          0.7500" in printed
     assert "Rand       0.5000" in printed
     assert "purity     0.7500" in printed
-    for name in ("ARI", "NMI", "F1 pairs", "FM", "F1 B3", "F1 class", "V", "VI"):
+    for name in ("ARI", "NMI", "F1 pairs", "FM", "F1 B3", "F1 class", "VI"):
         assert f"  {name} " in printed
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conclust._files.locking import machine
 from conclust.blocks import LabelStore
 from conclust.cli import main
 from conclust.cli.reading.inputs import read_points
 from conclust.cli.reading.notation import Reading
 from conclust.exceptions import FileFormatError, InputError
+from conclust.results.writing import machine
 
 LABELS = np.repeat([[1, 2], [2, 1]], 5, axis=0)
 

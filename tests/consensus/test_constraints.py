@@ -260,7 +260,7 @@ def test_impossible_numbers_of_clusters_are_refused():
 
 def test_methods_without_constraints_name_those_with():
     _, labels = members()
-    for model in (cc.HBGF(3), cc.EAC(3, linkage="ward"), cc.EAC(3, metric="profile")):
+    for model in (cc.HBGF(3), cc.EAC(3, linkage="ward")):
         with pytest.raises(
             UnsupportedEnsembleError, match="does not accept must_link or cannot_link"
         ):

@@ -25,7 +25,7 @@ from tests.naive import generation as naive
 
 from conclust import ConsensusClustering, Ensemble, EnsembleGenerator
 from conclust.exceptions import DenseLimitError, InputError, ParameterError
-from conclust.generation.kinds import mixed
+from conclust.generation.kinds import grid as mixed
 
 IRIS = load_iris().data
 BLOBS, BLOB_OF = make_blobs(120, 3, centers=4, cluster_std=0.6, random_state=3)

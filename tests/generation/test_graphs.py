@@ -247,7 +247,3 @@ def test_shared_graphs_require_all_objects():
         ParameterError, match=r"'sample_fraction' .* must be 1\.0 with n_graphs.*fit_on"
     ):
         EnsembleGenerator("spectral", n_graphs=2, sample_fraction=0.5).fit(IRIS)
-    with pytest.raises(
-        ParameterError, match="'n_graphs' parameter of EnsembleGenerator must be an int"
-    ):
-        EnsembleGenerator("spectral", n_graphs=0).fit(IRIS)

@@ -16,9 +16,13 @@ from tests.naive import landmarks as naive
 
 from conclust import HBGF, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
-from conclust.generation.kinds import embedded
-from conclust.generation.kinds.embedded import bridges, start_seed
-from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe, search_of
+from conclust.generation.kinds import landmarks as embedded
+from conclust.generation.kinds.landmarks import (
+    LandmarkSpectralRecipe,
+    bridges,
+    search_of,
+    start_seed,
+)
 from conclust.generation.labelling import models
 
 IRIS = load_iris().data

@@ -6,11 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.naive import measures as naive
 
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import InputError
 from conclust.membership import (
     bridgeness,
     cluster_similarity,
-    drop_small,
     entropy,
     soft_centroids,
     vat_order,
@@ -43,37 +42,6 @@ def test_bridgeness_matches_its_definition():
     Y = dirichlet()
     expected = [1 - np.sqrt(4 / 3 * sum((y - 1 / 4) ** 2 for y in row)) for row in Y.tolist()]
     assert bridgeness(Y) == pytest.approx(expected)
-
-
-# ------------------------------------------------------------------- small values
-
-
-def test_small_values_are_dropped_as_defined():
-    Y = dirichlet()
-    for delta in (0.0, 0.05, 0.2):  # a quarter always stays
-        for row, actual in zip(Y, drop_small(Y, delta), strict=True):
-            kept = [y if y >= delta else 0.0 for y in row]
-            assert actual == pytest.approx(np.array(kept) / sum(kept))
-    assert drop_small(Y, 0.0) == pytest.approx(Y)
-
-
-def test_an_emptied_row_keeps_its_largest_value():
-    Y = [[0.3, 0.35, 0.35], [0.2, 0.2, 0.6]]
-    assert drop_small(Y, 0.5).tolist() == [[0, 1, 0], [0, 0, 1]]
-    assert drop_small(np.eye(3), 1.0).tolist() == np.eye(3).tolist()
-
-
-def test_dropping_does_not_modify_its_input():
-    Y = dirichlet()
-    before = Y.copy()
-    drop_small(Y, 0.4)
-    np.testing.assert_array_equal(Y, before)
-
-
-@pytest.mark.parametrize("delta", [-0.1, 1.5, np.nan, "small", True])
-def test_invalid_limits_are_refused(delta):
-    with pytest.raises(ParameterError, match=r"'delta' parameter of drop_small must be a float"):
-        drop_small([[0.5, 0.5]], delta)
 
 
 # ------------------------------------------------------------- overlaps of clusters

@@ -66,11 +66,6 @@ def bcubed_precision(a, b):
     return total / len(a)
 
 
-def homogeneity(a, b):
-    a, b = comparable(a, b)
-    return mutual_information(a, b) / entropy(a) if len(set(a)) > 1 else 1.0
-
-
 def entropy(a):
     return -sum(a.count(k) / len(a) * log(a.count(k) / len(a)) for k in set(a))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 
@@ -68,33 +66,3 @@ def proposition_2(d, lam):
     for u in range(w + 1):
         alpha[order[u]] = y[w] - s[u] / lam
     return alpha
-
-
-def expected_distance(labels, Y, pattern=None):
-    """Mean of `distance` over all orders of the labels of the objects a partition observed.
-
-    For a pattern of pairs: over the orders of the labels of its pairs.
-    """
-    labels = np.asarray(labels)
-    both, same = ordered_pairs(labels)
-    if pattern is not None:
-        both &= pattern
-        return _over_pairs(both, same, Y @ Y.T)
-    observed = np.flatnonzero(labels != -1)
-    values = []
-    for order in itertools.permutations(observed):
-        shuffled = labels.copy()
-        shuffled[observed] = labels[list(order)]
-        values.append(distance(shuffled, Y))
-    return np.mean(values)
-
-
-def _over_pairs(both, same, A):
-    n = len(A)
-    first, second = np.nonzero(both)
-    values = [
-        (
-            (same[first, second][:, None] - A[first, second]) ** 2
-        ).mean()  # every label with every pair
-    ]
-    return n * (n - 1) * float(np.mean(values))

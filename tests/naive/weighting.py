@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from scipy.spatial import ConvexHull
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 
@@ -42,49 +41,20 @@ def joint_criterion(S, size, alpha):
     return sorted(chosen)
 
 
-def hull_members(S):
-    """Return the members of the pairs at the corners of the upper right of the hull."""
-    q = quality(S)
-    pairs = list(combinations(range(len(S)), 2))
-    points = np.array([[(q[u] + q[v]) / 2, 1 - S[u, v]] for u, v in pairs])
-    hull = ConvexHull(points)
-    top = points[:, 1].max()
-    right = points[:, 0].max()
-    high = points[points[:, 1] >= top - 1e-12]
-    far = points[points[:, 0] >= right - 1e-12]
-    begin, end = high[high[:, 0].argmax()], far[far[:, 1].argmax()]
-    chosen = set()
-    for i in hull.vertices:
-        x, y = points[i]
-        if begin[0] - 1e-12 <= x and end[1] - 1e-12 <= y:
-            chosen |= set(pairs[i])
-    return sorted(chosen)
-
-
-def resampled(labels, consensus_of, draws, size, judges="apart", alpha=1.0):
+def resampled(labels, consensus_of, draws, size):
     """Select by the agreement with the consensus of each of some draws of columns."""
     m = labels.shape[1]
     actual = [consensus_of(labels[:, sorted(drawn)]) for drawn in draws]
     score = np.zeros(m)
     for u in range(m):
-        heard = [b for b, drawn in enumerate(draws) if judges == "all" or u not in drawn]
+        heard = [b for b, drawn in enumerate(draws) if u not in drawn]
         score[u] = np.mean(
             [
                 normalized_mutual_info_score(labels[:, u], actual[b], average_method="geometric")
                 for b in heard or range(len(draws))
             ]
         )
-    S = similarities(labels)
-    chosen = [int(np.argmax(np.round(score, 12)))]
-    while len(chosen) < size:
-        rest = [u for u in range(m) if u not in chosen]
-        values = []
-        for u in rest:
-            both = [*chosen, u]
-            similar = np.mean([S[a, b] for a, b in combinations(both, 2)])
-            values.append(round(alpha * np.mean(score[both]) - (1 - alpha) * similar, 12))
-        chosen.append(rest[int(np.argmax(values))])
-    return sorted(chosen)
+    return sorted(np.argsort(-np.round(score, 12), kind="stable")[:size].tolist())
 
 
 def stabilities(labels, reruns, measure):

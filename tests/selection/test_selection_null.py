@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from conclust.selection.choosing import components_for, scores_of
 from conclust.selection.judged.pairs import check_window
 from conclust.selection.resampled.null import (
     critical_bandwidth,
@@ -20,7 +21,6 @@ from conclust.selection.resampled.null import (
     skewed,
     unimodal,
 )
-from conclust.selection.resampled.points import components_for, scores_of
 from conclust.selection.resampled.testing import OneClusterTest
 from conclust.selection.settings import Settings
 

@@ -156,10 +156,6 @@ def test_the_same_seed_gives_the_same_topics_with_any_threads_and_after_copying(
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
-        ({"n_members": 0}, "'n_members'"),
-        ({"threshold": 0.0}, "'threshold'"),
-        ({"min_topic_size": 0}, "'min_topic_size'"),
-        ({"n_neighbors": 0}, "'n_neighbors'"),
         ({"reducer": "umap"}, "'reducer'"),
         ({"reducer": PCA}, "'reducer'"),
         ({"clusterer": KMeans}, "'clusterer'"),

@@ -30,14 +30,9 @@ def points(truth, seed=0):
 SELECTIONS = {
     "joint_criterion": lambda E: weighting.joint_criterion(E),
     "cluster_and_select": lambda E: weighting.cluster_and_select(E, random_state=0),
-    "convex_hull_selection": lambda E: weighting.convex_hull_selection(E),
-    "adaptive_selection": lambda E: weighting.adaptive_selection(E, EAC(3), threshold=0.9),
     "moderate_diversity": lambda E: weighting.moderate_diversity(E, random_state=0),
     "resampled_selection": lambda E: weighting.resampled_selection(
         E, EAC(3), n_resamples=5, random_state=0
-    ),
-    "resampled_selection, diverse": lambda E: weighting.resampled_selection(
-        E, EAC(3), n_resamples=5, judges="all", alpha=0.7, random_state=0
     ),
     "resampled_selection, bagging": lambda E: weighting.resampled_selection(
         E, EAC(3), n_resamples=5, bootstrap=True, random_state=0
@@ -128,23 +123,6 @@ def test_clusters_of_partitions_select_their_best_member():
     assert [int(q[:3].argmax()), 3 + int(q[3:].argmax())] == chosen.tolist()
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_convex_hull_matches_scipy(seed):
-    labels, _ = mixed(seed, n=40, good=5, bad=4)
-    actual = weighting.convex_hull_selection(labels)
-    assert actual.tolist() == naive.hull_members(naive.similarities(labels))
-
-
-def test_adaptive_selection_follows_the_stability():
-    labels, _ = mixed()
-    consensus = EAC(3).fit_predict(labels)
-    S = naive.similarities(np.column_stack([labels, consensus]))[-1, :-1]
-    everything = weighting.adaptive_selection(labels, EAC(3), threshold=S.mean() - 0.01)
-    np.testing.assert_array_equal(everything, np.arange(12))
-    half = weighting.adaptive_selection(labels, EAC(3), threshold=S.mean() + 0.01)
-    np.testing.assert_array_equal(half, np.sort(np.argsort(S)[:6]))
-
-
 def test_moderate_diversity_selects_the_median_of_several_ensembles():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 60)
@@ -186,23 +164,17 @@ def test_resampling_selects_good_partitions(bootstrap):
 
 
 @pytest.mark.parametrize("bootstrap", [False, True])
-@pytest.mark.parametrize(
-    ("judges", "fraction", "alpha"),
-    [("all", None, 1.0), ("apart", None, 1.0), ("all", 0.3, 0.6), ("apart", 0.7, 0.3)],
-)
-def test_resampled_selection_ranks_like_the_naive_twin(bootstrap, judges, fraction, alpha):
+def test_resampled_selection_ranks_like_the_naive_twin(bootstrap):
     labels, _ = mixed(seed=3, n=40, good=4, bad=5)
-    how = {"bootstrap": bootstrap, "judges": judges, "fraction": fraction, "alpha": alpha}
     actual = weighting.resampled_selection(
-        labels, EAC(3), 4, n_resamples=6, max_share=1.0, random_state=0, **how
+        labels, EAC(3), 4, n_resamples=6, max_share=1.0, random_state=0, bootstrap=bootstrap
     )
-    share = (1.0 if bootstrap else 0.5) if fraction is None else fraction
-    count = int(np.ceil(share * 9))
+    count = 9 if bootstrap else 5
     draws = [
         list(rng.integers(9, size=count)) if bootstrap else list(rng.permutation(9)[:count])
         for rng in spawn_generators(np.random.SeedSequence(0), 6)
     ]
-    expected = naive.resampled(labels, EAC(3).fit_predict, draws, 4, judges, alpha)
+    expected = naive.resampled(labels, EAC(3).fit_predict, draws, 4)
     assert list(actual) == expected
 
 
@@ -284,7 +256,7 @@ def test_mismatched_data_are_refused(X, message):
             r"'size' parameter of joint_criterion must be",
         ),
         (lambda L: weighting.cluster_and_select(L, 0), "'size' parameter of cluster_and_select"),
-        (lambda L: weighting.adaptive_selection(L, "EAC"), "'estimator' parameter of adaptive"),
+        (lambda L: weighting.resampled_selection(L, "EAC"), "'estimator' parameter of resampled"),
         (lambda L: weighting.resampled_selection(L, EAC(3), n_resamples=0), "'n_resamples'"),
         (lambda L: weighting.validity_weights(L, L, indices=()), "'indices' parameter"),
         (lambda L: weighting.validity_weights(L, L, indices="dunn"), "'indices' parameter"),
@@ -344,18 +316,13 @@ def test_degenerate_partitions_are_not_selected(name):
     labels, truth = with_degenerate()
     chosen = SELECTIONS[name](labels)
     assert (chosen % 2 == 0).all()
-    # The selection equals that from the good ones, by their indices among all.
-    alone = SELECTIONS[name](labels[:, ::2])
-    if name in ("convex_hull_selection", "adaptive_selection"):
-        np.testing.assert_array_equal(chosen, 2 * alone)
     found_labels = PCC(4, divergence="l2", random_state=0).fit(labels[:, chosen]).labels_
     assert adjusted_rand_index(truth, found_labels) > 0.9
 
 
 def test_diversity_alone_selects_degenerate_partitions():
     labels, _ = with_degenerate()
-    for select in (weighting.joint_criterion, weighting.convex_hull_selection):
-        assert (select(labels, max_share=1.0) % 2 == 1).any()
+    assert (weighting.joint_criterion(labels, max_share=1.0) % 2 == 1).any()
     assert len(weighting.joint_criterion(labels, 8)) == 6
 
 
@@ -379,23 +346,6 @@ def test_the_first_of_equally_good_partitions_is_selected():
     assert quality[0] == pytest.approx(quality[1])
     assert quality[2] == pytest.approx(quality[3])
     assert weighting.cluster_and_select(labels, 2, random_state=0).tolist() == [0, 2]
-
-
-def test_resamples_are_drawn_without_replacement_by_default():
-    labels, _ = mixed(seed=3, n=40, good=4, bad=5)
-    how = {"n_resamples": 6, "max_share": 1.0, "fraction": 1.0, "judges": "all"}
-
-    class Seen(EAC):
-        def fit(self, X, y=None):
-            sizes.append(len({tuple(column) for column in np.asarray(X.labels).T}))
-            return super().fit(X)
-
-    sizes = []
-    weighting.resampled_selection(labels, Seen(3), 4, random_state=0, **how)
-    assert sizes == [9] * 6
-    sizes = []
-    weighting.resampled_selection(labels, Seen(3), 4, random_state=0, bootstrap=True, **how)
-    assert max(sizes) < 9
 
 
 def test_a_partition_of_weight_0_does_not_decide_the_range_of_an_index():

@@ -5,7 +5,6 @@ of a block and returns something small, and the procedure adds up in the order o
 threads of this process or on the workers of a Dask client, with the same bits.
 """
 
-from conclust.blocks.arrays import BlockedArray
-from conclust.blocks.store import LabelStore
+from conclust._lazy import attach
 
-__all__ = ["BlockedArray", "LabelStore"]
+__all__, __getattr__, __dir__ = attach(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,8 @@ class BlockedArray:
     >>> squares[1:4], np.asarray(squares).sum()
     (array([1, 4, 9]), np.int64(30))
     """
+
+    rows_in_blocks: ClassVar[bool] = True  # by which others know it without importing this
 
     def __init__(
         self,

@@ -7,6 +7,7 @@ objects: first each gets the columns of the membership it belongs to alike, then
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,23 @@ from conclust.ensemble.equal_rows import EqualRows
 # A cluster is empty if no object belongs to it with a higher probability: iterations that converge
 # to zero leave such remainders, and memberships are written with nine decimals.
 NOTHING = 1e-9
+
+
+def is_blocked(labels: Any) -> bool:
+    """Return whether labels are read in blocks: a LabelStore, a Zarr array, or any Dask collection."""
+    home = type(labels).__module__.split(".")[0]
+    return hasattr(labels, "in_blocks") or (
+        home in ("zarr", "dask", "dask_expr") and hasattr(labels, "shape")
+    )
+
+
+def in_blocks(estimator: Any) -> dict[str, Any]:
+    """Return the attributes with one row per object of a fit in blocks."""
+    return {
+        name: value
+        for name, value in vars(estimator).items()
+        if hasattr(value, "rows_in_blocks") or is_blocked(value)
+    }
 
 
 def most_probable(Y: Floats) -> tuple[Ints, Bools, Ints]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from numpy.typing import ArrayLike
 
@@ -79,6 +79,8 @@ class LabelStore:
     >>> np.asarray(model.labels_)
     array([0, 0, 1, 1])
     """
+
+    in_blocks: ClassVar[bool] = True  # by which others know labels in blocks without importing this
 
     def __init__(
         self,
@@ -175,14 +177,6 @@ class LabelStore:
         return Ensemble(
             self.source.rows(0, self.shape[0]), weights=self.weights, missing=self.missing
         )
-
-
-def is_blocked(labels: Any) -> bool:
-    """Return whether labels are read in blocks: a LabelStore, a Zarr array, or any Dask collection."""
-    if isinstance(labels, LabelStore):
-        return True
-    home = type(labels).__module__.split(".")[0]
-    return home in ("zarr", "dask", "dask_expr") and hasattr(labels, "shape")
 
 
 def stored(labels: Any, missing: Missing) -> LabelStore:

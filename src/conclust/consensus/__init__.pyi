@@ -3,7 +3,6 @@ from conclust.consensus import auto as auto
 from conclust.consensus import base as base
 from conclust.consensus import blockwise as blockwise
 from conclust.consensus import constraints as constraints
-from conclust.consensus import delegation as delegation
 from conclust.consensus import fca as fca
 from conclust.consensus import graph as graph
 from conclust.consensus import label_rows as label_rows
@@ -27,7 +26,6 @@ __all__ = [
     "base",
     "blockwise",
     "constraints",
-    "delegation",
     "fca",
     "graph",
     "label_rows",

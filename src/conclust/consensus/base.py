@@ -26,9 +26,14 @@ from conclust._validation import (
     refuse_arguments,
     shown,
 )
-from conclust.blocks.numbering import NOTHING, by_first_object, most_probable, of_columns
-from conclust.blocks.store import is_blocked
-from conclust.consensus.blockwise import fit_blocks, in_blocks, placed_blocks
+from conclust.blocks.numbering import (
+    NOTHING,
+    by_first_object,
+    in_blocks,
+    is_blocked,
+    most_probable,
+    of_columns,
+)
 from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.consensus.method import Method, NumberNeeded, Task
 from conclust.consensus.registry import names_in_blocks, names_of_those
@@ -155,7 +160,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
             Ignored; accepted for scikit-learn's pipelines.
         must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
             Pairs of objects that are in one cluster, and pairs that are not, by their places. All are kept. Taken by
-            AutoConsensus, AddRemAdd, EAC and LWEA (not with ``linkage="ward"`` or ``metric="profile"``) and PCC with
+            AutoConsensus, AddRemAdd, EAC and LWEA (not with ``linkage="ward"``) and PCC with
             ``divergence="l2"``, if `pairs` is None.
         **unknown : None
             Not accepted: ``weights`` of partitions belong to the ensemble.
@@ -285,7 +290,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
             never = type(self)._takes_constraints is ConsensusClusterer._takes_constraints
             raise UnsupportedEnsembleError(
                 f"{name} does not accept must_link or cannot_link{'' if never else ' with these parameters'}. "
-                "AutoConsensus, AddRemAdd, EAC and LWEA (not with linkage='ward' or metric='profile') and "
+                "AutoConsensus, AddRemAdd, EAC and LWEA (not with linkage='ward') and "
                 "PCC(divergence='l2') do, if 'pairs' is not given."
             )
         constraints = read_constraints(*links, len(observed))
@@ -310,6 +315,8 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
                 f"{', '.join(names_in_blocks())} do; or fit it to an Ensemble: LabelStore(...).ensemble()."
             )
         check_option(self.missing, "missing", type(self).__name__, Missing)
+        from conclust.consensus.blockwise import fit_blocks  # methods in memory do not need it
+
         fit_blocks(self, X)
         self._warn_of_fewer()
 
@@ -412,6 +419,8 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         """Return what a method finds from the codes of new objects, block by block if X is in blocks."""
         check_is_fitted(self)
         if is_blocked(X):
+            from conclust.consensus.blockwise import placed_blocks
+
             return placed_blocks(self, X, method, width, dtype)
         return getattr(self, method)(self._encode(X))
 

@@ -14,8 +14,9 @@ from conclust._types import Bools, Ints
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
 from conclust.blocks.labels import LabelBlocks
+from conclust.blocks.numbering import in_blocks
 from conclust.blocks.sources import DaskLabels
-from conclust.blocks.store import is_blocked, stored
+from conclust.blocks.store import stored
 from conclust.consensus.method import Method
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import Missing, encode_labels, read_new_labels
@@ -85,15 +86,6 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
             setattr(estimator, name, value.to_dask())
     if labels.facts.n_unobserved:
         estimator._warn_of_unobserved(labels.facts.n_unobserved)
-
-
-def in_blocks(estimator: Any) -> dict[str, Any]:
-    """Return the attributes with one row per object of a fit in blocks."""
-    return {
-        name: value
-        for name, value in vars(estimator).items()
-        if isinstance(value, BlockedArray) or is_blocked(value)
-    }
 
 
 def placed_blocks(estimator: Any, X: Any, how: str, width: int | None, dtype: Any) -> Any:

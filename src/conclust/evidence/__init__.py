@@ -7,37 +7,6 @@ of weights, soft members into sums of products of memberships, C = B diag(w) B'.
 The package is not called coassociation, because a module would hide the function of the same name.
 """
 
-from conclust.evidence.dense import (
-    DenseEvidence,
-    Evidence,
-    EvidenceBlock,
-    Rows,
-    coassociation,
-    coassociation_blocks,
-    copresence,
-    evidence,
-    frequencies,
-)
-from conclust.evidence.edges import edge_evidence
-from conclust.evidence.nearest import nearest_pairs
-from conclust.evidence.pairs import SparseEvidence, pair_counts, sample_pairs
-from conclust.evidence.tree import SpanningTree, spanning_tree
+from conclust._lazy import attach
 
-__all__ = [
-    "DenseEvidence",
-    "Evidence",
-    "EvidenceBlock",
-    "Rows",
-    "SpanningTree",
-    "SparseEvidence",
-    "coassociation",
-    "coassociation_blocks",
-    "copresence",
-    "edge_evidence",
-    "evidence",
-    "frequencies",
-    "nearest_pairs",
-    "pair_counts",
-    "sample_pairs",
-    "spanning_tree",
-]
+__all__, __getattr__, __dir__ = attach(__name__)

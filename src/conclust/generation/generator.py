@@ -216,7 +216,7 @@ class EnsembleGenerator(
     and the same objects if `fit_on` leaves some out; they are made one after the other. Twenty members with 20 to 60
     clusters on 100,000 x 16 points take 7.4 CPU seconds with a graph each, 2.1 with 4 graphs, and 1.1 with one graph.
     On three sets of digits, with the default range and this one, the mean NMI of the consensus is .897, .888 and .881
-    for `USENC`, and .886, .885 and .867 for `AutoConsensus`.
+    for U-SENC, and .886, .885 and .867 for `AutoConsensus`.
 
     References
     ----------

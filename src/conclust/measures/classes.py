@@ -8,8 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._types import Floats, Ints
-from conclust._validation import check_real
-from conclust.measures.comparison import entropy_of, pair_confusion
+from conclust._validation import check_option
+from conclust.measures.comparison import (
+    Average,
+    entropy_of,
+    mean_entropy,
+    mutual_information_of,
+    pair_confusion,
+)
 from conclust.measures.contingency import Contingency, contingency
 
 
@@ -53,36 +59,6 @@ def purity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     return _largest_cells(table.columns, table) / table.n_samples
 
 
-def inverse_purity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Share of the objects that are in the most frequent cluster of their class.
-
-    It is `purity` with the classes and the clusters exchanged, and is 1 if all objects are one cluster.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : (n_samples,) array-like of int or str
-        The classes and the clusters; missing objects and noise as for `consistency_index`.
-
-    Returns
-    -------
-    float
-        In (0, 1]; 1 if no class is in two clusters.
-
-    Raises
-    ------
-    InputError
-        As for `consistency_index`.
-
-    Examples
-    --------
-    >>> from conclust.metrics import inverse_purity
-    >>> inverse_purity([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1])
-    0.8333333333333334
-    """
-    table = contingency(labels_true, labels_pred)
-    return _largest_cells(table.rows, table) / table.n_samples
-
-
 def fowlkes_mallows_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Geometric mean of `pairwise_precision` and `pairwise_recall`.
 
@@ -115,79 +91,11 @@ def fowlkes_mallows_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> flo
     return math.sqrt(pairs.precision * pairs.recall)
 
 
-def bcubed_precision(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    r"""Mean over the objects of the share of their cluster that is of their class.
-
-    .. math::
-
-        \frac{1}{n} \sum_{k,l} \frac{n_{kl}^2}{n_k}
-
-    over the clusters k of `labels_pred` and the classes l of `labels_true`. An object counts in its own cluster.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : (n_samples,) array-like of int or str
-        The classes and the clusters; missing objects and noise as for `consistency_index`.
-
-    Returns
-    -------
-    float
-        In (0, 1]; 1 if no cluster has objects of two classes.
-
-    Raises
-    ------
-    InputError
-        As for `consistency_index`.
-
-    References
-    ----------
-    A. Bagga, B. Baldwin: Entity-based cross-document coreferencing using the vector space model. COLING-ACL 1998.
-
-    E. Amigo, J. Gonzalo, J. Artiles, F. Verdejo: A comparison of extrinsic clustering evaluation metrics based on formal
-    constraints. Information Retrieval 12, 2009.
-
-    Examples
-    --------
-    >>> from conclust.metrics import bcubed_precision
-    >>> round(bcubed_precision([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
-    0.555556
-    """
-    table = contingency(labels_true, labels_pred)
-    return _mean_share(table.column_sizes[table.columns], table)
-
-
-def bcubed_recall(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Mean over the objects of the share of their class that is in their cluster.
-
-    It is `bcubed_precision` with the classes and the clusters exchanged.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : (n_samples,) array-like of int or str
-        The classes and the clusters; missing objects and noise as for `consistency_index`.
-
-    Returns
-    -------
-    float
-        In (0, 1]; 1 if no class is in two clusters.
-
-    Raises
-    ------
-    InputError
-        As for `consistency_index`.
-
-    Examples
-    --------
-    >>> from conclust.metrics import bcubed_recall
-    >>> round(bcubed_recall([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
-    0.833333
-    """
-    table = contingency(labels_true, labels_pred)
-    return _mean_share(table.row_sizes[table.rows], table)
-
-
 def bcubed_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Harmonic mean of `bcubed_precision` and `bcubed_recall`.
+    """Harmonic mean of the B-cubed precision and recall, object by object.
+
+    Precision is the mean over the objects of the share of their cluster that is of their class, recall that of the share
+    of their class that is in their cluster.
 
     Parameters
     ----------
@@ -216,109 +124,6 @@ def bcubed_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def homogeneity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Share of the entropy of the classes that the clusters explain.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : (n_samples,) array-like of int or str
-        The classes and the clusters; missing objects and noise as for `consistency_index`.
-
-    Returns
-    -------
-    float
-        1 - H(classes | clusters) / H(classes), in [0, 1]: 1 if no cluster has objects of two classes, as where there is a
-        single class.
-
-    Raises
-    ------
-    InputError
-        As for `consistency_index`.
-
-    References
-    ----------
-    A. Rosenberg, J. Hirschberg: V-measure: a conditional entropy-based external cluster evaluation measure. EMNLP-CoNLL
-    2007.
-
-    Examples
-    --------
-    >>> from conclust.metrics import homogeneity
-    >>> round(homogeneity([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
-    0.42062
-    """
-    table = contingency(labels_true, labels_pred)
-    return _explained(table.row_sizes, table.column_sizes[table.columns], table)
-
-
-def completeness(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Share of the entropy of the clusters that the classes explain.
-
-    It is `homogeneity` with the classes and the clusters exchanged.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : (n_samples,) array-like of int or str
-        The classes and the clusters; missing objects and noise as for `consistency_index`.
-
-    Returns
-    -------
-    float
-        1 - H(clusters | classes) / H(clusters), in [0, 1]: 1 if no class is in two clusters, as where there is a single
-        cluster.
-
-    Raises
-    ------
-    InputError
-        As for `consistency_index`.
-
-    Examples
-    --------
-    >>> from conclust.metrics import completeness
-    >>> round(completeness([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
-    0.666667
-    """
-    table = contingency(labels_true, labels_pred)
-    return _explained(table.column_sizes, table.row_sizes[table.rows], table)
-
-
-def v_measure(labels_true: ArrayLike, labels_pred: ArrayLike, *, beta: float = 1.0) -> float:
-    """Weighted harmonic mean of `homogeneity` and `completeness`.
-
-    With `beta` 1 it is the normalized mutual information over the arithmetic mean of the entropies.
-
-    Parameters
-    ----------
-    labels_true, labels_pred : (n_samples,) array-like of int or str
-        The classes and the clusters; missing objects and noise as for `consistency_index`.
-    beta : float, default=1.0
-        Weight of completeness relative to homogeneity, 0 or more. 0: homogeneity.
-
-    Returns
-    -------
-    float
-        (1 + beta) h c / (beta h + c), in [0, 1]; 0 where h and c are 0.
-
-    Raises
-    ------
-    InputError
-        As for `consistency_index`.
-    ParameterError
-        If `beta` is negative or not a finite number.
-
-    Examples
-    --------
-    >>> from conclust.metrics import v_measure
-    >>> round(v_measure([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
-    0.515804
-    """
-    beta = check_real(beta, "beta", "v_measure")
-    table = contingency(labels_true, labels_pred)
-    homogeneous = _explained(table.row_sizes, table.column_sizes[table.columns], table)
-    complete = _explained(table.column_sizes, table.row_sizes[table.rows], table)
-    weighted = beta * homogeneous + complete
-    return (1 + beta) * homogeneous * complete / weighted if weighted else 0.0
-
-
 def _largest_cells(clusters: Ints, table: Contingency) -> int:
     """Return the sum over the clusters of one side of their largest cells."""
     largest = np.zeros(max(table.shape), dtype=np.int64)
@@ -332,14 +137,91 @@ def _mean_share(sizes: Ints, table: Contingency) -> float:
     return min(1.0, math.fsum(shares.tolist()) / table.n_samples)
 
 
-def _explained(sizes: Ints, given: Ints, table: Contingency) -> float:
-    """Return the share of a partition's entropy that the other explains.
+def adjusted_mutual_information(
+    labels_true: ArrayLike, labels_pred: ArrayLike, *, average: Average = "arithmetic"
+) -> float:
+    r"""Mutual information corrected for chance: 0 is expected of random partitions of the same sizes.
 
-    `sizes`: the cluster sizes of the partition. `given`: for each cell, the size of the other partition's cluster.
+    .. math::
+
+        \frac{I - \operatorname{E} I}{\operatorname{mean}(H_1, H_2) - \operatorname{E} I}
+
+    with the expectation over all partitions with these cluster sizes. Unlike normalized mutual information it does
+    not rise with the number of clusters alone.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : (n_samples,) array-like of int or str
+        The two partitions; missing objects and noise as for `consistency_index`.
+    average : {"arithmetic", "geometric", "max", "min"}, default="arithmetic"
+        The mean of the two entropies. "max" is recommended in [1]_; "arithmetic" is scikit-learn's default.
+
+    Returns
+    -------
+    float
+        At most 1, which equal partitions have; below 0 where they have less in common than random ones. 0 where a
+        partition has a single cluster, unless both have: then 1. 0 too where chance alone reaches the mean, as with
+        "min" if one partition has one object per cluster.
+
+    Raises
+    ------
+    InputError
+        As for `consistency_index`.
+    ParameterError
+        If `average` is not one of these.
+
+    Notes
+    -----
+    Time grows with the number of pairs of different cluster sizes times the smaller size.
+
+    References
+    ----------
+    .. [1] N. X. Vinh, J. Epps, J. Bailey: Information theoretic measures for clusterings comparison. JMLR 11, 2010.
+
+    Examples
+    --------
+    >>> from conclust.metrics import adjusted_mutual_information
+    >>> round(adjusted_mutual_information([0, 0, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1]), 6)
+    0.298792
     """
-    if sizes.size == 1:
+    check_option(average, "average", "adjusted_mutual_information", Average)
+    table = contingency(labels_true, labels_pred)
+    if table.identical:
         return 1.0
-    # Logarithms of ratios of counts: exactly 0 where the other partition explains everything.
-    inside = table.counts * np.log(table.counts / given)
-    left = -math.fsum(inside.tolist()) / table.n_samples
-    return min(1.0, max(0.0, 1.0 - left / entropy_of(sizes)))
+    if 1 in table.shape:
+        return 0.0
+    rows, columns = table.row_sizes, table.column_sizes
+    expected = _expected_mutual_information(rows, columns, table.n_samples)
+    mean = float(mean_entropy(entropy_of(rows), entropy_of(columns), average))
+    above = mutual_information_of(table) - expected
+    room = mean - expected
+    # With "min" chance alone reaches the mean where one partition has nearly one object per cluster.
+    if abs(room) <= 1e-9 * mean:
+        return 0.0
+    return min(1.0, above / room)
+
+
+def _expected_mutual_information(rows: Ints, columns: Ints, n: int) -> float:
+    """Return the mean mutual information, in nats, of all pairs of partitions with these cluster sizes.
+
+    The objects that two clusters share follow the hypergeometric distribution, by their sizes alone: clusters of
+    equal sizes are counted together.
+    """
+    from scipy.special import gammaln  # late: it takes 0.1 s
+
+    terms = []
+    column_sizes, column_counts = np.unique(columns, return_counts=True)
+    for a, a_count in zip(*np.unique(rows, return_counts=True), strict=True):
+        for b, b_count in zip(column_sizes, column_counts, strict=True):
+            shared = np.arange(max(1, a + b - n), min(a, b) + 1, dtype=np.float64)
+            log_probability = (
+                gammaln([a + 1.0, b + 1.0, n - a + 1.0, n - b + 1.0]).sum()
+                - gammaln(n + 1.0)
+                - gammaln(shared + 1.0)
+                - gammaln(a - shared + 1.0)
+                - gammaln(b - shared + 1.0)
+                - gammaln(n - a - b + shared + 1.0)
+            )
+            information = shared * np.log(shared * n / (float(a) * b))
+            terms.append(a_count * b_count * float(information @ np.exp(log_probability)))
+    return math.fsum(terms) / n

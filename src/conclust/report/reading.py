@@ -6,14 +6,16 @@ import inspect
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays.containers import refuse_container
+from conclust._arrays.containers import is_missing, refuse_container
+from conclust._arrays.points import column_names
 from conclust._files.versions import versions
 from conclust._types import Floats
 from conclust._validation import shown
@@ -25,15 +27,15 @@ from conclust.confidence import (
     cluster_gaps,
 )
 from conclust.confidence.chance import usual_chance
-from conclust.confidence.reading import read_consensus
-from conclust.consensus.base import ConsensusClusterer
+from conclust.confidence.reading import read_consensus, read_features
+from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.constraints import Constraints
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import fitted_scaler
-from conclust.report.methods import fitted_to, further_arguments, method_of
+from conclust.networks import GraphConsensus
 from conclust.report.names import read_cluster_names
 from conclust.report.names import shown as displayed
-from conclust.report.points import read_points
 from conclust.results.borders import Borders, borders_of
 from conclust.results.features import MOST_GAPS, Features
 from conclust.results.folder import load
@@ -41,6 +43,7 @@ from conclust.results.record import Record, why_of
 from conclust.results.result import Reported
 from conclust.results.selections import StoredSelection
 from conclust.selection import Selection, choose, choose_from
+from conclust.topics import TopicConsensus
 
 
 def read_result(
@@ -341,3 +344,164 @@ def _named(reported: Reported, names: Sequence[Any] | None) -> Reported:
             f"'names' must be a name for each of the {reported.n_samples} objects. Got {len(texts)}."
         )
     return replace(reported, names=texts)
+
+
+_LEIDEN = "Traag, Waltman and van Eck 2019, Scientific Reports 9"
+_SHARES = {"ecg": "Poulin and Théberge 2018, Complex Networks"}
+_FAST = "Tabatabaee, Wedell, Park and Warnow 2025, PLOS Complex Systems 2"
+_SPLIT = "Peixoto 2017, Physical Review E 95"
+_LINKAGE = "Fred and Jain 2005, IEEE TPAMI 27"
+_HDBSCAN = "Campello, Moulavi and Sander 2013, PAKDD"
+
+
+def fitted_to(model: Any) -> str:
+    """Return the argument of ``fit`` in a line that repeats the fit."""
+    if isinstance(model, ConsensusClusterer):
+        return "labels"
+    if isinstance(model, GraphConsensus):
+        return "network"
+    return "embeddings" if isinstance(model, TopicConsensus) else "X"
+
+
+def further_arguments(model: Any) -> tuple[str, ...]:
+    """Return the names of what ``fit`` was given besides its first argument."""
+    inner = getattr(model, "consensus_", model)
+    constraints: Constraints | None = getattr(inner, "_constraints", None)
+    given = {
+        "ensemble": bool(getattr(model, "_given_runs", False)),
+        "partitions": hasattr(model, "_n_made") and model.ensemble_.n_partitions > model._n_made,
+        "must_link": constraints is not None and constraints.n_groups < len(constraints.groups),
+        "cannot_link": constraints is not None and len(constraints.apart) > 0,
+    }
+    return tuple(name for name, is_given in given.items() if is_given)
+
+
+def method_of(model: Any) -> Method | None:
+    """Return the method of an estimator, including a user's subclass; None for other objects."""
+    if isinstance(model, ConsensusClusterer):
+        return replace(model.method, estimator=type(model).__name__)
+    if isinstance(model, GraphConsensus):
+        papers = [_SHARES.get(model.kind, _FAST), _LEIDEN]
+        by_default = (
+            model.quality == "modularity" and model.resolution in (None, 1.0) and model.recluster
+        )
+        if by_default if model.split is None else model.split:
+            papers.append(_SPLIT)
+        return _described(model, "consensus of communities on the edges of a network", papers)
+    if isinstance(model, TopicConsensus):
+        clusterer = model.clusterer
+        by_density = clusterer is None or type(clusterer).__name__ == "HDBSCAN"
+        papers = [_LINKAGE, _HDBSCAN] if by_density else [_LINKAGE]
+        return _described(model, "average linkage of clusterings with noise", papers)
+    return None
+
+
+def _described(model: Any, title: str, papers: list[str]) -> Method:
+    return Method(
+        title=title,
+        n_clusters="emerges",
+        membership=False,
+        soft_members=False,
+        cost="",
+        citation="; ".join(papers),
+        estimator=type(model).__name__,
+    )
+
+
+_NAMING = 0.9  # share of different values from which a column of text names the objects
+
+
+@dataclass(frozen=True)
+class ReportedPoints:
+    """Points, with text columns separate.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        The numbers, NaN for empty cells.
+    names : tuple of str
+        Names of the features.
+    categories : ndarray of object of shape (n_samples, n_categories) or None
+        None: there is no such column.
+    category_names : tuple of str
+        Names of these columns.
+    """
+
+    X: Floats
+    names: tuple[str, ...]
+    categories: NDArray[np.object_] | None = None
+    category_names: tuple[str, ...] = ()
+
+
+def read_points(X: ArrayLike, n: int, feature_names: Sequence[Any] | None) -> ReportedPoints:
+    """Read points; in a frame, text columns are categories unless they name the objects.
+
+    Raises
+    ------
+    InputError
+        If they are not numbers, not for n objects, or the names do not fit.
+    """
+    if hasattr(X, "columns") and getattr(X, "ndim", 2) == 2:
+        return _of_frame(X, n, feature_names)
+    points = np.asarray(read_features(X, n, rows="objects", empty_cells=True), dtype=np.float64)
+    names = _column_named(points.shape[1], range(points.shape[1]), feature_names)
+    return ReportedPoints(points, names)
+
+
+def _of_frame(X: Any, n: int, feature_names: Sequence[Any] | None) -> ReportedPoints:
+    columns = [_column(X, j) for j in range(len(X.columns))]
+    numeric = [j for j, values in enumerate(columns) if values.dtype.kind in "biuf"]
+    if not numeric:
+        raise InputError(
+            f"'X' must have a column of numbers. Got a frame of {len(columns)} columns without one."
+        )
+    words = [j for j, v in enumerate(columns) if v.dtype.kind == "O" and not _names_objects(v)]
+    points = np.column_stack([columns[j].astype(np.float64) for j in numeric])
+    points = np.asarray(read_features(points, n, rows="objects", empty_cells=True))
+    titles = list(map(str, column_names(X)))
+    return ReportedPoints(
+        points,
+        _column_named(len(numeric), [titles[j] for j in numeric], feature_names),
+        np.column_stack([columns[j] for j in words]) if words else None,
+        tuple(titles[j] for j in words),
+    )
+
+
+def _column(X: Any, j: int) -> NDArray[Any]:
+    """Return a column as numbers (NaN if empty), as objects, or unchanged (times)."""
+    of_arrow = hasattr(type(X), "column_names")
+    column = X.iloc[:, j] if hasattr(X, "iloc") else X.column(j) if of_arrow else X[:, j]
+    values: NDArray[Any] = np.asarray(column)
+    if values.dtype.kind in "SUT":
+        values = values.astype(object)
+    if values.dtype.kind != "O":
+        return values
+    empty = np.array([is_missing(value) for value in values.tolist()], dtype=bool)
+    if not empty.all() and all(isinstance(v, Real) for v in values[~empty].tolist()):
+        # Nullable numbers: their empty cells are objects.
+        return np.where(empty, np.nan, values).astype(np.float64)
+    return values
+
+
+def _names_objects(values: NDArray[np.object_]) -> bool:
+    """Return whether nearly every object has a different value, or all are empty."""
+    texts = [str(value) for value in values.tolist() if not is_missing(value)]
+    return not texts or len(set(texts)) >= _NAMING * len(texts)
+
+
+def _column_named(d: int, default: Any, feature_names: Sequence[Any] | None) -> tuple[str, ...]:
+    titles = default if feature_names is None else feature_names
+    if (
+        isinstance(titles, str)
+        or not isinstance(titles, Iterable)
+        or getattr(titles, "ndim", 1) == 0
+    ):
+        raise InputError(
+            f"'feature_names' must be a name for each of the {d} features. Got {shown(titles)} instead."
+        )
+    names = tuple(map(str, titles))
+    if len(names) != d:
+        raise InputError(
+            f"'feature_names' must be a name for each of the {d} features. Got {len(names)}."
+        )
+    return names

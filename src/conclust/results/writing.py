@@ -5,10 +5,14 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import os
+import platform
 import secrets
 import shutil
+import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
@@ -18,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.formats import OUTPUTS
-from conclust._files.locking import is_abandoned, locked_folder, machine
 from conclust._files.spreadsheets import guard_text
 from conclust._files.storage import atomic_write, sync_folder
 from conclust._types import Floats, Ints
@@ -325,3 +328,59 @@ def _write_csv(file: BinaryIO, header: list[str], rows: Iterable[Iterable[Any]])
         text.flush()
     finally:
         text.detach()
+
+
+if sys.platform != "win32":
+    import fcntl
+
+
+@contextmanager
+def locked_folder(folder: Path, *, wait: bool) -> Iterator[bool]:
+    """Hold a folder; the system releases it if the process dies.
+
+    Yields False if another process holds the folder and `wait` is false. Without effect, and True, where there are no
+    such locks: on Windows and on some network file systems.
+    """
+    if sys.platform == "win32":
+        yield True
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    held = True
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            held = False
+        except OSError:
+            pass
+        yield held
+    finally:
+        if held:  # processes forked meanwhile have the descriptor, too
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def machine() -> str:
+    """Return a short name of this machine, for folders that only its processes may take for abandoned."""
+    return f"{zlib.crc32(platform.node().encode()):08x}"
+
+
+def is_abandoned(folder: Path) -> bool:
+    """Return whether no process of this machine holds a folder; False where that is unknown.
+
+    Locks of other machines do not count on network file systems that are mounted with local locks.
+    """
+    if sys.platform == "win32":
+        return False
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_NOFOLLOW | os.O_DIRECTORY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True

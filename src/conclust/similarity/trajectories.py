@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from conclust._threads import one_library_thread
 from conclust._types import Floats
-from conclust._validation import check_bool, check_int
+from conclust._validation import check_int
 from conclust.ensemble import as_ensemble
 from conclust.ensemble.derived import Derived
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
@@ -19,9 +19,7 @@ _NEVER = 1e-12
 _BIPARTITE = 1e-9
 
 
-def trajectory_similarity(
-    ensemble: Derived | ArrayLike, *, n_steps: int = 20, lazy: bool | None = None
-) -> Floats:
+def trajectory_similarity(ensemble: Derived | ArrayLike, *, n_steps: int = 20) -> Floats:
     r"""Compare clusters by random walks that start at them.
 
     A walk goes from a cluster to the clusters of other partitions by their Jaccard similarity to it
@@ -38,10 +36,6 @@ def trajectory_similarity(
         The partitions, hard or soft. A walk goes to a partition's clusters in proportion to its weight.
     n_steps : int, default=20
         Length of the walks. Long walks make all clusters similar.
-    lazy : bool, default=None
-        Whether a walk stays where it is with probability 1/2 in each step. Without it, the walks of
-        neighbours never meet on a bipartite graph, as of two partitions, and their similarity is 0.
-        None: lazy where a part of the graph is bipartite; the paper's walks are not lazy.
 
     Returns
     -------
@@ -61,6 +55,9 @@ def trajectory_similarity(
 
     Notes
     -----
+    On a bipartite graph, as of two partitions, the walks of neighbours never meet; there, other than in the paper, a
+    walk stays where it is with probability 1/2 in each step.
+
     P = D^-1 A with a symmetric A. With the eigenvectors U and eigenvalues l of D^-1/2 A D^-1/2 all
     steps are summed at once, U [(U' D U) o g] U' with g_ij the geometric sum of (l_i l_j)^s, but for a
     scaling of the rows that the cosine takes away. O(T^3) time for any number of steps.
@@ -79,8 +76,6 @@ def trajectory_similarity(
     """
     owner = "trajectory_similarity"
     check_int(n_steps, "n_steps", owner)
-    if lazy is not None:
-        check_bool(lazy, "lazy", owner)
     members = as_ensemble(ensemble)
     check_square(members, "The similarities of trajectories")
     J, weights = jaccard_of_others(members), relative_weights(members)
@@ -95,7 +90,9 @@ def trajectory_similarity(
     with one_library_thread():
         values, U = scipy.linalg.eigh(0.5 * (E + E.T), overwrite_a=True)
         values = np.clip(values, -1.0, 1.0)
-        if lazy or (lazy is None and values[0] <= _BIPARTITE - 1.0):
+        if (
+            values[0] <= _BIPARTITE - 1.0
+        ):  # walks of neighbours would never meet: half of each step stays
             values = 0.5 * (1.0 + values)
         inner = (U.T * degrees) @ U
         inner *= _geometric_sums(values[:, None] * values, n_steps)

@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
 from conclust._arrays.ratios import inverse_or_zero
-from conclust._progress import rounds
 from conclust._types import Floats, Ints
 from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
 from conclust.spectra.eigenpairs import is_small, lanczos, leading, leading_of_sparse
@@ -39,7 +37,6 @@ __all__ = [
     "is_sparse",
     "leading_eigenvectors",
     "numbered_components",
-    "spectrum_of_products",
     "transfer_cut",
     "transfer_cut_of_products",
     "unit_rows",
@@ -53,9 +50,6 @@ _RANK = 1e-6
 _ONE = 1.0 - 1e-5
 # Relative difference below which numbers are equal up to rounding.
 _DIGITS = 9
-# Maximum number of blocks of vectors multiplied by products, and the error that ends the iteration.
-_BLOCKS = 8
-_CLOSE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -326,70 +320,6 @@ def leading_eigenvectors(
         return leading(0.5 * (E + E.T), k)
     operator = LinearOperator((n, n), matvec=lambda v: product(v.ravel()), dtype=float)
     return lanczos(operator, n, k, np.random.default_rng(n).standard_normal(n))
-
-
-def spectrum_of_products(
-    forth: Callable[[Floats], Floats], back: Callable[[Floats], Floats], start: Floats, k: int
-) -> BipartiteSpectrum:
-    """Find the triplets of `bipartite_spectrum` for a graph A that is known by its products only.
-
-    Products of several columns at once are cheaper than one after the other: a block of vectors is
-    multiplied with S'S again and again, and the triplets are the best of all that was spanned (block
-    Lanczos with full orthogonalisation), until their residuals are below 1e-2, which is enough to divide objects.
-
-    Parameters
-    ----------
-    forth, back : callable
-        The products A V of V (T, w), and A' U of U (n, w).
-    start : ndarray of shape (T, w)
-        Start of the iteration, w >= k: right singular vectors of a graph that resembles A.
-    k : int
-        Number of triplets; fewer if the rank is lower.
-
-    Returns
-    -------
-    BipartiteSpectrum
-        The triplets.
-    """
-    T = len(start)
-    x = _inverse_root(np.maximum(forth(np.ones((T, 1)))[:, 0], 0.0))
-    y = _inverse_root(np.maximum(back((x > 0).astype(np.float64)[:, None])[:, 0], 0.0))
-    # The first triplet is known: the roots of the degrees.
-    trivial = inverse_or_zero(y)[:, None]
-    block = _orthonormal(np.hstack([trivial, start * (y > 0)[:, None]]), None)
-    bases: list[Floats] = []
-    images: list[Floats] = []
-    across: list[Floats] = []
-    values, combined = np.empty(0), np.empty((0, 0))
-    while block.shape[1]:
-        rounds("blocks of vectors", len(bases), _BLOCKS)
-        S_block = forth(block * y[:, None]) * x[:, None]
-        bases.append(block)
-        across.append(S_block)
-        images.append(back(S_block * x[:, None]) * y[:, None])
-        Q, EQ = np.hstack(bases), np.hstack(images)
-        H = Q.T @ EQ
-        values, combined = leading(0.5 * (H + H.T), k)
-        errors = EQ @ combined - (Q @ combined) * values
-        worst = float(np.sqrt((errors**2).sum(axis=0)).max())
-        if worst <= _CLOSE or len(bases) == _BLOCKS:
-            break
-        block = _orthonormal(images[-1], Q)
-    roots = np.sqrt(np.maximum(values, 0.0))
-    above_rank = roots > _RANK
-    roots, combined = roots[above_rank], combined[:, above_rank]
-    objects = np.hstack(across) @ combined / roots
-    return BipartiteSpectrum(np.minimum(roots, 1.0), objects, np.hstack(bases) @ combined)
-
-
-def _orthonormal(vectors: Floats, others: Floats | None) -> Floats:
-    """Return an orthonormal basis of vectors orthogonal to others; vanishing directions are dropped."""
-    scale = np.sqrt((vectors**2).sum(axis=0)).max(initial=0.0)
-    if others is not None:
-        for _ in range(2):  # a single pass leaves rounding errors
-            vectors = vectors - others @ (others.T @ vectors)
-    U, sizes, _ = scipy.linalg.svd(vectors, full_matrices=False)
-    return np.ascontiguousarray(U[:, sizes > 1e-10 * max(scale, 1e-300)])
 
 
 def graph_embedding(

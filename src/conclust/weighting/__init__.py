@@ -4,32 +4,6 @@ Weights go to ``Ensemble.reweighted``, selections (indices, in increasing order)
 ``Ensemble.subset(partitions=...)``; every consensus takes the resulting ensemble. ``coarsen`` merges the clusters of partitions.
 """
 
-from conclust.weighting.granularity import coarsen
-from conclust.weighting.relevance import relevance_weights
-from conclust.weighting.selection import (
-    adaptive_selection,
-    cluster_and_select,
-    convex_hull_selection,
-    joint_criterion,
-    moderate_diversity,
-    resampled_selection,
-)
-from conclust.weighting.similarity import degenerate_partitions
-from conclust.weighting.stability import perturbed_stability
-from conclust.weighting.weights import agreement_weights, certainty_weights, validity_weights
+from conclust._lazy import attach
 
-__all__ = [
-    "adaptive_selection",
-    "agreement_weights",
-    "certainty_weights",
-    "cluster_and_select",
-    "coarsen",
-    "convex_hull_selection",
-    "degenerate_partitions",
-    "joint_criterion",
-    "moderate_diversity",
-    "perturbed_stability",
-    "relevance_weights",
-    "resampled_selection",
-    "validity_weights",
-]
+__all__, __getattr__, __dir__ = attach(__name__)

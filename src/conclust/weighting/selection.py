@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from itertools import combinations
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,9 +23,6 @@ from conclust.weighting.similarity import (
     quality_of,
     similarities,
 )
-
-# Resamples that judge a partition: those without it, or all.
-Judges: TypeAlias = Literal["apart", "all"]
 
 
 def joint_criterion(
@@ -169,131 +164,6 @@ def cluster_and_select(
     return candidates[np.sort(np.array(best, dtype=np.int64))]
 
 
-def convex_hull_selection(
-    ensemble: Ensemble | ArrayLike, *, measure: Measure = "nmi", max_share: float = MAX_SHARE
-) -> Ints:
-    """Select the partitions of the pairs that are best in quality and diversity (convex hull).
-
-    Every pair of partitions is a point: its mean quality and its diversity, 1 - similarity. The pairs
-    on the convex hull between the most diverse point and the point of the highest quality are kept,
-    and their partitions selected.
-
-    Parameters
-    ----------
-    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Hard partitions. Their weights are ignored.
-    measure : {"nmi", "ari"}, default="nmi"
-        Similarity of two partitions; quality is the mean similarity with the others.
-    max_share : float, default=0.7
-        Partitions that have more than this share of their objects in one cluster are not selected
-        (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
-
-    Returns
-    -------
-    ndarray of int64
-        Indices of the partitions selected, in increasing order. Their number is a result.
-
-    Raises
-    ------
-    InputError
-        If the labels are malformed.
-    ParameterError
-        If `measure` is not one of these.
-    UnsupportedEnsembleError
-        If the members are soft.
-
-    References
-    ----------
-    X. Z. Fern and W. Lin, "Cluster ensemble selection", Statistical Analysis and Data Mining 1(3),
-    2008.
-
-    Examples
-    --------
-    >>> from conclust.weighting import convex_hull_selection
-    >>> convex_hull_selection([[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]])
-    array([0, 1, 2])
-    """
-    owner = "convex_hull_selection"
-    members, candidates, _ = _candidates(ensemble, max_share, None, owner)
-    S = similarities(members, measure, owner)
-    m = len(S)
-    if m < 3:
-        return candidates
-    quality = quality_of(S)
-    pairs = np.array(list(combinations(range(m), 2)))
-    a, b = pairs.T
-    points = np.column_stack([(quality[a] + quality[b]) / 2, 1.0 - S[a, b]])
-    on: Ints = np.unique(pairs[_upper_right(points.round(12))])
-    return candidates[on]
-
-
-def adaptive_selection(
-    ensemble: Ensemble | ArrayLike,
-    estimator: Any,
-    *,
-    threshold: float = 0.5,
-    measure: Measure = "nmi",
-    max_share: float = MAX_SHARE,
-) -> Ints:
-    """Select by the agreement with a first consensus (Azimi and Fern's adaptive selection).
-
-    Parameters
-    ----------
-    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        Hard partitions.
-    estimator : estimator
-        Estimator of the consensus of all; a clone of it is fitted.
-    threshold : float, default=0.5
-        The ensemble counts as stable if its mean agreement with the consensus is above this; in [0,
-        1].
-    measure : {"nmi", "ari"}, default="nmi"
-        Agreement of two partitions.
-    max_share : float, default=0.7
-        Partitions that have more than this share of their objects in one cluster are not selected
-        (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
-
-    Returns
-    -------
-    ndarray of int64
-        Indices of the partitions selected, in increasing order: all if the ensemble is stable;
-        else the half, rounded up, that agrees least with the consensus. Degenerate ones are never
-        among them, nor in the consensus.
-
-    Raises
-    ------
-    InputError
-        If the labels are malformed.
-    ParameterError
-        If a parameter is out of its range, or `estimator` has no ``fit_predict``.
-    UnsupportedEnsembleError
-        If the members are soft.
-
-    References
-    ----------
-    J. Azimi and X. Fern, "Adaptive cluster ensemble selection", IJCAI 2009.
-
-    Examples
-    --------
-    >>> from conclust import EAC
-    >>> from conclust.weighting import adaptive_selection
-    >>> labels = [[0, 0, 0], [0, 0, 1], [1, 1, 0], [1, 1, 1]]
-    >>> adaptive_selection(labels, EAC(2), threshold=0.6)
-    array([0, 1, 2])
-    >>> adaptive_selection(labels, EAC(2), threshold=0.7)
-    array([0, 2])
-    """
-    owner = "adaptive_selection"
-    check_real(threshold, "threshold", owner, high=1.0)
-    check_option(measure, "measure", owner, Measure)
-    members, candidates, _ = _candidates(ensemble, max_share, None, owner)
-    agreement = _with_consensus(members, members, estimator, measure, owner)
-    m = members.n_partitions
-    if agreement.mean() > threshold:
-        return candidates
-    least = np.argsort(np.round(agreement, 12), kind="stable")[: (m + 1) // 2]
-    return candidates[np.sort(least)]
-
-
 def moderate_diversity(
     ensemble: Ensemble | ArrayLike | Sequence[Ensemble],
     size: int | None = None,
@@ -388,16 +258,14 @@ def resampled_selection(
     *,
     n_resamples: int = 20,
     bootstrap: bool = False,
-    fraction: float | None = None,
-    judges: Judges = "apart",
-    alpha: float = 1.0,
     measure: Measure = "nmi",
     max_share: float = MAX_SHARE,
     random_state: RandomStateLike = None,
 ) -> Ints:
     """Select the partitions that agree with consensus partitions of resampled ensembles.
 
-    After Hong et al. [1]_ with ``bootstrap=True, judges="all"``, after Jia et al. [2]_ with ``judges="all"``.
+    After Hong et al. [1]_ with ``bootstrap=True``, and Jia et al. [2]_; but no partition judges itself: it is compared with
+    the consensus of the resamples without it, where there are any.
 
     Parameters
     ----------
@@ -410,16 +278,7 @@ def resampled_selection(
     n_resamples : int, default=20
         Number of resamples, each with a consensus.
     bootstrap : bool, default=False
-        Whether partitions are drawn with replacement.
-    fraction : float, default=None
-        Share of the partitions drawn for a resample, in (0, 1]; rounded up. None: all
-        with replacement, else half.
-    judges : {"apart", "all"}, default="apart"
-        Whose consensus a partition is compared with. "apart": of the resamples without it, where there
-        are any, so that no partition judges itself. "all": of every resample, as in the papers.
-    alpha : float, default=1.0
-        The weight of this agreement against diversity, in [0, 1]; below 1 the partitions are chosen one
-        after the other as by :func:`joint_criterion`.
+        True: as many partitions are drawn for a resample as there are, with replacement. False: half of them, without.
     measure : {"nmi", "ari"}, default="nmi"
         Agreement of two partitions.
     max_share : float, default=0.7
@@ -445,10 +304,9 @@ def resampled_selection(
 
     Notes
     -----
-    A partition's score is its mean agreement with its judges. Both papers rank partitions by such scores and
-    combine the first ones; they are followed as far as their abstracts describe them. [1]_ also takes diversity
-    into account, which is the purpose of `alpha`. The numbers of resamples and of selected partitions are our
-    choice.
+    A partition's score is its mean agreement. Both papers rank partitions by such scores and
+    combine the first ones; they are followed as far as their abstracts describe them. The numbers of resamples and of
+    selected partitions are our choice.
 
     References
     ----------
@@ -470,14 +328,9 @@ def resampled_selection(
     m = members.n_partitions
     check_int(n_resamples, "n_resamples", owner)
     check_bool(bootstrap, "bootstrap", owner)
-    if fraction is not None:
-        check_real(fraction, "fraction", owner, high=1.0, closed="right")
-    check_option(judges, "judges", owner, Judges)
-    check_real(alpha, "alpha", owner, high=1.0)
     check_option(measure, "measure", owner, Measure)
     generators = spawn_generators(seed_sequence(random_state, owner), n_resamples)
-    share = (1.0 if bootstrap else 0.5) if fraction is None else float(fraction)
-    count = max(1, math.ceil(share * m - 1e-9))
+    count = m if bootstrap else (m + 1) // 2
     agreement = np.empty((n_resamples, m))
     apart = np.empty((n_resamples, m), dtype=np.bool_)
     for row, rng in enumerate(generators):
@@ -485,10 +338,8 @@ def resampled_selection(
         part = members.subset(partitions=np.sort(drawn))
         agreement[row] = _with_consensus(members, part, estimator, measure, owner)
         apart[row] = ~np.isin(np.arange(m), drawn)
-    counted: Bools = apart | ~apart.any(axis=0) | (judges == "all")
+    counted: Bools = apart | ~apart.any(axis=0)
     score = (agreement * counted).sum(axis=0) / counted.sum(axis=0)
-    if alpha < 1.0:
-        return candidates[_jointly(score, similarities(members, measure, owner), size, alpha)]
     best = np.argsort(-np.round(score, 12), kind="stable")[:size]
     return candidates[np.sort(best)]
 
@@ -548,21 +399,3 @@ def _spectral(S: Floats, k: int, seed: int) -> Ints:
         rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-10)
         labels = KMeans(k, n_init=10, random_state=seed).fit_predict(rows)
     return np.asarray(labels, dtype=np.int64)
-
-
-def _upper_right(points: Floats) -> Ints:
-    """Return the points on the hull from the highest (rightmost of these) to the rightmost one."""
-    order = np.lexsort((-points[:, 0], -points[:, 1]))
-    chain: list[int] = []
-    for i in order:  # from the top; keep points to the right of all previous ones if the hull turns the right way
-        while len(chain) >= 2 and _turns_in(points, chain[-2], chain[-1], int(i)):
-            chain.pop()
-        if not chain or points[i, 0] > points[chain[-1], 0]:
-            chain.append(int(i))
-    on = (points[:, None] == points[chain]).all(axis=2).any(axis=1)
-    return np.flatnonzero(on)
-
-
-def _turns_in(points: Floats, a: int, b: int, c: int) -> bool:
-    (ax, ay), (bx, by), (cx, cy) = points[a], points[b], points[c]
-    return cx > bx and bool((bx - ax) * (cy - ay) - (by - ay) * (cx - ax) > 0)

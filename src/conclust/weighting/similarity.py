@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._types import Bools, Floats
 from conclust._validation import check_option, check_real
-from conclust.blocks.store import LabelStore, is_blocked, stored
+from conclust.blocks.numbering import is_blocked
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import UnsupportedEnsembleError
 from conclust.measures.agreement import Measure, partition_similarities
 from conclust.measures.comparison import Average
+
+if TYPE_CHECKING:
+    from conclust.blocks.store import LabelStore
 
 MAX_SHARE = 0.7
 # If more than this share of the partitions is degenerate, most objects really belong together.
@@ -26,7 +31,7 @@ def as_members(ensemble: Ensemble | ArrayLike) -> Ensemble:
     UnsupportedEnsembleError
         If the labels are read in blocks.
     """
-    if isinstance(ensemble, LabelStore):
+    if hasattr(ensemble, "in_blocks"):
         raise UnsupportedEnsembleError(
             "This needs all labels at once: LabelStore(...).ensemble() reads them into memory. For labels in blocks "
             "there are weights by agreement or certainty, and degenerate partitions."
@@ -37,6 +42,8 @@ def as_members(ensemble: Ensemble | ArrayLike) -> Ensemble:
 def as_sums(ensemble: Ensemble | LabelStore | ArrayLike) -> Ensemble:
     """Return the ensemble, or for labels in blocks an object with all sums over objects."""
     if is_blocked(ensemble):
+        from conclust.blocks.store import stored
+
         return as_ensemble(stored(ensemble, "unobserved").opened())
     return as_ensemble(ensemble)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +16,6 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse
-from conclust.blocks.store import LabelStore
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived, labels_of
 from conclust.exceptions import InputError
@@ -23,6 +23,9 @@ from conclust.measures.agreement import Measure
 from conclust.measures.comparison import Average
 from conclust.similarity import cluster_certainty
 from conclust.weighting.similarity import as_members, as_sums, quality_of, similarities
+
+if TYPE_CHECKING:
+    from conclust.blocks.store import LabelStore
 
 _INDICES = ("silhouette", "calinski_harabasz", "davies_bouldin")
 

@@ -59,7 +59,6 @@ BY_LIFETIME = {
     "EAC, single": EAC(linkage="single"),
     "EAC, ward": EAC(linkage="ward"),
     "EAC, pairs": EAC(pairs=20, random_state=0),
-    "EAC, profile": EAC(metric="profile"),
     "ECCMS": ECCMS(),
     "ECPCS": ECPCS(consensus="hierarchical"),
     "LCE": LCE(similarity="srs", consensus="hierarchical"),

@@ -1,17 +1,14 @@
 """The partitioners of graphs: against brute force, on hard cases, and against other packages."""
 
-import sys
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from tests.cases import E1, planted, random_graph
+from tests.cases import random_graph
 from tests.naive import graph as naive
 
-from conclust import CSPA, HGPA, Ensemble
+from conclust import Ensemble
 from conclust._kernels import PartRefiner
 from conclust.consensus.graph import partition_graph
-from conclust.consensus.graph.engines import whole_weights
 from conclust.consensus.graph.partition import (
     Hypergraph,
     part_capacity,
@@ -19,7 +16,6 @@ from conclust.consensus.graph.partition import (
 )
 from conclust.exceptions import (
     InputError,
-    MissingExtraError,
     ParameterError,
 )
 
@@ -120,39 +116,28 @@ def test_heavy_vertices_are_kept_whole():
 # -- hard cases of graph partitioning
 
 
-@pytest.mark.parametrize("method", ["internal", "spectral", "metis"])
+@pytest.mark.parametrize("method", ["internal", "spectral"])
 def test_more_parts_than_vertices_are_refused(method):
     with pytest.raises(ParameterError, match=r"'k' parameter of partition_graph .*\[1, 3\]. Got 4"):
         partition_graph(np.ones((3, 3)), 4, method=method)
 
 
-@pytest.mark.parametrize("method", ["internal", "metis"])
-def test_isolated_vertices_have_a_part(method):
-    if method == "metis":
-        pytest.importorskip("pymetis")
+def test_isolated_vertices_have_a_part():
     W = np.zeros((8, 8))
     W[:3, :3] = W[3:6, 3:6] = 1
-    actual = partition_graph(W, 2, method=method, random_state=0)
+    actual = partition_graph(W, 2, random_state=0)
     assert actual.cut == 0
     assert np.bincount(actual.labels).max() <= actual.capacity == 5
-    empty = partition_graph(np.zeros((6, 6)), 3, method=method, random_state=0)
+    empty = partition_graph(np.zeros((6, 6)), 3, random_state=0)
     assert np.bincount(empty.labels, minlength=3).min() > 0
 
 
-@pytest.mark.parametrize("method", ["internal", "metis"])
-def test_float_weights_are_used_exactly(method):
-    if method == "metis":
-        pytest.importorskip("pymetis")
+def test_float_weights_are_used_exactly():
     W = np.full((6, 6), 1e-7)
     W[:3, :3] = W[3:, 3:] = 3.3e-5
-    actual = partition_graph(W, 2, method=method, random_state=0)
+    actual = partition_graph(W, 2, random_state=0)
     np.testing.assert_array_equal(actual.labels, [0, 0, 0, 1, 1, 1])
     assert actual.cut == pytest.approx(9e-7)
-
-
-def test_integer_weights_are_kept_and_small_weights_stay_positive():
-    np.testing.assert_array_equal(whole_weights(np.array([0.0, 3.0, 7.0])), [0, 3, 7])
-    np.testing.assert_array_equal(whole_weights(np.array([0.0, 1e-9, 0.5])), [0, 1, 10_000])
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -181,10 +166,8 @@ def test_the_input_graph_is_not_modified():
     assert W[0, 0] == D[0, 0] == 5
 
 
-@pytest.mark.parametrize("method", ["internal", "spectral", "metis"])
+@pytest.mark.parametrize("method", ["internal", "spectral"])
 def test_only_the_seed_of_the_call_matters(method):
-    if method == "metis":
-        pytest.importorskip("pymetis")
     W = random_graph(np.random.default_rng(2), 60, 0.2)
     np.random.seed(3)  # noqa: NPY002  (the process-wide generator is what this is about)
     state = np.random.get_state()[1].copy()  # noqa: NPY002
@@ -193,64 +176,3 @@ def test_only_the_seed_of_the_call_matters(method):
     b = partition_graph(W, 4, method=method, random_state=7)
     np.testing.assert_array_equal(a.labels, b.labels)
     np.testing.assert_array_equal(np.random.get_state()[1], state)  # noqa: NPY002
-
-
-# -- partitioners of other packages
-
-
-def test_metis_cuts_no_more_than_the_filled_spectral_start():
-    pytest.importorskip("pymetis")
-    for seed in range(5):
-        W = random_graph(np.random.default_rng(seed), 80, 0.1)
-        actual = partition_graph(W, 5, method="metis", random_state=0)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("conclust.consensus.graph.partition._MAX_PASSES", 0)
-            patch.setattr("conclust.consensus.graph.partition._ROOMS", ())
-            start = partition_graph(W, 5, n_init=1, random_state=0)
-        assert actual.cut <= start.cut + 1e-9
-        assert np.bincount(actual.labels, minlength=5).min() > 0
-
-
-def test_metis_keeps_the_lowest_cut_of_several_seeds(monkeypatch):
-    # By default it bisects for few parts, and a single run can end anywhere.
-    pymetis = pytest.importorskip("pymetis")
-    given, cuts = [], []
-    original = pymetis.part_graph
-
-    def part_graph(*arguments, **named):
-        cut, labels = original(*arguments, **named)
-        given.append(named)
-        cuts.append(cut)
-        return cut, labels
-
-    monkeypatch.setattr(pymetis, "part_graph", part_graph)
-    W = random_graph(np.random.default_rng(4), 1000, 0.02)
-    actual = partition_graph(W, 4, method="metis", n_init=6, random_state=0)
-    assert len({named["options"].seed for named in given}) == len(given) == 6
-    assert not any(named["recursive"] for named in given)
-    assert actual.cut <= min(cuts)
-    assert len(set(cuts)) > 1
-
-
-def test_mtkahypar_finds_planted_clusters():
-    pytest.importorskip("mtkahypar")
-    labels, truth = planted(flip=0.0)
-    models = [HGPA(3, partitioner="mtkahypar", n_init=2, random_state=0).fit(labels) for _ in "ab"]
-    np.testing.assert_array_equal(models[0].labels_, truth)
-    noisy, _ = planted(flip=0.2)
-    models = [HGPA(3, partitioner="mtkahypar", n_init=2, random_state=0).fit(noisy) for _ in "ab"]
-    np.testing.assert_array_equal(models[0].labels_, models[1].labels_)
-    assert models[0].objective_ == naive.connectivity(noisy, models[0].labels_)
-
-
-@pytest.mark.parametrize(
-    ("package", "extra", "model"),
-    [
-        ("pymetis", "graph", CSPA(2, partitioner="metis")),
-        ("mtkahypar", "hypergraph", HGPA(2, partitioner="mtkahypar")),
-    ],
-)
-def test_absent_packages_are_named_with_their_extra(monkeypatch, package, extra, model):
-    monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtraError, match=rf"pip install '{package}>=.* extra '{extra}'"):
-        model.fit(E1)

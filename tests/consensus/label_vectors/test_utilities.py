@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.cases import E1, E2, planted
+from tests.cases import E2, planted
 from tests.naive.partitions import all_partitions
 from tests.naive.qmi import blocks
 from tests.naive.utilities import PHI, cut_loss, utility
 
 from conclust import KCC, QMI, SEC, Ensemble, InformationTheoreticKMeans
 from conclust.consensus.label_rows import RowLoss, RowMoves
-from conclust.exceptions import ParameterError
 
 UTILITIES = sorted(PHI)
 LOSSES = {
@@ -220,20 +219,3 @@ def divergence(name, x, m):
         return -np.log2(label + 1e-10)
     p = 2 if name == "U_cos" else 5
     return 1 - (label / (m**p).sum() ** (1 / p)) ** (p - 1)
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"utility": "U_x"},
-        {"utility": None},
-        {"p": 1.0},
-        {"p": 17},
-        {"normalized": 1},
-        {"n_init": 0},
-    ],
-)
-def test_invalid_parameters_are_refused(parameters):
-    (name,) = parameters
-    with pytest.raises(ParameterError, match=f"{name!r} parameter of KCC"):
-        KCC(**{"n_clusters": 2} | parameters).fit(E1)

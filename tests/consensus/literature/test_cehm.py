@@ -10,7 +10,7 @@ from tests.naive.linkage import random_labels
 
 from conclust import CEHM, Ensemble
 from conclust.consensus.literature.cehm import medoids
-from conclust.similarity import cluster_certainty, cluster_jaccard
+from conclust.similarity import cluster_jaccard
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -51,15 +51,12 @@ def test_clusters_without_weight_are_not_medoids():
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("theta", [None, 0.4])
-def test_labels_match_the_naive_twin(seed, theta):
+def test_labels_match_the_naive_twin(seed):
     labels, _ = planted(n=60, m=9, k=3, flip=0.2, seed=seed)
     labels = np.repeat(labels, 1 + np.arange(60) % 2, axis=0)
     e = Ensemble(labels)
-    model = CEHM(3, theta=theta).fit(e)
+    model = CEHM(3).fit(e)
     weights = np.full(int(e.offsets[-1]), 1 / 9)
-    if theta is not None:
-        weights = weights * cluster_certainty(e, theta)
     expected = naive.held(naive.clusters_of(e.labels), model.medoids_, len(labels), weights)
     assert adjusted_rand_score(model.labels_, expected) == 1.0
 
@@ -74,6 +71,6 @@ def test_medoids_with_all_their_objects_have_seeds():
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_prediction_repeats_the_fit(missing):
     labels, _ = planted(n=90, m=10, k=4, flip=0.15, missing=missing)
-    model = CEHM(4, theta=0.4).fit(labels)
+    model = CEHM(4).fit(labels)
     np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-12)
     np.testing.assert_array_equal(model.predict(labels), model.labels_)

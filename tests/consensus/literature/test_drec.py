@@ -9,11 +9,10 @@ from conclust import Ensemble
 from conclust.consensus.literature.drec import _features, representation_affinity
 
 
-def affinity(labels, penalty, *, weights=None, weighted=False):
+def affinity(labels, penalty, *, weights=None):
     """That of all objects, by distinct rows."""
     start = Ensemble(labels, weights=weights).distinct_rows(noise="apart")
-    masses = start.masses if weighted else np.ones(len(start))
-    actual = representation_affinity(_features(start.ensemble), penalty, masses)
+    actual = representation_affinity(_features(start.ensemble), penalty)
     return actual[np.ix_(start.inverse, start.inverse)]
 
 
@@ -47,16 +46,3 @@ def test_missing_noise_and_weights_match_the_naive_twin():
     X = indicator(labels, weights)[start.first]
     actual = affinity(labels, 3.0, weights=weights)[np.ix_(start.first, start.first)]
     np.testing.assert_allclose(actual, dense_representation(X, 3.0), atol=1e-7)
-
-
-def test_weighted_rows_stand_for_objects():
-    labels = np.unique(random_labels(np.random.default_rng(3), 12, 4), axis=0)
-    times = np.random.default_rng(4).integers(1, 5, len(labels))
-    many = np.repeat(labels, times, axis=0)
-    twin = dense_representation(indicator(many), 0.5)
-    np.testing.assert_allclose(affinity(many, 0.5, weighted=True), twin, atol=1e-7)
-    # As published every row counts once.
-    place = np.repeat(np.arange(len(labels)), times)
-    once = affinity(labels, 0.5)[np.ix_(place, place)]
-    np.testing.assert_allclose(affinity(many, 0.5), once, atol=1e-9)
-    assert np.abs(once - twin).max() > 1e-3

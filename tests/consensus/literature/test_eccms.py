@@ -11,7 +11,6 @@ from tests.naive.linkage import between, evidence, random_labels, replay
 from tests.naive.refinement import residual, self_enhanced
 
 from conclust import ECCMS, LWEA, Ensemble
-from conclust.consensus.literature import smoothing
 from conclust.consensus.literature.confident import confident_graph
 from conclust.consensus.literature.smoothing import smoothed
 from conclust.exceptions import EvidenceWarning
@@ -127,28 +126,3 @@ def test_the_tree_matches_greedy_merging_of_smoothed_pairs(linkage):
     D[~apart(labels)] = 0.0
     model = ECCMS(3, alpha=0.6, linkage=linkage).fit(labels)
     replay(model.linkage_matrix_, lambda X, Y: between(D, X, Y, linkage), 3e-6)
-
-
-# -- large components, by sparse factors
-
-
-@pytest.fixture
-def by_factors(monkeypatch):
-    """Solve all components by sparse factors, even small and dense ones."""
-    monkeypatch.setattr(smoothing, "_LARGE", 2)
-    monkeypatch.setattr(smoothing, "_FEW_ENTRIES", 0)
-
-
-@pytest.mark.parametrize("alpha", [0.5, 0.7])
-@pytest.mark.parametrize("penalty", [0.05, 0.4, 5.0])
-@pytest.mark.parametrize("n", [16, 33, 70])
-def test_factors_solve_the_equations(by_factors, alpha, penalty, n):
-    labels = random_labels(np.random.default_rng(n), n, 6)
-    labels[5] = labels[6] = labels[7]
-    A, H = on_paper(labels, alpha)
-    C = of_objects(labels, alpha, penalty)
-    assert np.abs(residual(C, A, H, penalty)[apart(labels)]).max() < 1e-7
-    joined = (H > 0) & apart(labels)
-    assert joined.any() or n == 16
-    np.testing.assert_allclose(C[joined], A[joined], atol=1e-12)
-    np.testing.assert_array_equal(C, C.T)

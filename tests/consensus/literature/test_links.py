@@ -234,7 +234,7 @@ def test_a_cluster_of_weight_2_counts_as_two_of_weight_1(seed):
     times = np.repeat(np.arange(8), weights)
 
     def cut(R, weights):
-        return _normalized_cut(R, weights, 2, np.random.SeedSequence(0), 20)
+        return _normalized_cut(R, weights, 2, np.random.SeedSequence(0))
 
     repeated = cut(R[np.ix_(times, times)], np.ones(len(times)))
     actual = cut(R, weights.astype(float))

@@ -12,7 +12,12 @@ from tests.naive.resemblance import kernel, resemblance
 from conclust import Ensemble, KernelWeightedPartition
 from conclust._kernels import ResemblanceSearch
 from conclust.consensus.median import kernel_weighted
-from conclust.consensus.median.resemblance import Tables, log_joined, log_norms, log_resemblances
+from conclust.consensus.median.kernel_weighted import (
+    Tables,
+    log_joined,
+    log_norms,
+    log_resemblances,
+)
 from conclust.exceptions import InputError
 from conclust.weighting import relevance_weights
 

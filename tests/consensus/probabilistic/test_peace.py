@@ -146,10 +146,8 @@ def test_a_spectral_start_is_one_run():
     assert model.converged_
 
 
-@pytest.mark.parametrize(
-    "parameters", [{"solver": "factored"}, {"init": "kmeans"}, {"init": np.ones((3, 3))}]
-)
-def test_invalid_starts_and_solvers_are_refused(parameters):
+@pytest.mark.parametrize("parameters", [{"init": "kmeans"}, {"init": np.ones((3, 3))}])
+def test_invalid_starts_are_refused(parameters):
     (name,) = parameters
     with pytest.raises(ParameterError, match=f"{name!r}"):
         PEACE(3, **parameters).fit(noisy())

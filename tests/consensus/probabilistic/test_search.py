@@ -9,7 +9,6 @@ from conclust import PCC, Ensemble
 from conclust._random import seed_sequence
 from conclust.consensus.probabilistic import descent
 from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
-from conclust.consensus.probabilistic.search import tries
 from conclust.consensus.probabilistic.solvers import SOLVERS, pairwise
 from conclust.divergences import kl
 from conclust.evidence import evidence
@@ -32,8 +31,7 @@ def spent(monkeypatch):
         counted.append(actual.spent)
         return actual
 
-    for module in (pairwise, tries):
-        monkeypatch.setattr(module, "solved_from", descend)
+    monkeypatch.setattr(pairwise, "solved_from", descend)
     return counted
 
 
@@ -59,12 +57,12 @@ def test_counted_work_does_not_depend_on_threads():
 @pytest.mark.parametrize("k", [20, 60])
 def test_a_bound_far_too_high_costs_at_most_the_budget_of_the_search(spent, k):
     PCC(k, random_state=0).fit(noisy(60, m=60))
-    assert sum(spent) <= 1.5 * tries.BUDGET + 2 * spent[0]
+    assert sum(spent) <= 1.5 * pairwise.BUDGET + 2 * spent[0]
 
 
 def test_a_larger_problem_is_not_several_times_cheaper(monkeypatch, spent):
     # Reduces the sizes at which the strategy changes.
-    monkeypatch.setattr(tries, "BUDGET", 20_000_000)
+    monkeypatch.setattr(pairwise, "BUDGET", 20_000_000)
     monkeypatch.setattr(pairwise, "PART", 150)
     labels = noisy(700, k=6)
     work = []
@@ -94,13 +92,13 @@ def test_holding_keeps_one_empty_cluster():
     Y[:, 1] = 0.5
     Y[:, 4] = 0.4999
     Y[:, 6] = 0.0001
-    kept = tries.holding(Y)
+    kept = pairwise.holding(Y)
     assert kept.shape == (6, 3)
     np.testing.assert_allclose(kept.sum(axis=1), 1)
     np.testing.assert_allclose(kept[:, 2], 0)
-    assert tries.holding(kept[:, :2]).shape == (6, 2)
+    assert pairwise.holding(kept[:, :2]).shape == (6, 2)
     one = np.full((1, 400), 1 / 400)
-    assert tries.holding(one).shape == (1, 400)
+    assert pairwise.holding(one).shape == (1, 400)
 
 
 def test_solutions_are_padded_to_the_bound_and_stationary():

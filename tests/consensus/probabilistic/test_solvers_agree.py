@@ -9,8 +9,8 @@ from tests.cases import planted
 from conclust import PCC, Ensemble, EnsembleGenerator
 from conclust.consensus.probabilistic import descent
 from conclust.consensus.probabilistic.problem import Stopping
-from conclust.consensus.probabilistic.search import starts, tries
-from conclust.consensus.probabilistic.solvers import greedy
+from conclust.consensus.probabilistic.search import starts
+from conclust.consensus.probabilistic.solvers import greedy, pairwise
 from conclust.divergences import Divergence, kl, l2, power
 from conclust.evidence import DenseEvidence, evidence, sample_pairs
 from conclust.exceptions import EvidenceWarning
@@ -114,7 +114,7 @@ def test_solutions_exact_up_to_rounding_are_not_escaped(monkeypatch, seed):
         tried.append(best.objective)
         return best
 
-    monkeypatch.setattr(tries, "escape", escape)
+    monkeypatch.setattr(pairwise, "escape", escape)
     model = PCC(k + 1, random_state=seed).fit(labels)
     assert model.objective_ == pytest.approx(0.0, abs=1e-6)
     assert all(f > 1e-10 * labels.shape[1] * len(truth) for f in tried)

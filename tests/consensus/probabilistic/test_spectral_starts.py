@@ -11,7 +11,7 @@ from conclust import PCC, Ensemble
 from conclust._random import seed_sequence
 from conclust.consensus.probabilistic.search import starts
 from conclust.evidence import evidence
-from conclust.generation.kinds import mixed
+from conclust.generation.kinds import grid as mixed
 
 
 def planted(n=260, m=12, k=4):

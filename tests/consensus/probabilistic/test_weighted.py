@@ -1,6 +1,5 @@
 """WeightedPCC: the two propositions, distances by definition, the limits, random partitions."""
 
-import itertools
 import warnings
 
 import numpy as np
@@ -10,9 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 from tests.naive import weighted as naive
 
 from conclust import PCC, Ensemble, WeightedPCC
-from conclust.consensus.probabilistic.distances import AllPairs, PairPattern
+from conclust.consensus.probabilistic.distances import AllPairs
 from conclust.consensus.probabilistic.weighted import capped_weights, ridge_weights
-from conclust.evidence import sample_pairs
 from conclust.exceptions import EvidenceWarning, ParameterError
 
 BOTH = pytest.mark.parametrize("regularization", ["simplex", "l2"])
@@ -267,7 +265,6 @@ def test_partitions_without_weight_do_not_affect_new_objects():
         ({"rho": np.nan}, r"'rho' .* Got nan instead"),
         ({"rho": True}, r"'rho' .* Got True instead"),
         ({"rho": "auto"}, r"'rho' .* Got 'auto' instead"),
-        ({"lam": 0}, r"'lam' parameter of WeightedPCC must be a float in the range \(0, inf\)"),
     ],
 )
 def test_invalid_parameters_are_refused(parameters, sentence):
@@ -281,83 +278,6 @@ def test_the_smallest_rho_survives_rounding():
         for rho in (1 / m, 1 / m - 1e-17, (0.7 * m) ** -1 * 0.7):
             weights = WeightedPCC(3, rho=rho, random_state=0).fit(labels).weights_
             np.testing.assert_allclose(weights, 1 / m)
-
-
-# -- distances corrected for chance
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(2))
-def test_the_expected_distance_is_the_mean_over_all_permutations(seed):
-    rng = np.random.default_rng(seed)
-    labels = rng.integers(0, 3, (7, 4))
-    labels[rng.random((7, 4)) < 0.2] = -2
-    if seed % 2:
-        labels[rng.random((7, 4)) < 0.25] = -1
-    labels[:2] = np.maximum(labels[:2], 0)
-    Y = rng.dirichlet(np.ones(3), 7)
-    expected = [naive.expected_distance(column, Y) for column in labels.T]
-    actual = AllPairs(Ensemble(labels), 3, 1).expected(Y)
-    np.testing.assert_allclose(actual, expected, rtol=1e-12)
-
-
-def test_the_expected_distance_of_soft_members_matches_its_definition():
-    rng = np.random.default_rng(0)
-    members = [rng.dirichlet(np.ones(k), 6) for k in (2, 3)]
-    Y = rng.dirichlet(np.ones(3), 6)
-    expected = [
-        np.mean([naive.soft_distance(P[list(o)], Y) for o in itertools.permutations(range(6))])
-        for P in members
-    ]
-    actual = AllPairs(Ensemble.from_memberships(members), 3, 1).expected(Y)
-    np.testing.assert_allclose(actual, expected, rtol=1e-12)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_the_expected_distance_over_some_pairs_matches_its_definition(missing):
-    labels, _ = noisy(n=30)
-    labels = with_missing(labels, missing) if missing else labels
-    ensemble = Ensemble(labels)
-    pairs = sample_pairs(ensemble, 4, random_state=0)
-    pattern = np.zeros((30, 30), bool)
-    pattern[np.repeat(np.arange(30), np.diff(pairs.indptr)), pairs.indices] = True
-    Y = np.random.default_rng(0).dirichlet(np.ones(3), 30)
-    expected = [naive.expected_distance(column, Y, pattern) for column in ensemble.labels.T]
-    actual = PairPattern(ensemble, pairs, 1).expected(Y)
-    np.testing.assert_allclose(actual, expected, rtol=1e-12)
-
-
-@BOTH
-@pytest.mark.parametrize("pairs", [None, 10])
-def test_the_corrected_fit_matches_its_definition(regularization, pairs):
-    labels, _ = noisy()
-    model = WeightedPCC(
-        3, regularization=regularization, distance="corrected", pairs=pairs, random_state=0
-    ).fit(labels)
-    assert (np.diff(model.trace_) <= 1e-12).all()
-    if pairs is None:
-        ratio = [naive.distance(column, model.membership_) for column in labels.T] / AllPairs(
-            Ensemble(labels), 3, 1
-        ).expected(model.membership_)
-        np.testing.assert_allclose(model.distances_, ratio, rtol=1e-9)
-        penalty = 0.25 * np.sum(model.weights_**2) if regularization == "l2" else 0.0
-        assert model.objective_ == pytest.approx(model.weights_ @ ratio + penalty, rel=1e-9)
-    np.testing.assert_array_equal(model.predict(labels), model.labels_)
-    # Chance is 1 for any sizes of the clusters.
-    assert (model.distances_[16:] > 0.9).all()
-    assert (model.distances_[:16] < 0.8).all()
-
-
-def test_a_constant_partition_is_at_the_chance_level():
-    labels, _ = noisy()
-    labels[:, -1] = 0
-    model = WeightedPCC(3, distance="corrected", random_state=0)
-    model.fit(Ensemble(labels))
-    assert model.distances_[-1] == pytest.approx(1.0)
-    constant = WeightedPCC(2, distance="corrected", random_state=0).fit([[0, 0], [0, 0], [0, 0]])
-    assert constant.labels_.tolist() == [0, 0, 0]
-    # The distance is 0 and so is its expectation.
-    assert constant.distances_.tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])

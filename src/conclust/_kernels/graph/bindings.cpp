@@ -1,8 +1,6 @@
 #include "graph/partition.h"
 
 #include "base/bindings.h"
-#include "graph/smoothing.h"
-#include "graph/walks.h"
 
 using conclust::Parts;
 
@@ -33,89 +31,9 @@ void count_ties(Matrix<const W> matrix, Vector<const std::int64_t> labels, Matri
     conclust::count_ties(span_of(matrix), span_of(labels), ties.shape(1), span_of(ties));
 }
 
-struct BoundLines {
-    Vector<const std::int64_t> starts;
-    Vector<const std::int32_t> others;
-    Vector<const double> values;
-
-    conclust::SparseLines lines() const { return {span_of(starts), span_of(others), span_of(values)}; }
-};
-
-// Keeps the data that the solver reads alive.
-struct BoundSylvester {
-    BoundLines H, L;
-    Vector<const double> inverse_pivots;
-    Vector<const std::int64_t> fixed_starts;
-    Vector<const std::int32_t> fixed_columns;
-    conclust::MaskedSylvester solver;
-};
-
-void bind_smoothing(nb::module_& m) {
-    nb::class_<BoundLines>(m, "SparseLines")
-        .def("__init__",
-             [](BoundLines* self, Vector<const std::int64_t> starts, Vector<const std::int32_t> others,
-                Vector<const double> values) { new (self) BoundLines{starts, others, values}; },
-             nb::arg("starts").noconvert(), nb::arg("others").noconvert(),
-             nb::arg("values").noconvert());
-    nb::class_<BoundSylvester>(m, "MaskedSylvester")
-        .def("__init__",
-             [](BoundSylvester* self, const BoundLines& H, const BoundLines& L,
-                Vector<const double> inverse_pivots, Vector<const std::int64_t> fixed_starts,
-                Vector<const std::int32_t> fixed_columns, Vector<const double> root,
-                Matrix<const double> X, Matrix<const double> residual) {
-        new (self) BoundSylvester{H,
-                                  L,
-                                  inverse_pivots,
-                                  fixed_starts,
-                                  fixed_columns,
-                                  {H.lines(),
-                                   L.lines(),
-                                   span_of(inverse_pivots),
-                                   {span_of(fixed_starts), span_of(fixed_columns), {}},
-                                   span_of(root),
-                                   span_of(X),
-                                   span_of(residual)}};
-    },
-             nb::arg("H"), nb::arg("L"), nb::arg("inverse_pivots").noconvert(),
-             nb::arg("fixed_starts").noconvert(), nb::arg("fixed_columns").noconvert(),
-             nb::arg("root").noconvert(), nb::arg("X").noconvert(), nb::arg("residual").noconvert())
-        .def("step", [](BoundSylvester& self) {
-        const WithoutGil release;
-        return self.solver.step();
-    }).def("read", [](const BoundSylvester& self, Matrix<double> X) {
-        const WithoutGil release;
-        self.solver.read(span_of(X));
-    }, nb::arg("X").noconvert());
-}
-
-void bind_walks(nb::module_& m) {
-    m.def("walk_step",
-          [](Vector<const std::int64_t> starts, Vector<const std::int32_t> columns,
-             Vector<const double> chances, Matrix<const double> x, Matrix<double> y, int n_threads) {
-        const WithoutGil release;
-        conclust::walk_step({span_of(starts), span_of(columns), span_of(chances)}, span_of(x),
-                            x.shape(1), span_of(y), n_threads);
-    },
-          nb::arg("starts").noconvert(), nb::arg("columns").noconvert(), nb::arg("chances").noconvert(),
-          nb::arg("x").noconvert(), nb::arg("y").noconvert(), nb::arg("n_threads"));
-    m.def("walk_gram",
-          [](Vector<const std::int64_t> starts, Vector<const std::int32_t> columns,
-             Vector<const double> chances, std::size_t times, Matrix<double> M, Matrix<double> between,
-             int n_threads) {
-        const WithoutGil release;
-        conclust::walk_gram({span_of(starts), span_of(columns), span_of(chances)}, times, span_of(M),
-                            span_of(between), n_threads);
-    },
-          nb::arg("starts").noconvert(), nb::arg("columns").noconvert(), nb::arg("chances").noconvert(),
-          nb::arg("times"), nb::arg("M").noconvert(), nb::arg("between").noconvert(),
-          nb::arg("n_threads"));
-}
-
 }  // namespace
 
 void bind_graph(nb::module_& m) {
-    bind_smoothing(m);
-    bind_walks(m);
     nb::class_<PartRefiner>(m, "PartRefiner")
         .def("__init__",
              [](PartRefiner* self, Vector<const double> vertex_weights, std::size_t k, double capacity,

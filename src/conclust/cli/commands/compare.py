@@ -29,7 +29,6 @@ _MEASURES = (
     ("F1 B3", "bcubed_f1", "B-cubed: object by object"),
     ("F1 class", "class_f1", "each cluster of A against the best of B"),
     ("purity", "purity", "share of objects in their B cluster's most frequent A cluster"),
-    ("V", "v_measure", "V-measure: shared information over the arithmetic mean"),
     ("VI", "variation_of_information", "bits lost and gained: 0 equal"),
 )
 

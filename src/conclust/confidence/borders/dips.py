@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +11,6 @@ from numpy.typing import ArrayLike
 from conclust._arrays.containers import plain_array
 from conclust._kernels import dips_of_sorted
 from conclust._types import Floats, Ints
-from conclust.confidence.borders.dip_table import QUANTILES, SHARES
 from conclust.exceptions import InputError
 
 _ROUNDED = 1e-5  # precision of the numbers in the table
@@ -111,5 +111,8 @@ def dip_p_value(value: float, n: int) -> float:
 @cache
 def _table() -> tuple[Floats, Ints, Floats]:
     """Return the logarithms of the shares, the sizes, and for each size sqrt(n) times the dips."""
-    sizes = np.array(sorted(QUANTILES))
-    return np.log(SHARES), sizes, np.array([QUANTILES[int(n)] for n in sizes])
+    text = Path(__file__).with_name("dip_table.txt").read_text("utf-8")
+    (_, shares), *curves = [line.split(":") for line in text.splitlines()]
+    sizes = np.array([int(n) for n, _ in curves])
+    table = np.array([[float(value) for value in curve.split()] for _, curve in curves])
+    return np.log([float(share) for share in shares.split()]), sizes, table

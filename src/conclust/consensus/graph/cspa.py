@@ -46,10 +46,9 @@ class CSPA(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of parts, K. Required: ``fit`` refuses None.
-    partitioner : {"internal", "spectral", "metis"}, default="internal"
+    partitioner : {"internal", "spectral"}, default="internal"
         "internal": spectral start, capacities, Fiduccia-Mattheyses refinement. "spectral": the
-        spectral start alone, without balance. "metis": METIS, as published (extra ``graph``:
-        ``pip install pymetis``).
+        spectral start alone, without balance.
     balance : float, default=0.05
         Tolerated excess of objects in a part over the mean, as a share of the mean. The model assumes clusters of
         about equal size: if that is wrong, large clusters are split and small ones joined; then raise `balance` or

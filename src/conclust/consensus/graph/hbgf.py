@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,15 +11,16 @@ import scipy.sparse as sp
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.blocks.finishing import Answer
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
-from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
+
+if TYPE_CHECKING:
+    from conclust.blocks.finishing import Answer
+    from conclust.blocks.labels import LabelBlocks
 
 
 @dataclass(eq=False, repr=False)
@@ -36,13 +38,12 @@ class HBGF(ConsensusClusterer):
     n_clusters : int, default=None
         Number of parts, K. Fewer clusters are found if objects cannot be distinguished.
         Required: ``fit`` refuses None.
-    partitioner : {"spectral", "internal", "metis"}, default="spectral"
+    partitioner : {"spectral", "internal"}, default="spectral"
         "spectral": eigenvectors of the graph and k-means on them, without balance. "internal": spectral
         start, then parts of equal numbers of objects (up to `balance`) refined by Fiduccia-Mattheyses.
-        "metis": METIS, as published (extra ``graph``: ``pip install pymetis``).
     joint : bool, default=True
         Spectral only. True: k-means on objects and clusters, as published. False: on the objects
-        only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [3]_, :class:`conclust.USENC`.
+        only, scaled as in the transfer cut [2]_: that is the consensus of U-SENC [3]_.
     balance : float, default=0.05
         Tolerated excess of objects in a part over the mean, as a share of the mean; unused by the spectral cut. That
         clusters have about equal sizes is an assumption of the model: if it is wrong, the balanced
@@ -151,6 +152,8 @@ class HBGF(ConsensusClusterer):
         return labels
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
+
         if self.partitioner != "spectral":
             advice = (
                 "The balanced partitioners need all labels at once: LabelStore(...).ensemble()."

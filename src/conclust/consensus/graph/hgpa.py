@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Literal, TypeAlias
 
 import scipy.sparse as sp
 
@@ -15,8 +14,6 @@ from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
 from conclust.trees.agglomeration import starting_clusters
-
-Partitioner: TypeAlias = Literal["internal", "mtkahypar"]
 
 
 @dataclass(eq=False, repr=False)
@@ -35,15 +32,11 @@ class HGPA(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of parts, K. Required: ``fit`` refuses None.
-    partitioner : {"internal", "mtkahypar"}, default="internal"
-        "internal": spectral and random starts, capacities, Fiduccia-Mattheyses refinement. "mtkahypar": the
-        deterministic preset of Mt-KaHyPar (extra ``hypergraph``: ``pip install mtkahypar``); its seed and its one
-        thread are process-wide.
     balance : float, default=0.05
         Tolerated excess of objects in a part over the mean, as a share of the mean. That clusters are about equally large is
         an assumption of the model: if it is wrong, large clusters are split and small ones joined.
     n_init : int, default=10
-        Number of starts; the lowest connectivity is kept.
+        Number of starts, spectral and random, refined by Fiduccia-Mattheyses; the lowest connectivity is kept.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -100,7 +93,6 @@ class HGPA(ConsensusClusterer):
 
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
-    partitioner: Partitioner = "internal"
     balance: float = 0.05
     n_init: int = 10
     missing: Missing = "unobserved"
@@ -122,7 +114,6 @@ class HGPA(ConsensusClusterer):
             ),
             min(self.n_clusters, len(same)),
             balance=self.balance,
-            method=self.partitioner,
             n_init=self.n_init,
             random_state=self.random_state,
         )

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._types import Bools, Floats, Ints
-from conclust.blocks.finishing import Answer
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
-from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
 from conclust.spectra.bipartite import edges_of
+
+if TYPE_CHECKING:
+    from conclust.blocks.finishing import Answer
+    from conclust.blocks.labels import LabelBlocks
 
 
 @dataclass(eq=False, repr=False)
@@ -135,6 +136,8 @@ class LWGP(ConsensusClusterer):
         return labels
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
+
         self.certainty_ = cluster_certainty(labels, self.theta, normalized=self.normalized)
         weights = labels.column_weights * self.certainty_
         answer, self.singular_values_, self.objective_ = transfer_cut_blocks(

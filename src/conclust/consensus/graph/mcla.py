@@ -45,10 +45,9 @@ class MCLA(PlacingClusterer):
         Number of meta-clusters, K. Fewer clusters are found if a meta-cluster is the strongest
         association of no object, or if all partitions together have fewer clusters.
         Required: ``fit`` refuses None.
-    partitioner : {"internal", "spectral", "metis"}, default="internal"
+    partitioner : {"internal", "spectral"}, default="internal"
         "internal": spectral start, capacities, Fiduccia-Mattheyses refinement. "spectral": the
-        spectral start alone, without balance. "metis": METIS, as published (extra ``graph``:
-        ``pip install pymetis``).
+        spectral start alone, without balance.
     balance : float, default=0.05
         Tolerated excess weight of a meta-cluster over the mean, as a share of the mean.
     cluster_weight : {"unit", "size"}, default="unit"

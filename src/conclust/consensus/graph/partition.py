@@ -12,16 +12,15 @@ from numpy.typing import ArrayLike
 
 from conclust._kernels import PartRefiner, count_ties, fill_parts
 from conclust._progress import stage, tracked
-from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds, spawn_sequences
+from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_option, check_real
-from conclust.consensus.graph.engines import metis_parts, mtkahypar_parts
 from conclust.consensus.graph.kmeans import Points, kmeans, kmeans_labels
 from conclust.exceptions import InputError
 from conclust.spectra.transfer_cut import bipartite_spectrum, graph_embedding, is_sparse, unit_rows
 
-Partitioner: TypeAlias = Literal["internal", "spectral", "metis"]
+Partitioner: TypeAlias = Literal["internal", "spectral"]
 
 _MAX_PASSES = 50
 # Whole weights from here on have no exact multiples.
@@ -79,11 +78,10 @@ def partition_graph(
     balance : float, default=0.05
         Tolerated excess weight of a part over the mean, as a share of the mean: at most ``(1 + balance) * total / k``, rounded
         up for whole weights, or more if the heaviest vertex makes it unavoidable.
-    method : {"internal", "spectral", "metis"}, default="internal"
+    method : {"internal", "spectral"}, default="internal"
         "internal": spectral embedding, k-means filled up to the capacities, Fiduccia-Mattheyses
         refinement; the best of `n_init` starts. "spectral": the embedding and k-means only, without
-        balance. "metis": METIS (extra ``graph``) with `n_init` seeds; the best cut within the
-        capacities, or the filled spectral start if its cut is better.
+        balance.
     vertex_weights : array-like of shape (n,), default=None
         Non-negative weights of the vertices in the balance. None: all 1.
     n_init : int, default=10
@@ -103,8 +101,6 @@ def partition_graph(
         not.
     ParameterError
         If k > n, or another parameter is out of its range.
-    MissingExtraError
-        If METIS is requested and pymetis is not installed.
 
     References
     ----------
@@ -198,21 +194,12 @@ def cut_graph(
             W = W.toarray()
         starts = _filled_starts(rows, k, mass, capacity, seeds)
         refinement = _Refinement(W, k, mass, capacity)
-        if method == "metis":
-            partitions = [next(starts)]
-            stage("METIS")
-            for seed in tracked(spawn_seeds(root, n_init, bits=32), "starts"):
-                labels = metis_parts(W, k, mass, balance, seed)
-                fill_empty_parts(labels, k)
-                if np.bincount(labels, weights=mass).max() <= capacity:
-                    partitions.append(labels)
+        stage("refinement of the cut")
+        begun = tracked(starts, "starts", n_init)
+        if merged:
+            partitions = refinement.improved(map(_by_first, begun))
         else:
-            stage("refinement of the cut")
-            begun = tracked(starts, "starts", n_init)
-            if merged:
-                partitions = refinement.improved(map(_by_first, begun))
-            else:
-                partitions = [refinement.of(labels) for labels in begun]
+            partitions = [refinement.of(labels) for labels in begun]
         heaviest = float((W.data if is_sparse(W) else W).max())
         cuts = [refinement.cut(labels) for labels in partitions]
         labels = _evened(W, _best(partitions, cuts, heaviest)[0], k, mass)
@@ -247,7 +234,6 @@ def partition_hypergraph(
     k: int,
     *,
     balance: float = 0.05,
-    method: Literal["internal", "mtkahypar"] = "internal",
     n_init: int = 10,
     random_state: RandomStateLike = None,
 ) -> GraphPartition:
@@ -261,12 +247,9 @@ def partition_hypergraph(
         Number of parts, at most n.
     balance : float, default=0.05
         As for :func:`partition_graph`.
-    method : {"internal", "mtkahypar"}, default="internal"
-        "internal": half of the starts spectral (of the bipartite graph), half random, filled up to
-        the capacities, then refined by Fiduccia-Mattheyses. "mtkahypar": Mt-KaHyPar's deterministic
-        preset (extra ``hypergraph``) with `n_init` seeds.
     n_init : int, default=10
-        Starts.
+        Starts: half of them spectral (of the bipartite graph), half random, filled up to the capacities, then refined
+        by Fiduccia-Mattheyses.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
 
@@ -284,37 +267,30 @@ def partition_hypergraph(
         labels = _by_first(_fill(np.zeros((n, k)), vertex_weights, capacity))
         return GraphPartition(labels, 0.0, capacity)
     partitions = []
-    if method == "mtkahypar":
-        stage("Mt-KaHyPar")
-        for seed in tracked(spawn_seeds(root, n_init, bits=32), "starts"):
-            labels = mtkahypar_parts(H, k, edge_weights, vertex_weights, balance, seed)
-            fill_empty_parts(labels, k)
-            partitions.append(labels)
-    else:
-        _, *seeds = spawn_sequences(root, n_init + 1)
-        half = (n_init + 1) // 2
-        stage("embedding of the hypergraph")
-        with one_library_thread():
-            rows = unit_rows(bipartite_spectrum(H if ties is None else ties, k).objects)
-            starts = [
-                *_filled_starts(rows, k, vertex_weights, capacity, seeds[:half]),
-                *(
-                    _fill(generator(seed).random((n, k)), vertex_weights, capacity)
-                    for seed in seeds[half:]
-                ),
-            ]
-        stage("refinement of the cut")
-        refiner = _refiner(n, k, vertex_weights, capacity)
-        pins = sp.csc_array(H)
-        incidences = (
-            H.indptr.astype(np.int64),
-            H.indices.astype(np.int32),
-            pins.indptr.astype(np.int64),
-            pins.indices.astype(np.int32),
-        )
-        for labels in tracked(starts, "starts"):
-            refiner.hypergraph(*incidences, edge_weights, labels)
-            partitions.append(labels)
+    _, *seeds = spawn_sequences(root, n_init + 1)
+    half = (n_init + 1) // 2
+    stage("embedding of the hypergraph")
+    with one_library_thread():
+        rows = unit_rows(bipartite_spectrum(H if ties is None else ties, k).objects)
+        starts = [
+            *_filled_starts(rows, k, vertex_weights, capacity, seeds[:half]),
+            *(
+                _fill(generator(seed).random((n, k)), vertex_weights, capacity)
+                for seed in seeds[half:]
+            ),
+        ]
+    stage("refinement of the cut")
+    refiner = _refiner(n, k, vertex_weights, capacity)
+    pins = sp.csc_array(H)
+    incidences = (
+        H.indptr.astype(np.int64),
+        H.indices.astype(np.int32),
+        pins.indptr.astype(np.int64),
+        pins.indices.astype(np.int32),
+    )
+    for labels in tracked(starts, "starts"):
+        refiner.hypergraph(*incidences, edge_weights, labels)
+        partitions.append(labels)
     cuts = connectivities(H, partitions, edge_weights)
     labels, cut = _best(partitions, cuts, float(edge_weights.max()))
     return GraphPartition(labels, cut, capacity)

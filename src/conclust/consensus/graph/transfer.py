@@ -36,7 +36,7 @@ def transfer_cut(
     k: int,
     seed: np.random.SeedSequence,
     *,
-    n_init: int,
+    n_init: int = 10,
     owner: str,
     mixing: sp.csr_array | None = None,
     joint: bool = False,
@@ -86,7 +86,7 @@ def part_objects(
     k: int,
     seed: np.random.SeedSequence,
     *,
-    n_init: int,
+    n_init: int = 10,
     owner: str,
     joint: bool = False,
 ) -> Parts:

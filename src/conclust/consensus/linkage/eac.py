@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
-from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_dense, count, refuse
+from conclust._validation import count, refuse
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.constrained import Growth
 from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
-from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.evidence import SparseEvidence, coassociation_blocks, frequencies
+from conclust.ensemble import Ensemble, Missing
+from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning, warn
 from conclust.trees.agglomeration import (
     Linkage,
     dense_tree,
-    linkage_of,
     single_tree,
     sparse_tree,
     starting_clusters,
@@ -33,14 +31,9 @@ from conclust.trees.agglomeration import (
 from conclust.trees.clusterwise import FEW_ROWS, ObjectPairs, by_rows, cluster_tree, pairs_of
 from conclust.trees.dendrogram import cut, cut_by_lifetime, lifetimes, longest_lifetime
 
-Metric: TypeAlias = Literal["evidence", "profile"]
-
-# Maximum number of entries of a block of inner products of profiles.
-_BLOCK_ENTRIES = 1 << 22
 _UNOBSERVED = (
     "No partition observed both objects of {}: without evidence they count as dissimilarity 1."
 )
-_UNPROFILED = "No partition observed both objects of {}: without evidence profiles have 0 there."
 _UNCOUNTED = (
     "Pairs of objects that no partition observed together, if there are any, count as dissimilarity 1. "
     "There are too many patterns of missing labels (more than max_dense) to count such pairs."
@@ -70,10 +63,6 @@ class EAC(ConsensusClusterer):
         Dissimilarity of two clusters. "single" is found from the labels without a matrix of all
         pairs, for any number of objects, and so is "average" where no label is missing; the others need
         one of all distinct rows of labels.
-    metric : {"evidence", "profile"}, default="evidence"
-        Distance between objects. "evidence": 1 - c / N, as above. "profile": the Euclidean distance of
-        their rows of the co-association (1 for an object with itself), so that objects are similar if they are
-        together with the same others; with complete linkage this is the consensus of SC3 [3]_.
     pairs : int, float or SparseEvidence, default=None
         Evidence of some pairs only, for single and average linkage on more objects than a matrix of
         all pairs allows: an int draws at least that many partners for each object, at random; a
@@ -136,16 +125,11 @@ class EAC(ConsensusClusterer):
     With missing labels, average linkage is the mean of c_ij / N_ij over all pairs; with `pairs` it is
     weighted by N_ij. The two agree where all N_ij are equal.
 
-    Distances of profiles of complete hard labels are found from sums over clusters; of others they take
-    O(n^3) time. In a profile, a pair that no partition observed has 0.
-
     References
     ----------
     .. [1] A. L. N. Fred and A. K. Jain, "Data clustering using evidence accumulation", ICPR 2002.
     .. [2] A. L. N. Fred and A. K. Jain, "Combining multiple clusterings using evidence
        accumulation", IEEE TPAMI 27(6), 2005.
-    .. [3] V. Y. Kiselev et al., "SC3: consensus clustering of single-cell RNA-seq data", Nature
-       Methods 14, 2017.
 
     Examples
     --------
@@ -174,7 +158,6 @@ class EAC(ConsensusClusterer):
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
     linkage: Linkage = "average"
-    metric: Metric = "evidence"
     pairs: int | float | SparseEvidence | None = None
     max_dense: int = 20000
     missing: Missing = "unobserved"
@@ -185,15 +168,13 @@ class EAC(ConsensusClusterer):
     def _check_parameters(self, ensemble: Ensemble) -> None:
         if self.pairs is not None and self.linkage not in ("single", "average"):
             refuse("linkage", "EAC with pairs=", "'single' or 'average'", self.linkage)
-        if self.pairs is not None and self.metric != "evidence":
-            refuse("metric", "EAC with pairs=", "'evidence'", self.metric)
 
     def _check_number(self, n: int) -> None:
         if self.n_clusters != "lifetime":
             super()._check_number(n)
 
     def _takes_constraints(self) -> bool:
-        possible = self.pairs is None and self.metric == "evidence" and self.linkage != "ward"
+        possible = self.pairs is None and self.linkage != "ward"
         return possible and self.n_clusters != "lifetime"
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
@@ -233,11 +214,6 @@ class EAC(ConsensusClusterer):
             tree, pieces = sparse_tree(pair_evidence, self.linkage)
             return tree, _PIECES.format(pieces) if pieces > 1 else ""
         unobserved: int | None
-        if self.metric == "profile":
-            tree, unobserved = profile_tree(
-                ensemble, self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
-            )
-            return tree, _UNPROFILED.format(count(unobserved, "pair")) if unobserved else ""
         if self.linkage == "single" and not ensemble.is_soft:
             tree = single_tree(ensemble)
             unobserved = 0
@@ -276,69 +252,3 @@ class EAC(ConsensusClusterer):
             return None
         pairs = pairs_of(ensemble, sp.csr_array(sp.eye_array(int(ensemble.offsets[-1]))))
         return pairs if by_rows(pairs, "average", self.max_dense) else None
-
-
-def profile_tree(
-    ensemble: Ensemble, linkage: Linkage, *, max_dense: int, n_jobs: int | None
-) -> tuple[Floats, int]:
-    """Agglomerate on the Euclidean distances of profiles, the rows of the co-association S with 1 on its diagonal.
-
-    With complete hard labels S = B D B' / W, D being the weights of the clusters' partitions and W their sum, so that
-    no row of S is made: inner products of rows are b_i' M b_j, M = D B'B D / W^2. Returns the linkage matrix and the
-    number of pairs of objects that no partition observed together.
-    """
-    start = starting_clusters(ensemble)
-    n = len(start)
-    check_dense(
-        n,
-        max_dense,
-        "metric='profile' needs a matrix of",
-        "metric='evidence', with linkage='single' or 'average', or pairs=, which need no such matrix",
-    )
-    with one_library_thread():
-        if ensemble.has_missing or ensemble.has_noise or ensemble.is_soft:
-            D, unobserved = _inner_products(start, n_jobs)
-        else:
-            D, unobserved = _inner_products_of_rows(ensemble, start), 0
-    # Squared distances, as a share of the largest possible one.
-    squares = D.diagonal().copy()
-    D *= -2.0
-    D += squares[:, None]
-    D += squares
-    objects = ensemble.n_samples
-    D /= objects
-    np.clip(D, 0.0, 1.0, out=D)
-    np.fill_diagonal(D, 0.0)
-    if linkage != "ward":
-        np.sqrt(D, out=D)
-    tree = linkage_of(D, start, linkage)
-    tree[:, 2] *= np.sqrt(objects)
-    return tree, unobserved
-
-
-def _inner_products_of_rows(ensemble: Ensemble, start: DistinctRows) -> Floats:
-    """Return s_i' s_j of complete hard labels, from sums over clusters."""
-    scale = sp.diags_array(ensemble.column_weights / ensemble.partition_weights.sum())
-    M = sp.csr_array(scale @ ensemble.gram @ scale)
-    rows = start.ensemble.indicator
-    n, T = rows.shape
-    products = np.empty((n, n))
-    step = max(1, _BLOCK_ENTRIES // max(n, T))
-    for begin in range(0, n, step):
-        some = slice(begin, begin + step)
-        products[some] = (rows @ np.ascontiguousarray((rows[some] @ M).toarray().T)).T
-    return products
-
-
-def _inner_products(start: DistinctRows, n_jobs: int | None) -> tuple[Floats, int]:
-    """Return s_i' s_j from the co-association, where pairs that no partition observed have 0."""
-    n, masses = len(start), start.masses
-    S = np.empty((n, n))
-    unobserved = 0.0
-    for block in coassociation_blocks(start.ensemble, n_jobs=n_jobs):
-        some, local = slice(block.rows.start, block.rows.stop), np.arange(len(block.rows))
-        shares = frequencies(block.counts, block.copresence)
-        shares[local, local + block.rows.start] = 1.0
-        unobserved += float(masses[some] @ (np.isnan(shares) @ masses))
-        S[some] = np.nan_to_num(shares)
-    return (S * masses) @ S.T, int(unobserved) // 2

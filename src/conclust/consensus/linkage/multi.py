@@ -315,14 +315,8 @@ class WeightedEAC(ConsensusClusterer):
         As for EAC.
     max_dense : int, default=20000
         As for EAC.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the objects for the silhouette.
-    n_jobs : int, default=None
-        Threads for counting evidence. The result does not depend on it.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -381,10 +375,7 @@ class WeightedEAC(ConsensusClusterer):
     indices: Any = ("silhouette", "calinski_harabasz", "davies_bouldin")
     linkage: Linkage = "average"
     max_dense: int = 20000
-    missing: Missing = "unobserved"
     random_state: RandomStateLike = None
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         if self.data is None:
@@ -405,9 +396,9 @@ class WeightedEAC(ConsensusClusterer):
                 weights = ensemble.weights
         self.weights_ = np.array(weights)
         # The number is chosen below, from the original partitions.
-        tree = EAC(
-            self.n_clusters or 1, linkage=self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
-        ).fit(ensemble.reweighted(within_range(weights)))
+        tree = EAC(self.n_clusters or 1, linkage=self.linkage, max_dense=self.max_dense).fit(
+            ensemble.reweighted(within_range(weights))
+        )
         self.linkage_matrix_ = tree.linkage_matrix_
         self.lifetimes_ = tree.lifetimes_
         return cut_by_lifetime(tree.linkage_matrix_, self.n_clusters, ensemble, "WeightedEAC")

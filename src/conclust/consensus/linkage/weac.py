@@ -10,7 +10,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
 from conclust.trees.agglomeration import Linkage
 from conclust.weighting.weights import crowd_weights
@@ -41,12 +41,6 @@ class WEAC(ConsensusClusterer):
     max_dense : int, default=20000
         Maximum number of distinct rows of labels for which a matrix of all pairs is made (8 bytes per entry). Of
         more, and where that takes less time, single and average linkage find similarities row by row, in memory of the labels.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
-    n_jobs : int, default=None
-        Threads for counting evidence. The result does not depend on it.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -118,9 +112,6 @@ class WEAC(ConsensusClusterer):
     beta: float = 2.0
     linkage: Linkage = "average"
     max_dense: int = 20000
-    missing: Missing = "unobserved"
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.weights_ = crowd_weights(ensemble, self.beta)
@@ -132,7 +123,7 @@ class WEAC(ConsensusClusterer):
             linkage=self.linkage,
             max_dense=self.max_dense,
             owner="WEAC",
-            n_jobs=self.n_jobs,
+            n_jobs=None,
         )
         self.linkage_matrix_ = tree.matrix
         self.lifetimes_ = tree.lifetimes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,9 +17,8 @@ from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_dense, count
 from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import DistinctRows, Ensemble, Missing, with_weight
+from conclust.ensemble import DistinctRows, Ensemble, with_weight
 from conclust.evidence import coassociation_blocks, frequencies
-from conclust.evidence.stability import Determinacy, otsu_threshold, stability_of_rows, steps_of
 from conclust.exceptions import EvidenceWarning, warn
 from conclust.trees.agglomeration import merges_of
 from conclust.trees.dendrogram import cut, from_merges
@@ -52,12 +51,6 @@ class CEs2(ConsensusClusterer):
     max_dense : int, default=20000
         Maximum number of distinct rows of labels, for which the evidence of all pairs is stored (one byte each for up to
         126 complete partitions without weights, otherwise two).
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
-    n_jobs : int, default=None
-        Threads for counting evidence. The result does not depend on it.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -140,9 +133,6 @@ class CEs2(ConsensusClusterer):
     _: KW_ONLY
     determinacy: Determinacy = "linear"
     max_dense: int = 20000
-    missing: Missing = "unobserved"
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         ensemble = with_weight(ensemble)
@@ -165,13 +155,13 @@ class CEs2(ConsensusClusterer):
         instead = "LWEA, LWGP or EAC with linkage='single', which need no such matrix"
         check_dense(n, self.max_dense, "CEs2 keeps the evidence of", instead)
         stage("stability of the objects")
-        rows = stability_of_rows(start, self.determinacy, self.n_jobs)
+        rows = stability_of_rows(start, self.determinacy)
         self.stability_, self.core_, self.n_pieces_ = rows.stability, rows.core, n
         if n <= k:
             return np.arange(n)
         # K groups need K rows: all rows as stable as the K-th are in the core.
         self.core_ = rows.core | (rows.stability >= np.sort(rows.stability)[n - k] - _SAME)
-        pairs = _Pairs.of(start, self.n_jobs)
+        pairs = _Pairs.of(start)
         if pairs.unobserved:
             warn(
                 f"No partition observed both objects of {count(pairs.unobserved, 'pair')}: without evidence they count "
@@ -207,13 +197,13 @@ class _Pairs:
     masses: Floats
 
     @classmethod
-    def of(cls, start: DistinctRows, n_jobs: int | None) -> _Pairs:
+    def of(cls, start: DistinctRows) -> _Pairs:
         """Count the pairs of rows."""
         stage("evidence of all pairs")
         n, steps = len(start), min(_STEPS, steps_of(start.ensemble, _STEPS))
         levels = np.empty((n, n), dtype=np.int8 if steps <= _FEW_STEPS else np.int16)
         at_once = max(1, _BLOCK_ENTRIES // n)
-        for block in coassociation_blocks(start.ensemble, block_rows=at_once, n_jobs=n_jobs):
+        for block in coassociation_blocks(start.ensemble, block_rows=at_once):
             shares = frequencies(block.counts, block.copresence) * steps
             np.nan_to_num(shares, copy=False, nan=-1.0)
             levels[block.rows.start : block.rows.stop] = np.rint(shares)
@@ -374,3 +364,92 @@ def _merged(pairs: _Pairs, pieces: Ints, k: int) -> Ints:
     D = 1.0 - ratio(sums, n_known * pairs.steps)
     np.fill_diagonal(D, 0.0)
     return cut(from_merges(*merges_of(D, np.ones(count), "single")), k)
+
+
+Determinacy: TypeAlias = Literal["linear", "quadratic"]
+
+# Number of steps in which fractional shares are counted.
+_SHARE_STEPS = 1000
+# Number of pairs counted at once, in several arrays of eight bytes each.
+
+
+@dataclass(frozen=True)
+class RowStability:
+    """How clearly the partitions determine the company of each distinct row of labels.
+
+    Attributes
+    ----------
+    stability : ndarray of shape (n_rows,)
+        Determinacy scaled from 0 (the least determined row) to 1 (the most); 1 if all are equal.
+    determinacy : ndarray of shape (n_rows,)
+        Mean over the other objects of the distance of the share of partitions that put both together from `threshold`.
+    threshold : float
+        Between the shares of pairs that are together and of pairs that are apart.
+    core : ndarray of bool of shape (n_rows,)
+        Rows in the group of higher stability.
+    """
+
+    stability: Floats
+    determinacy: Floats
+    threshold: float
+    core: Bools
+
+
+def stability_of_rows(start: DistinctRows, determinacy: Determinacy) -> RowStability:
+    """Return the stability of each row of labels; rows count by their masses."""
+    counts = _shares_of_rows(start)
+    levels = np.linspace(0.0, 1.0, counts.shape[1])
+    threshold = otsu_threshold(levels, start.masses @ counts)
+    # If all shares are equal, both sides have length zero.
+    side = np.where(levels < threshold, threshold, 1.0 - threshold)
+    clear = ratio(np.abs(levels - threshold), side, 1.0)
+    sums = counts @ (clear**2 if determinacy == "quadratic" else clear)
+    raw = ratio(sums, counts.sum(axis=1))
+    low, high = float(raw.min()), float(raw.max())
+    scaled = (raw - low) / (high - low) if high - low > 1e-12 else np.ones_like(raw)
+    return RowStability(scaled, raw, threshold, scaled >= otsu_threshold(scaled, start.masses))
+
+
+def steps_of(rows: Ensemble, otherwise: int) -> int:
+    """Return the number of steps of the shares: the number of partitions if all have equal weight."""
+    whole = not rows.is_soft and not rows.has_missing and rows.weights is None
+    return rows.n_partitions if whole else otherwise
+
+
+def otsu_threshold(values: Floats, masses: Floats) -> float:
+    """Return Otsu's threshold, halfway between the values that it separates, or the value if there is only one."""
+    order = np.argsort(values, kind="stable")
+    order = order[masses[order] > 0]
+    at, weight = values[order], masses[order]
+    if not len(at) or at[-1] - at[0] <= 1e-12:
+        return float(at[0]) if len(at) else 0.0
+    below = np.cumsum(weight)[:-1]
+    above = weight.sum() - below
+    sums = np.cumsum(weight * at)
+    gap = sums[:-1] / below - (sums[-1] - sums[:-1]) / above
+    between = below * above * gap**2
+    between[np.diff(at) <= 1e-12] = 0.0  # equal values are not separated
+    best = int(np.argmax(between >= between.max() * (1.0 - 1e-12)))
+    return float(0.5 * (at[best] + at[best + 1]))
+
+
+def _shares_of_rows(start: DistinctRows) -> Floats:
+    """Return the number of other objects of each row at each share from 0 to 1 (n_rows, steps + 1)."""
+    rows = start.ensemble
+    steps = steps_of(rows, _SHARE_STEPS)
+    masses = start.masses
+    counts = np.zeros((len(start), steps + 1))
+    at_once = max(1, _BLOCK_ENTRIES // len(start))
+    for block in coassociation_blocks(rows, block_rows=at_once):
+        shares = frequencies(block.counts, block.copresence)
+        levels = np.rint(np.nan_to_num(shares) * steps).astype(np.int64)
+        weights = np.where(np.isnan(shares), 0.0, masses)
+        # A row counts one object of its own fewer, because an object does not form a pair with itself.
+        local = np.arange(len(block.rows))
+        weights[local, local + block.rows.start] -= weights[local, local + block.rows.start] > 0
+        levels += (local * (steps + 1))[:, None]
+        level_counts = np.bincount(
+            levels.ravel(), weights.ravel(), minlength=len(local) * (steps + 1)
+        )
+        counts[block.rows.start : block.rows.stop] = level_counts.reshape(len(local), -1)
+    return counts

@@ -19,7 +19,7 @@ from conclust._validation import check_dense
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import Ensemble, Missing, with_weight
+from conclust.ensemble import Ensemble, with_weight
 from conclust.ensemble.labels import over_clusters
 from conclust.spectra.transfer_cut import graph_embedding, unit_rows
 
@@ -54,18 +54,10 @@ class DREC(ConsensusClusterer):
         The paper's lambda, positive. From about 10 on, a row's residual is nearly its length, the
         weights of the iteration are all but equal, and the method is spectral clustering with the
         kernel of a ridge regression.
-    weighted : bool, default=False
-        Whether a distinct row of labels counts once per object that has it. In the paper it counts once.
-    n_init : int, default=10
-        Number of starts of k-means on the embedding.
     max_dense : int, default=10000
         Maximum number of distinct rows of labels: a matrix of all pairs of them is cut, 8 bytes per entry.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -122,12 +114,8 @@ class DREC(ConsensusClusterer):
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
     penalty: float = 100.0
-    weighted: bool = False
-    n_init: int = 10
     max_dense: int = 10000
-    missing: Missing = "unobserved"
     random_state: RandomStateLike = None
-    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "DREC"), 2)
@@ -138,18 +126,15 @@ class DREC(ConsensusClusterer):
             return start.inverse
         instead = "LWGP or HBGF, which need no such matrix"
         check_dense(n, self.max_dense, "DREC cuts a matrix of", instead)
-        masses = start.masses if self.weighted else np.ones(n)
         with one_library_thread():
             stage("rows represented by each other")
-            graph = representation_affinity(_features(start.ensemble), self.penalty, masses)
-            graph *= masses[:, None]
-            graph *= masses
+            graph = representation_affinity(_features(start.ensemble), self.penalty)
             if not graph.any():  # objects that no partition of positive weight observed
                 return np.zeros(ensemble.n_samples, dtype=np.int64)
             stage("embedding of the graph")
             rows = graph_embedding(graph, k, generator(embedding))
             stage("k-means on the embedding")
-            return kmeans_labels(Points(rows, masses), k, starts, n_init=self.n_init)[start.inverse]
+            return kmeans_labels(Points(rows, np.ones(n)), k, starts)[start.inverse]
 
 
 def _features(rows: Ensemble) -> sp.csr_array:
@@ -167,7 +152,7 @@ def _features(rows: Ensemble) -> sp.csr_array:
     return sp.csr_array(sp.hstack([X, noise_columns]))
 
 
-def representation_affinity(X: sp.csr_array, penalty: float, masses: Floats) -> Floats:
+def representation_affinity(X: sp.csr_array, penalty: float) -> Floats:
     """Return the similarity of rows by their representations: cosines to the fourth power.
 
     Parameters
@@ -176,22 +161,19 @@ def representation_affinity(X: sp.csr_array, penalty: float, masses: Floats) -> 
         The rows to represent.
     penalty : float
         lambda.
-    masses : ndarray of shape (n,)
-        Multiplicity of each row.
 
     Returns
     -------
     ndarray of shape (n, n)
         Symmetric, in [0, 1]; 0 for rows of zeros.
     """
-    root = np.sqrt(masses)
-    e, U = _directions(sp.csr_array(sp.diags_array(root) @ X))
+    e, U = _directions(X)
     if len(e) == 0:
         return np.zeros((X.shape[0], X.shape[0]))
-    weights = np.full(len(root), penalty)  # penalty / d of each column; d is 1 at first
+    weights = np.full(X.shape[0], penalty)  # penalty / d of each column; d is 1 at first
     for _ in range(_STEPS):
         lost = weights[:, None] / (e + weights[:, None])  # 1 - f
-        residuals = np.sqrt(((U * lost) ** 2) @ e) / root
+        residuals = np.sqrt(((U * lost) ** 2) @ e)
         weights = 2.0 * penalty * np.maximum(residuals, _RESIDUAL)
     Z = U * (1.0 - lost)  # its transpose, in the directions U
     squares, P = scipy.linalg.eigh(Z.T @ Z)

@@ -17,7 +17,7 @@ from conclust.consensus.base import ConsensusClusterer, Method, spread
 from conclust.consensus.literature.confident import confident_graph
 from conclust.consensus.literature.smoothing import smoothed
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning, warn
 from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import cluster_dissimilarities, linkage_of
@@ -59,10 +59,6 @@ class ECCMS(ConsensusClusterer):
     max_dense : int, default=10000
         Maximum number of distinct rows of labels. Up to ten matrices of all pairs of them are made at a time, 8
         bytes per entry.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -155,8 +151,6 @@ class ECCMS(ConsensusClusterer):
     theta: float = 0.4
     linkage: RowLinkage = "average"
     max_dense: int = 10000
-    missing: Missing = "unobserved"
-    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.certainty_ = cluster_certainty(ensemble, self.theta)

@@ -14,7 +14,7 @@ from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.mcla import associations_of
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble
 from conclust.similarity import trajectory_similarity
 from conclust.spectra.transfer_cut import graph_embedding
 from conclust.trees.clusterwise import RowLinkage, cluster_tree, pairs_of, warn_of_unobserved
@@ -47,21 +47,12 @@ class ECPCS(ConsensusClusterer):
         Consensus step that uses the similarities.
     n_steps : int, default=20
         Length of the walks.
-    lazy : bool, default=None
-        Whether walks may stay in place; None: only if they would never meet otherwise. See
-        :func:`conclust.similarity.trajectory_similarity`.
     linkage : {"average", "single", "complete"}, default="average"
         Linkage with ``consensus="hierarchical"``; the paper uses "average".
-    n_init : int, default=10
-        Starts of k-means on the embedding of the clusters, for "meta".
     max_dense : int, default=20000
         Maximum number of distinct rows of labels for which complete linkage makes a matrix of all pairs.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -140,20 +131,16 @@ class ECPCS(ConsensusClusterer):
     _: KW_ONLY
     consensus: Consensus = "meta"
     n_steps: int = 20
-    lazy: bool | None = None
     linkage: RowLinkage = "average"
-    n_init: int = 10
     max_dense: int = 20000
-    missing: Missing = "unobserved"
     random_state: RandomStateLike = None
-    verbose: int = 0
 
     def _number_needed(self) -> NumberNeeded:
         return "optional" if self.consensus == "hierarchical" else "exact"
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "ECPCS")
-        R = trajectory_similarity(ensemble, n_steps=self.n_steps, lazy=self.lazy)
+        R = trajectory_similarity(ensemble, n_steps=self.n_steps)
         if self.consensus == "hierarchical":
             warn_of_unobserved(ensemble, self.max_dense)
             pairs = pairs_of(ensemble, R)
@@ -176,7 +163,7 @@ class ECPCS(ConsensusClusterer):
         if len(weighted) == 0:  # noise only: no two objects share a cluster
             return np.zeros((len(weights), 0))
         parts = _normalized_cut(
-            R[np.ix_(weighted, weighted)], weights[weighted], self.n_clusters, seed, self.n_init
+            R[np.ix_(weighted, weighted)], weights[weighted], self.n_clusters, seed
         )
         # A part that k-means left empty has no share.
         part_numbers, parts = np.unique(parts, return_inverse=True)
@@ -186,9 +173,7 @@ class ECPCS(ConsensusClusterer):
         return meta
 
 
-def _normalized_cut(
-    R: Floats, weights: Floats, k: int, seed: np.random.SeedSequence, n_init: int
-) -> Ints:
+def _normalized_cut(R: Floats, weights: Floats, k: int, seed: np.random.SeedSequence) -> Ints:
     """Partition clusters by their similarities; one of weight 2 counts as two of weight 1."""
     mass = weights / weights.mean()
     embedding, starts = spawn_sequences(seed, 2)
@@ -196,4 +181,4 @@ def _normalized_cut(
     with one_library_thread():
         graph = R * mass[:, None] * mass
         rows = graph_embedding(graph, k, generator(embedding), loops=_LOOP * mass)
-        return kmeans_labels(Points(rows, mass), k, starts, n_init=n_init)
+        return kmeans_labels(Points(rows, mass), k, starts)

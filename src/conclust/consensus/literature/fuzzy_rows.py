@@ -20,12 +20,14 @@ from conclust.consensus.base import Method, SoftConsensusClusterer
 from conclust.consensus.label_rows import normalized_rows, start_labels
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import Iterated
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import one_hot_rows
 from conclust.spectra.gram import is_held
 
 Kind: TypeAlias = Literal["cmeans", "cmedoids", "weighted_medoids"]
 
+# Starts of InformationTheoreticKMeans, whose partition is the first Y.
+_STARTS = 5
 # Number of rows of the evidence in one pass.
 _AT_ONCE = 1 << 12
 # Number of entries of a block of AA' or A'A if the latter is not stored.
@@ -61,20 +63,12 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
     medoid_fuzziness : float, default=1.5
         For "weighted_medoids", above 1: near 1 one object has nearly all the weight in a cluster; larger values
         spread it.
-    n_init : int, default=5
-        Y starts at the partition of :class:`InformationTheoreticKMeans`; this is the number of starts (k-means++) of that
-        search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
-        random, and the best goes on with all.
     max_iter : int, default=500
         Maximum number of iterations.
     tol : float, default=1e-8
         Stop when an iteration lowers J by less than this share of it.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -166,19 +160,16 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
     kind: Kind = "cmeans"
     fuzziness: float = 1.2
     medoid_fuzziness: float = 1.5
-    n_init: int = 5
     max_iter: int = 500
     tol: float = 1e-8
-    missing: Missing = "unobserved"
     random_state: RandomStateLike = None
-    verbose: int = 0
 
     def _takes_missing(self) -> bool:
         return isinstance(self.kind, str) and self.kind == "cmeans"
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         k, power = self.n_clusters, self.fuzziness
-        labels = start_labels(ensemble, k, self.n_init, self.random_state, "FuzzyRows")
+        labels = start_labels(ensemble, k, _STARTS, self.random_state, "FuzzyRows")
         rows = _Rows.of(ensemble)
         Y = one_hot_rows(labels, k)
         empty = np.flatnonzero(~Y.any(axis=0))  # fewer distinct rows than clusters

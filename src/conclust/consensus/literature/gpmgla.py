@@ -17,7 +17,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, part_objects
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
 from conclust.exceptions import DenseLimitError
 from conclust.similarity import common_neighbours
@@ -48,14 +48,8 @@ class GPMGLA(ConsensusClusterer):
         Weight of the ties of objects relative to those of clusters; positive.
     beta : float, default=2.0
         Exponent of the agreement of partitions; at least 0.
-    n_init : int, default=10
-        Restarts of k-means (on 5,000 of the objects; the best is finished on all).
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -127,10 +121,7 @@ class GPMGLA(ConsensusClusterer):
     _: KW_ONLY
     alpha: float = 0.5
     beta: float = 2.0
-    n_init: int = 10
-    missing: Missing = "unobserved"
     random_state: RandomStateLike = None
-    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         T = int(ensemble.offsets[-1])
@@ -149,9 +140,7 @@ class GPMGLA(ConsensusClusterer):
         if edges.sums().any():  # otherwise all objects are noise: no two share a cluster
             with one_library_thread():
                 side = _cut(edges, _ties(weighed), self.n_clusters)
-                labels = part_objects(
-                    edges, side, self.n_clusters, seed, n_init=self.n_init, owner="GPMGLA"
-                )
+                labels = part_objects(edges, side, self.n_clusters, seed, owner="GPMGLA")
             self.singular_values_ = side.values
         self.objective_ = cut_of(edges, labels)
         return labels

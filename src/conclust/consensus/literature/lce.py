@@ -15,7 +15,7 @@ from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.transfer import transfer_cut
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble
 from conclust.exceptions import EnsembleWarning, warn
 from conclust.similarity import approximate_simrank, connected_triples, simrank, triple_quality
 from conclust.spectra.bipartite import Edges, MatrixEdges, edges_of
@@ -73,16 +73,10 @@ class LCE(ConsensusClusterer):
         "cts" and "wtq" are HBGF with ``joint=False``, and EAC. The papers on LCE have 0.9, their program 0.8.
     n_iter : int, default=5
         Iterations of SimRank, at least 2.
-    n_init : int, default=10
-        Number of starts of k-means on the embedding, for "spectral".
     max_dense : int, default=20000
         Maximum number of distinct rows of labels for which complete linkage makes a matrix of all pairs.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -184,11 +178,8 @@ class LCE(ConsensusClusterer):
     linkage: RowLinkage = "average"
     decay: float = 0.8
     n_iter: int = 5
-    n_init: int = 10
     max_dense: int = 20000
-    missing: Missing = "unobserved"
     random_state: RandomStateLike = None
-    verbose: int = 0
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         if self.consensus == "spectral" and self.similarity not in _WITHIN:
@@ -243,7 +234,7 @@ class LCE(ConsensusClusterer):
         if ensemble.has_missing or ensemble.has_noise:
             edges, W = _with_absence(ensemble, edges, W)
         labels, self.singular_values_ = transfer_cut(
-            edges, self.n_clusters, seed, n_init=self.n_init, owner="LCE", mixing=W
+            edges, self.n_clusters, seed, owner="LCE", mixing=W
         )
         return labels
 

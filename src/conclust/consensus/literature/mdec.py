@@ -23,7 +23,7 @@ from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import of_objects, part_components, transfer_cut
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble
 from conclust.similarity import cluster_certainty
 from conclust.spectra.bipartite import Edges, edges_of, unit_rows
 from conclust.spectra.transfer_cut import components_of, leading_eigenvectors
@@ -55,17 +55,11 @@ class MDEC(ConsensusClusterer):
         clusters: MDEC-HC, MDEC-SC, MDEC-BG.
     theta : float, default=1.0
         Positive. Small values reduce the influence of uncertain clusters.
-    n_init : int, default=10
-        Number of restarts of k-means for the two cuts (on 5,000 of the objects; the best is finished on all).
     max_dense : int, default=20000
         Maximum number of distinct rows of labels for which "hierarchical" makes a matrix of all pairs; for more,
         and where that takes less time, similarities are computed row by row.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -149,11 +143,8 @@ class MDEC(ConsensusClusterer):
     _: KW_ONLY
     consensus: Consensus = "hierarchical"
     theta: float = 1.0
-    n_init: int = 10
     max_dense: int = 20000
-    missing: Missing = "unobserved"
     random_state: RandomStateLike = None
-    verbose: int = 0
 
     def _number_needed(self) -> NumberNeeded:
         return "optional" if self.consensus == "hierarchical" else "exact"
@@ -169,16 +160,12 @@ class MDEC(ConsensusClusterer):
             return tree.cut(self.n_clusters, ensemble, "MDEC")
         k = self.n_clusters
         if self.consensus == "spectral":
-            labels, self.eigenvalues_ = evidence_cut(
-                ensemble, self.certainty_, k, seed, n_init=self.n_init
-            )
+            labels, self.eigenvalues_ = evidence_cut(ensemble, self.certainty_, k, seed)
             return labels
         edges = edges_of(ensemble, self.certainty_)
         if not edges.sums().any():  # noise only: no two objects share a cluster
             return np.zeros(ensemble.n_samples, dtype=np.int64)
-        labels, self.singular_values_ = transfer_cut(
-            edges, k, seed, n_init=self.n_init, owner="MDEC"
-        )
+        labels, self.singular_values_ = transfer_cut(edges, k, seed, owner="MDEC")
         return labels
 
 
@@ -187,8 +174,6 @@ def evidence_cut(
     cluster_weights: Floats,
     k: int,
     seed: np.random.SeedSequence,
-    *,
-    n_init: int,
 ) -> tuple[Ints, Floats]:
     """Divide the objects by the leading eigenvectors of D^-1/2 S D^-1/2, D the degrees of S.
 
@@ -206,8 +191,6 @@ def evidence_cut(
         Number of parts.
     seed : SeedSequence
         Seed of the k-means starts.
-    n_init : int
-        Number of starts of k-means.
 
     Returns
     -------
@@ -247,7 +230,7 @@ def evidence_cut(
         def parted(c: int, objects: Ints, own_seed: np.random.SeedSequence) -> Ints:
             vectors = spectra[c][1][:, : np.count_nonzero(of[chosen] == c)]
             points = Points(unit_rows(np.ascontiguousarray(vectors)), start.masses[objects])
-            return kmeans_labels(points, vectors.shape[1], own_seed, n_init=n_init)
+            return kmeans_labels(points, vectors.shape[1], own_seed)
 
         labels = part_components(component, start.masses, k, seed, parted, "MDEC")
     return labels[start.inverse], values[chosen]

@@ -13,7 +13,7 @@ from conclust._validation import check_dense
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.literature.walks import informative, too_few, walks_of
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble
 from conclust.trees.agglomeration import dense_tree, expand, merges_of, starting_clusters
 from conclust.trees.clusterwise import warn_of_pairs
 from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
@@ -43,21 +43,8 @@ class PTA(ConsensusClusterer):
         neighbour of its neighbours. None: half the root of the number of distinct rows, from 1 to 20.
     n_steps : int, default=None
         Length of the walks. None: the same number.
-    lazy : bool, default=None
-        Whether a walk stays where it is with probability 1/2 in each step. None: in the parts of the
-        graph that are bipartite, such as two rows that are neighbours of no other row, where neighbours never
-        meet otherwise. The paper's walks are not lazy.
-    weighted : bool, default=False
-        Whether linkage counts a distinct row of labels once per object that has it. In the paper it does not; walks
-        always do.
     max_dense : int, default=10000
         Maximum number of distinct rows of labels for which the matrix of all pairs is made.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
-    n_jobs : int, default=None
-        Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -133,12 +120,7 @@ class PTA(ConsensusClusterer):
     linkage: TrajectoryLinkage = "average"
     n_neighbors: int | None = None
     n_steps: int | None = None
-    lazy: bool | None = None
-    weighted: bool = False
     max_dense: int = 10000
-    missing: Missing = "unobserved"
-    n_jobs: int | None = None
-    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         ensemble = informative(ensemble)
@@ -150,7 +132,7 @@ class PTA(ConsensusClusterer):
         parameters_given = self.n_neighbors is not None or self.n_steps is not None
         if too_few(ensemble, parameters_given, "PTA", f"EAC(linkage={self.linkage!r})"):
             few = ensemble.n_samples
-            tree, unobserved = dense_tree(ensemble, self.linkage, max_dense=few, n_jobs=self.n_jobs)
+            tree, unobserved = dense_tree(ensemble, self.linkage, max_dense=few, n_jobs=None)
             warn_of_pairs(unobserved)
             return tree
         instead = "PTGP or LWEA, which need no such matrix"
@@ -160,12 +142,10 @@ class PTA(ConsensusClusterer):
             ensemble,
             n_neighbors=self.n_neighbors,
             n_steps=self.n_steps,
-            lazy=self.lazy,
-            n_jobs=self.n_jobs,
         )
         start = walks.start
         with one_library_thread():
             D = walks.similarity()
             np.subtract(1.0, D, out=D)
-            sizes = start.masses if self.weighted else np.ones(len(start))
+            sizes = np.ones(len(start))
             return expand(start, merges_of(D, sizes, self.linkage))

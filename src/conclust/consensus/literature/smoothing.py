@@ -12,9 +12,7 @@ Between two components p and q all entries are free, and with ``L_p = U_p diag(l
 
     C_pq = U_p [(U_p' A_pq U_q) o penalty / (l_p + l_q + penalty)] U_q'
 
-is the solution. The eigenvectors of the largest component are not needed: in the directions of the others its
-entries solve sparse systems L_p + (l_q + penalty). Inside a component conjugate gradients find the solution, of a
-large one from sparse factors of L_p + s (`MaskedSylvester`, ``_kernels/graph/smoothing.h``). The matrix of these equations has
+is the solution. Inside a component conjugate gradients find the solution. The matrix of these equations has
 non-positive entries off its diagonal and row sums `penalty`: so C is a weighted mean of entries of A, in
 [0, 1] without constraints, and no entry errs by more than the largest residual / penalty.
 
@@ -25,16 +23,13 @@ sqrt(m) for A.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 from sklearn.exceptions import ConvergenceWarning
 
 from conclust._arrays.symmetric import symmetrise, transpose
-from conclust._kernels import MaskedSylvester, SparseLines
 from conclust._progress import rounds, tracked
 from conclust._types import Floats, Ints
 from conclust.consensus.literature.confident import ConfidentGraph
@@ -46,12 +41,6 @@ _TOLERANCE = 1e-8
 _ROUNDING = 1e-14
 _MOST_STEPS = 5_000
 _STEPS_BETWEEN_LOOKS = 8
-# A component of at least _LARGE rows is solved by sparse factors if at most one in _FEW_ENTRIES entries of a factor is not 0.
-_LARGE = 256
-_FEW_ENTRIES = 16
-# Logarithms of shifts that share factors; each correction then leaves at most a tenth of the error.
-_NEAR = 0.2
-_MOST_CORRECTIONS = 30
 
 
 def smoothed(A: Floats, graph: ConfidentGraph, penalty: float) -> Floats:
@@ -96,78 +85,17 @@ def smoothed(A: Floats, graph: ConfidentGraph, penalty: float) -> Floats:
 
 
 def _between(X: Floats, L: sp.csr_array, groups: list[Ints], penalty: float) -> Floats:
-    """Return the solution with all entries free, by the eigenvectors of each component.
-
-    Within the largest component, if its Laplacian has sparse factors, X stays as it is.
-    """
-    largest = max(groups, key=len)
-    whole = [group for group in groups if group is not largest or not _is_sparse(L, largest)]
+    """Return the solution with all entries free, by the eigenvectors of each component."""
     values = np.zeros(len(X))
     vectors = []
-    for group in tracked(whole, "decompositions"):
+    for group in tracked(groups, "decompositions"):
         values[group], U = scipy.linalg.eigh(L[group][:, group].toarray())
         vectors.append(U)
     np.maximum(values, 0.0, out=values)
-    X = _rotated(X, whole, [U.T for U in vectors])
-    others = np.arange(len(X))
-    if len(whole) < len(groups):
-        others = np.setdiff1d(others, largest)
-        across = _shifted_solutions(
-            L[largest][:, largest], values[others] + penalty, penalty * X[np.ix_(largest, others)]
-        )
-        X[np.ix_(largest, others)] = across
-        X[np.ix_(others, largest)] = across.T
-    for i in others:
-        X[i, others] *= penalty / (values[i] + values[others] + penalty)
-    return _rotated(X, whole, vectors)
-
-
-def _is_sparse(L: sp.csr_array, group: Ints) -> bool:
-    """Return whether a component is large, and its Laplacian has factors with few entries."""
-    return len(group) >= _LARGE and _factors(L[group][:, group], 1.0) is not None
-
-
-def _factors(H: sp.csr_array, shift: float) -> Any:
-    """Return sparse factors of H + shift; None where they would have too many entries."""
-    n = H.shape[0]
-    factors = _decomposed(H, shift)
-    # The pivots are on the diagonal, which dominates: rows are taken in the order of the columns.
-    few = factors.L.nnz * _FEW_ENTRIES <= n * n
-    return factors if few and (factors.perm_r == factors.perm_c).all() else None
-
-
-def _decomposed(H: sp.csr_array, shift: float) -> Any:
-    """Return SciPy's sparse factors of the symmetric H + shift."""
-    return splu(
-        sp.csc_matrix(H + shift * sp.eye_array(H.shape[0])),
-        permc_spec="MMD_AT_PLUS_A",
-        diag_pivot_thresh=0.0,
-        options={"SymmetricMode": True},
-    )
-
-
-def _shifted_solutions(L: sp.csr_array, shifts: Floats, B: Floats) -> Floats:
-    """Solve (L + shift) x = b for each column of B, with its own shift above 0.
-
-    Shifts that are near each other share factors, from which a few corrections lead to the solution.
-    """
-    X = np.empty_like(B)
-    at = np.floor(np.log(shifts) / _NEAR).astype(np.int64)
-    for place in np.unique(at):
-        mine = np.flatnonzero(at == place)
-        # Without corrections if all shifts are equal.
-        center = 0.5 * (float(shifts[mine].min()) + float(shifts[mine].max()))
-        factors = _decomposed(L, center)
-        b = np.ascontiguousarray(B[:, mine])
-        x = factors.solve(b)
-        enough = _ROUNDING * float(np.abs(b).max(initial=0.0))
-        for _ in range(_MOST_CORRECTIONS):
-            residual = b - L @ x - shifts[mine] * x
-            if np.abs(residual).max() <= enough:
-                break
-            x += factors.solve(residual)
-        X[:, mine] = x
-    return X
+    X = _rotated(X, groups, [U.T for U in vectors])
+    for i in range(len(X)):
+        X[i] *= penalty / (values[i] + values + penalty)
+    return _rotated(X, groups, vectors)
 
 
 def _rotated(X: Floats, groups: list[Ints], U: list[Floats]) -> Floats:
@@ -212,10 +140,6 @@ class _Equations:
         Entries that are joined, and the diagonal, are those of A. `unobserved`: pairs that are not drawn
         to it.
         """
-        if unobserved is None and len(A) >= _LARGE:
-            factors = _factors(self.L, self._shift())
-            if factors is not None:
-                return self._solve_by_factors(A, X, factors)
         n, diagonal = len(A), np.arange(len(A))
         joined, others = self.edges.nonzero()
         fixed = np.concatenate([joined, diagonal]), np.concatenate([others, diagonal])
@@ -269,62 +193,9 @@ class _Equations:
             ConvergenceWarning,
         )
 
-    def _shift(self) -> float:
-        """Return s between the least and the largest eigenvalue of L + penalty / 2, less penalty / 2."""
-        half = 0.5 * self.penalty
-        # The largest eigenvalue is at most twice the largest degree, and about the degree.
-        return half + float(np.sqrt(half * (float(self.L.diagonal().max()) + half)))
-
-    def _solve_by_factors(self, A: Floats, X: Floats, factors: Any) -> Floats:
-        """Solve by conjugate gradients, preconditioned by sparse factors of L + s from both sides."""
-        n = len(A)
-        order = np.argsort(factors.perm_r)
-        inside = np.ix_(order, order)
-        H = sp.csr_array(self.L + sp.diags_array(np.full(n, 0.5 * self.penalty)))[order][:, order]
-        fixed = sp.csr_array(self.edges + sp.eye_array(n))[order][:, order]
-        lower = sp.csc_array(sp.tril(factors.L, -1))
-        rows, columns = fixed.nonzero()
-        target, X = A[inside], X[inside]
-        X[rows, columns] = target[rows, columns]
-        residual = H @ X
-        residual += residual.T.copy()
-        np.subtract(self.penalty * target, residual, out=residual)
-        residual[rows, columns] = 0.0
-        enough = max(
-            _TOLERANCE * self.penalty,
-            _ROUNDING * (2.0 * float(self.L.diagonal().max()) + self.penalty),
-        )
-        solver = MaskedSylvester(
-            _lines(H),
-            _lines(lower),
-            np.ascontiguousarray(1.0 / factors.U.diagonal()),
-            fixed.indptr.astype(np.int64),
-            fixed.indices.astype(np.int32),
-            self.root[order],
-            X,
-            residual,
-        )
-        del target, residual
-        for _ in range(_MOST_STEPS):
-            if solver.step() <= enough:
-                break
-        else:
-            self._warn()
-        solver.read(X)
-        solution = np.empty_like(X)
-        solution[inside] = X
-        return solution
-
     def _largest(self, residual: Floats, work: Floats) -> float:
         """Return the largest residual of an entry of C."""
         np.abs(residual, out=work)
         work /= self.root[:, None]
         work /= self.root
         return float(work.max())
-
-
-def _lines(M: Any) -> SparseLines:
-    """Return a sparse matrix by rows, or by columns, as a kernel reads it."""
-    return SparseLines(
-        M.indptr.astype(np.int64), M.indices.astype(np.int32), M.data.astype(np.float64)
-    )

@@ -17,7 +17,7 @@ from conclust._validation import check_dense
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.method import NumberOfClusters
-from conclust.ensemble import DistinctRows, Ensemble, Missing, with_weight
+from conclust.ensemble import DistinctRows, Ensemble, with_weight
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import over_partitions
 from conclust.evidence import evidence
@@ -50,17 +50,11 @@ class SPCE(ConsensusClusterer):
         Number of clusters, K. Required: ``fit`` refuses None.
     gamma : float, default=0.5
         Cost of an edge, non-negative: larger values make S sparser.
-    n_init : int, default=10
-        Number of starts of k-means, if S has to be cut.
     max_dense : int, default=3000
         Maximum number of distinct rows of labels. Eigenvectors of matrices of all pairs of them are computed up to
         40 times.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of those starts.
-    verbose : int, default=0
-        1: print progress and the estimated time left to standard error.
 
     Attributes
     ----------
@@ -123,11 +117,8 @@ class SPCE(ConsensusClusterer):
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
     gamma: float = 0.5
-    n_init: int = 10
     max_dense: int = 3000
-    missing: Missing = "unobserved"
     random_state: RandomStateLike = None
-    verbose: int = 0
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         embedding, starts = spawn_sequences(seed_sequence(self.random_state, "SPCE"), 2)
@@ -151,7 +142,7 @@ class SPCE(ConsensusClusterer):
             stage("embedding of the graph")
             rows = graph_embedding(graph, k, generator(embedding))
             points = Points(rows, pairs.masses)
-            return kmeans_labels(points, k, starts, n_init=self.n_init)[start.inverse]
+            return kmeans_labels(points, k, starts)[start.inverse]
 
 
 class _Pairs:

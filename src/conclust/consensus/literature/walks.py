@@ -6,15 +6,13 @@ to one of them as often as they share clusters and as many objects have its row:
     M = sum over s from 1 to n_steps of P^s (P^s)',   R_ij = M_ij / sqrt(M_ii M_jj)
 
 is the cosine of trajectories. A step more makes M into P (I + M) P', two products of the sparse P with a matrix:
-the published program multiplies matrices of all pairs twice. P = D^-1 A with a symmetric A, so that P' = D P D^-1
-and M X for a few columns X takes walks there and back, without M.
+the published program multiplies matrices of all pairs twice.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,32 +20,23 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from conclust._arrays.ratios import inverse_or_zero
-from conclust._kernels import walk_gram, walk_step
-from conclust._progress import stage
-from conclust._threads import thread_count
-from conclust._types import Bools, Floats, Ints
+from conclust._arrays.symmetric import symmetrise
+from conclust._progress import rounds, stage
+from conclust._types import Bools, Floats
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.evidence import nearest_pairs
 from conclust.exceptions import EvidenceWarning, warn
 from conclust.trees.agglomeration import starting_clusters
 
-# Maximum number of neighbours including ties, as a multiple of the requested number, if there are many rows.
-_TIES = 2
 # With fewer distinct rows the neighbours are all others or just one, and trajectories carry no information.
 _FEWEST_ROWS = 16
 # Default maximum number of neighbours and steps.
 _MOST = 20
 # A cosine below this is the rounding error of trajectories that never meet.
 _NEVER = 1e-12
-# Number of doubles for all steps of the columns processed at once: 256 MB.
-_STEPS_HELD = 1 << 25
-# Number of random sign vectors from which the norms of trajectories are estimated.
-_SIGNS = 64
 
 # Components with fewer rows than this are walked together.
 _FEW_ROWS = 256
-
-_Transitions: TypeAlias = tuple[Ints, NDArray[np.int32], Floats]
 
 
 @dataclass(frozen=True)
@@ -64,15 +53,12 @@ class Walks:
         The diagonal of D; 0 of isolated rows. D P is symmetric.
     n_steps : int
         Length of the walks.
-    n_jobs : int or None
-        Threads.
     """
 
     start: DistinctRows
     steps: sp.csr_array
     degrees: Floats
     n_steps: int
-    n_jobs: int | None
 
     def __len__(self) -> int:
         return len(self.degrees)
@@ -93,10 +79,12 @@ class Walks:
         return M
 
     def _gram_of(self, P: sp.csr_array) -> Floats:
-        first = P @ P.T
-        M = np.ascontiguousarray((0.5 * (first + first.T)).toarray(), dtype=np.float64)
-        if self.n_steps > 1:
-            walk_gram(*_arrays(P), self.n_steps - 1, M, np.empty_like(M), self._threads)
+        M: Floats = (P @ P.T).toarray()
+        for step in range(1, self.n_steps):
+            rounds("steps", step, self.n_steps)
+            M[np.diag_indices_from(M)] += 1.0
+            M = P @ np.ascontiguousarray((P @ M).T)
+        symmetrise(M)
         return M
 
     def similarity(self) -> Floats:
@@ -110,68 +98,12 @@ class Walks:
         np.fill_diagonal(R, 1.0)
         return R
 
-    def gram_times(self, X: Floats) -> Floats:
-        """Return M X without M: there are few columns."""
-        n, width = X.shape
-        at_once = max(8, _STEPS_HELD // max(1, n * self.n_steps))
-        products = np.empty_like(X)
-        for begin in range(0, width, at_once):
-            some = slice(begin, min(begin + at_once, width))
-            products[:, some] = self._there_and_back(X[:, some])
-        return products
-
-    def norms(self, rng: np.random.Generator) -> Floats:
-        """Estimate the diagonal of M: its first step is counted, the others are from random signs.
-
-        The squares of P^s x, with a vector x of signs, have the sums of the squares of the rows of P^s as
-        their mean.
-        """
-        squared = self.steps.copy()
-        squared.data **= 2
-        estimates = np.asarray(squared.sum(axis=1), dtype=np.float64).ravel()
-        if self.n_steps > 1:
-            signs = rng.integers(0, 2, (len(self), _SIGNS)).astype(np.float64)
-            reached = self._step(2.0 * signs - 1.0)
-            for _ in range(1, self.n_steps):
-                reached = self._step(reached)
-                estimates += np.einsum("ij,ij->i", reached, reached) / _SIGNS
-        return estimates
-
-    def _there_and_back(self, X: Floats) -> Floats:
-        # P'^s = D P^s D^-1.
-        inverse = inverse_or_zero(self.degrees)
-        forward = []
-        reached = X * inverse[:, None]
-        for _ in range(self.n_steps):
-            reached = self._step(reached)
-            forward.append(reached)
-        back = np.zeros_like(X)
-        while forward:
-            back = self._step(forward.pop() * self.degrees[:, None] + back)
-        return back
-
-    def _step(self, X: Floats) -> Floats:
-        products = np.empty(X.shape)
-        walk_step(*self._transitions, np.ascontiguousarray(X), products, self._threads)
-        return products
-
-    @property
-    def _threads(self) -> int:
-        return thread_count(self.n_jobs)
-
-    @cached_property
-    def _transitions(self) -> _Transitions:
-        return _arrays(self.steps)
-
 
 def walks_of(
     ensemble: Ensemble,
     *,
     n_neighbors: int | None,
     n_steps: int | None,
-    lazy: bool | None,
-    n_jobs: int | None,
-    unbounded: int | None = None,
 ) -> Walks:
     """Find the elite neighbours of the distinct rows, and the probability of a step to each of them.
 
@@ -181,35 +113,26 @@ def walks_of(
         Hard partitions, each of positive weight.
     n_neighbors, n_steps : int or None
         None: half the root of the number of distinct rows, at most 20.
-    lazy : bool or None
-        Whether a walk stays where it is with probability 1/2. None: in the parts of the graph that are
-        bipartite, where neighbours never meet otherwise.
-    n_jobs : int or None
-        Threads.
-    unbounded : int, optional
-        Maximum number of rows for which all ties with the last neighbour are kept; None: no limit.
     """
     start = _ordered(starting_clusters(ensemble))
     n = len(start)
     usual = max(1, min(_MOST, int(np.sqrt(n) / 2)))
     stage("the most similar rows of each")
     wanted = min(n_neighbors or usual, n)
-    most = None if unbounded is None or n <= unbounded else _TIES * wanted
-    near = nearest_pairs(start.ensemble, wanted, max_partners=most, n_jobs=n_jobs).to_scipy()
+    near = nearest_pairs(start.ensemble, wanted).to_scipy()
     masses = start.masses
     A = sp.csr_array(sp.diags_array(masses) @ near @ sp.diags_array(masses))
     degrees = np.asarray(A.sum(axis=1), dtype=np.float64).ravel()
     inverse = inverse_or_zero(degrees)
     P = sp.csr_array(sp.diags_array(inverse) @ A)
-    staying = (degrees > 0) if lazy else np.zeros(n, dtype=np.bool_)
-    if lazy is None:
-        staying = _bipartite(P) & (degrees > 0)
+    # Where the graph is bipartite, neighbours would never meet: such a walk stays where it is with probability 1/2.
+    staying = _bipartite(P) & (degrees > 0)
     if staying.any():
         share = np.where(staying, 0.5, 0.0)
         P = sp.csr_array(sp.diags_array(1.0 - share) @ P + sp.diags_array(share))
         P.eliminate_zeros()
     P.sort_indices()
-    return Walks(start, P, degrees, n_steps or usual, n_jobs)
+    return Walks(start, P, degrees, n_steps or usual)
 
 
 def informative(ensemble: Ensemble) -> Ensemble:
@@ -245,15 +168,6 @@ def _ordered(start: DistinctRows) -> DistinctRows:
     codes = start.ensemble.codes
     finest = np.argsort(start.ensemble.cluster_counts, kind="stable")
     return start.reordered(np.lexsort(codes[:, finest].T))
-
-
-def _arrays(P: sp.csr_array) -> _Transitions:
-    """Return P as the kernels read it."""
-    return (
-        P.indptr.astype(np.int64),
-        P.indices.astype(np.int32),
-        np.ascontiguousarray(P.data, dtype=np.float64),
-    )
 
 
 def _parts(P: sp.csr_array) -> list[NDArray[np.intp]]:

@@ -1,8 +1,5 @@
 """Models of the matrix of pairs: factors and fuzzy clusters of the co-association."""
 
-from conclust.consensus.matrix.communities import FuzzyCommunities
-from conclust.consensus.matrix.dyadic import DyadicAspect
-from conclust.consensus.matrix.left_stochastic import LeftStochastic
-from conclust.consensus.matrix.nmf import WeightedNMF
+from conclust._lazy import attach
 
-__all__ = ["DyadicAspect", "FuzzyCommunities", "LeftStochastic", "WeightedNMF"]
+__all__, __getattr__, __dir__ = attach(__name__)

@@ -1,8 +1,5 @@
 """Consensus as a median or least-squares partition."""
 
-from conclust.consensus.median.addremadd import AddRemAdd
-from conclust.consensus.median.bayes import BayesEstimate
-from conclust.consensus.median.fusion_transfer import MedianPartition
-from conclust.consensus.median.kernel_weighted import KernelWeightedPartition
+from conclust._lazy import attach
 
-__all__ = ["AddRemAdd", "BayesEstimate", "KernelWeightedPartition", "MedianPartition"]
+__all__, __getattr__, __dir__ = attach(__name__)

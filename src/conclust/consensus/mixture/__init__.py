@@ -1,15 +1,5 @@
 """Mixture models of label vectors."""
 
-from conclust.consensus.mixture.bayesian import BayesianEnsemble
-from conclust.consensus.mixture.multinomial import MixtureModel
-from conclust.consensus.mixture.nonparametric import (
-    NonparametricBayesianEnsemble,
-    posterior_coclustering,
-)
+from conclust._lazy import attach
 
-__all__ = [
-    "BayesianEnsemble",
-    "MixtureModel",
-    "NonparametricBayesianEnsemble",
-    "posterior_coclustering",
-]
+__all__, __getattr__, __dir__ = attach(__name__)

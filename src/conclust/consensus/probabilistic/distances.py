@@ -18,7 +18,6 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from conclust import divergences
-from conclust._arrays.ratios import ratio
 from conclust._kernels import FactoredSolver
 from conclust._types import Bools, Floats
 from conclust.consensus.probabilistic.descent import descend
@@ -41,12 +40,6 @@ class PairSet(Protocol):
 
     def distances(self, Y: Floats) -> Floats:
         """Return d_u(Y) of every partition; 0 for one that observed no pair."""
-
-    def expected(self, Y: Floats) -> Floats:
-        """Return the mean of d_u(Y) over all orders of the objects that u observed.
-
-        That is d_u of a random partition with clusters of the same sizes.
-        """
 
     def descend(self, Y: Floats, weights: Floats, max_iter: int, tol: float) -> Floats:
         """Descend from Y; return a membership with no higher sum of weights_u d_u / s_u.
@@ -74,8 +67,7 @@ class AllPairs:
         self._measure = self._solver(self.model)
         n = ensemble.n_samples
         observed = ensemble.observed_counts.astype(np.float64)
-        self._pairs = observed * (observed - 1)
-        self.scale = scale_of(n, self._pairs)
+        self.scale = scale_of(n, observed * (observed - 1))
         self._together = self._constants()
 
     def _solver(self, model: FactoredModel) -> FactoredSolver:
@@ -99,34 +91,6 @@ class AllPairs:
         self.model = self.model.kept(self._measure, self.n_clusters)
         self_pairs = of_self_pairs(self.ensemble, (Y**2).sum(axis=1))
         return distances_of(self.ensemble, self.model, self_pairs, self._together) * self.scale
-
-    def expected(self, Y: Floats) -> Floats:
-        """Return the mean of d_u(Y) over all orders of the objects that u observed.
-
-        The order enters only through sum x_uij a_ij, with a_ij = y_i'y_j: its mean is the sum of the one
-        times the mean of the other.
-        """
-        self._measure.rebuild(padded(Y), self.threads)
-        self.model = self.model.kept(self._measure, self.n_clusters)
-        norms = (Y**2).sum(axis=1)
-        squares = (self.model.grams**2).sum(axis=(1, 2))[self.model.group_of]
-        squares = squares - of_self_pairs(self.ensemble, norms)[0]
-        if self.ensemble.has_missing:
-            present = self.ensemble.present.T.astype(np.float64)
-            explained = ((present @ Y) ** 2).sum(axis=1) - present @ norms
-        else:
-            total = Y.sum(axis=0)
-            explained = np.full(len(squares), float(total @ total) - float(norms.sum()))
-        share = ratio(self._overlaps(), self._pairs)
-        return np.asarray((squares - 2.0 * share * explained + self._together) * self.scale)
-
-    def _overlaps(self) -> Floats:
-        """Return the sum of x_ui'x_uj over ordered pairs: for labels, the pairs put together."""
-        if self._soft is None:
-            return self._together
-        mass = np.asarray(self._soft.sum(axis=0), dtype=np.float64)
-        self_pairs = np.asarray(self._soft.multiply(self._soft).sum(axis=0), dtype=np.float64)
-        return _per_partition(self.ensemble, mass**2 - self_pairs)
 
     def descend(self, Y: Floats, weights: Floats, max_iter: int, tol: float) -> Floats:
         """Sweep over all objects with the factored solver."""
@@ -188,20 +152,6 @@ class PairPattern:
             apart = self._together(rows) - a[:, np.newaxis]
             d += (apart**2 * self._both(rows)).sum(axis=0)
         return 2.0 * d * self.scale
-
-    def expected(self, Y: Floats) -> Floats:
-        """Return the mean of d_u(Y) over all orders of the pairs that u observed."""
-        m = self.ensemble.n_partitions
-        n_pairs, overlaps, agreed, explained, squares = np.zeros((5, m))
-        for rows in _blocks(len(self._i), max(m, Y.shape[1])):
-            a = (Y[self._i[rows]] * Y[self._j[rows]]).sum(axis=1)
-            x, both = self._together(rows), self._both(rows).astype(np.float64)
-            n_pairs += both.sum(axis=0)
-            overlaps += (x * both).sum(axis=0)
-            agreed += (x**2 * both).sum(axis=0)
-            explained += a @ both
-            squares += a**2 @ both
-        return 2.0 * (squares - 2.0 * ratio(overlaps, n_pairs) * explained + agreed) * self.scale
 
     def descend(self, Y: Floats, weights: Floats, max_iter: int, tol: float) -> Floats:
         """Visit the objects with the pairwise solver."""

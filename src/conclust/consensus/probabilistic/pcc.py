@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,8 +12,6 @@ from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats
 from conclust._validation import check_option, refuse
-from conclust.blocks.finishing import Answer
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import Method
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.probabilistic.estimator import (
@@ -26,12 +24,15 @@ from conclust.consensus.probabilistic.placements import placement_of
 from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.starts import StartName, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS, SolverName, choose
-from conclust.consensus.probabilistic.solvers.blocked import solve_blocks
 from conclust.consensus.probabilistic.solvers.linked import linked
 from conclust.divergences import Divergence, DivergenceName, is_squared, read_divergence
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import InputError
+
+if TYPE_CHECKING:
+    from conclust.blocks.finishing import Answer
+    from conclust.blocks.labels import LabelBlocks
 
 # Values of parameters allowed with labels in blocks.
 _IN_BLOCKS: dict[str, tuple[Any, ...]] = {
@@ -257,6 +258,8 @@ class PCC(PairObjectiveClusterer):
             )
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        from conclust.consensus.probabilistic.solvers.blocked import solve_blocks
+
         k = self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
         advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
         if not is_squared(read_divergence(self.divergence, "PCC")):

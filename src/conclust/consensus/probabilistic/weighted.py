@@ -33,10 +33,8 @@ from conclust.ensemble.derived import Derived
 from conclust.ensemble.reading import within_range
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning, warn
-from conclust.weighting import certainty_weights
 
 Regularization: TypeAlias = Literal["simplex", "l2"]
-Distance: TypeAlias = Literal["paper", "corrected"]
 
 # Maximum number of sweeps of the first membership step, and of the later ones, which start from the last result;
 # and the share of its sum by which the last sweep of a step may still lower it.
@@ -116,10 +114,6 @@ class WeightedPCC(PairObjectiveClusterer):
         towards 0 one partition is the consensus, towards infinity all weights are equal. If the
         distances spread evenly over a range delta n_samples^2, about sqrt(2 λ m / delta) weights
         are positive. Not used with "simplex".
-    distance : {"paper", "corrected"}, default="paper"
-        "paper": d_u as above. "corrected": d_u over its expectation for a random partition with clusters of the same
-        sizes, so that 1 is chance whatever the number of clusters; f is the sum of alpha_u times this ratio. See Notes for partitions that differ much in the number of pairs they put together
-        (degenerate ones, random ones of many clusters).
     pairs : int, float or SparseEvidence, default=None
         Compare partitions and consensus over some pairs of objects only. An int: at least this number
         of random partners of each object. A float: about this random share of all pairs, in whole
@@ -164,7 +158,7 @@ class WeightedPCC(PairObjectiveClusterer):
     effective_n_partitions_ : float
         1 / sum alpha_u^2: the number of equal weights that would be as concentrated.
     distances_ : ndarray of shape (n_partitions,)
-        d_u of ``membership_``, over its expectation if corrected; NaN for a partition that
+        d_u of ``membership_``; NaN for a partition that
         observed fewer than two objects.
     n_clusters_ : int
         Clusters found: those that are the most probable one of some object.
@@ -215,27 +209,8 @@ class WeightedPCC(PairObjectiveClusterer):
     their number of clusters, a random partition of many clusters can be nearer to the consensus than
     a good one of few clusters. If the consensus merged clusters, a partition with nearly all objects
     in one cluster can be nearer to it than any good one. Weights therefore separate good partitions from
-    bad ones only among partitions with similar numbers of clusters.
-
-    ``distance="corrected"`` is not in the paper. Over all orders in which u could assign the
-    objects it observed, with a_ij = y_i'y_j and the share p_u of the pairs that u puts together:
-
-    .. math::
-
-        \operatorname{E} d_u(Y) = \sum a_{ij}^2 - 2\, p_u \sum a_{ij} + p_u\, n_u (n_u - 1)
-
-    The membership step keeps E d_u fixed; a round that then does not lower f is undone, and the rounds
-    end. They start from the consensus of the partitions weighed by the certainty of their clusters
-    (:func:`conclust.weighting.certainty_weights`): the unweighted consensus may have merged clusters
-    already, and degenerate partitions would then agree with it. The penalty is in units of 1, as the
-    corrected distances are, instead of n_samples^2. On the papers' mixed ensembles of 1,000 digits,
-    where single and centroid linkage put nearly all objects into one cluster, the consistency
-    index with the classes is (raw, min-max and standardised features) .69, .64, .37 instead of .30,
-    .30, .11 with the simplex and the generator's default numbers of clusters, .91, .91, .86
-    instead of .89, .87, .37 with 10 to 50. With the penalty it rises for standardised features and
-    default numbers only (.57 instead of .10) and falls by .02 to .12 otherwise. Of 20 % random
-    partitions in mixed ensembles the simplex keeps weight .07 instead of .21 (wine), .09 instead of
-    .11 (votes).
+    bad ones only among partitions with similar numbers of clusters: leave degenerate ones out
+    (:func:`conclust.weighting.degenerate_partitions`), and merge fine ones by ``granularity="matched"``.
 
     The alternation finds a local optimum that depends on the start: equal weights (q), and the l2
     consensus of all partitions.
@@ -279,7 +254,6 @@ class WeightedPCC(PairObjectiveClusterer):
     regularization: Regularization = "simplex"
     rho: float | None = None
     lam: float = 0.5
-    distance: Distance = "paper"
     pairs: int | float | SparseEvidence | None = None
     granularity: Granularity = "given"
     init: Literal["auto"] | ArrayLike = "auto"
@@ -316,7 +290,7 @@ class WeightedPCC(PairObjectiveClusterer):
                 pairs = self._measured_pairs
                 Y = np.zeros((len(labels), self.n_clusters_max_))
                 Y[:, : self.membership_.shape[1]] = self.membership_
-                self.distances_ = np.where(pairs.scale > 0, self._distances(pairs, Y)[0], np.nan)
+                self.distances_ = np.where(pairs.scale > 0, pairs.distances(Y), np.nan)
         finally:
             self.__dict__.pop("_measured_pairs", None)
         return labels
@@ -334,12 +308,9 @@ class WeightedPCC(PairObjectiveClusterer):
         everyone = AllPairs(ensemble, k, run.threads)
         pairs = self._pattern(ensemble, observed, run) or everyone
         shares = self._shares(ensemble, pairs)
-        corrected = self.distance == "corrected"
         weights = shares * pairs.scale
-        if corrected:
-            weights = weights * certainty_weights(ensemble)
         # With equal weights this is PCC itself, on few objects to the bit. (All are 0 if there are no pairs.)
-        equal = ensemble.weights is None and np.ptp(pairs.scale) == 0 and not corrected
+        equal = ensemble.weights is None and np.ptp(pairs.scale) == 0
         plain = equal or not weights.any()
         weighted = ensemble if plain else ensemble.reweighted(within_range(weights))
         squares = Problem(weighted, k, divergences.l2)
@@ -359,7 +330,7 @@ class WeightedPCC(PairObjectiveClusterer):
 
     def _learn(self, pairs: PairSet, Y: Floats, shares: Floats, run: Run) -> tuple[Floats, Floats]:
         """Alternate from a membership; return the last one, and the weights used for new objects."""
-        Y, alpha, d, expected = self._alternate(pairs, Y, shares, run.report)
+        Y, alpha, d = self._alternate(pairs, Y, shares, run.report)
         self.weights_ = alpha
         self.effective_n_partitions_ = float(1.0 / (alpha @ alpha))
         self.distances_ = np.where(pairs.scale > 0, d, np.nan)
@@ -370,7 +341,7 @@ class WeightedPCC(PairObjectiveClusterer):
                 "of them positive). Raise max_iter, or tol if this is close enough.",
                 ConvergenceWarning,
             )
-        return Y, alpha * pairs.scale / expected
+        return Y, alpha * pairs.scale
 
     def _pattern(self, ensemble: Ensemble, observed: Bools, run: Run) -> PairPattern | None:
         """Return the pattern of `pairs`, if there is one."""
@@ -397,24 +368,18 @@ class WeightedPCC(PairObjectiveClusterer):
 
     def _alternate(
         self, pairs: PairSet, Y: Floats, shares: Floats, report: Any
-    ) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the membership, the weights, the distances, and their divisors."""
-        n = len(Y) if self.distance == "paper" else 1
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return the membership, the weights and the distances."""
+        n = len(Y)
         counted = np.flatnonzero(shares)
         m, q = len(counted), shares[counted]
         alpha = shares
         trace: list[tuple[float, float]] = []
-        previous = Y, shares, np.ones_like(shares)
         self.converged_ = False
         while True:
-            d, expected = self._distances(pairs, Y)
+            d = pairs.distances(Y)
             before = alpha
             reached = self._objective(alpha[counted], d[counted], q, n)
-            if trace and self.distance == "corrected" and reached > trace[-1][1]:
-                # The step decreased f for the old expectations, but not for those of the new membership.
-                Y, d, expected = previous
-                self.converged_ = True
-                break
             alpha = np.zeros_like(shares)
             alpha[counted] = self._weights(d[counted], q, n)
             value = self._objective(alpha[counted], d[counted], q, n)
@@ -431,24 +396,11 @@ class WeightedPCC(PairObjectiveClusterer):
             self.converged_ = moved < _WEIGHTS_TOL and settled
             if self.converged_ or len(trace) >= self.max_iter:
                 break
-            previous = Y, d, expected
-            Y = pairs.descend(Y, alpha * pairs.scale / expected, _SWEEPS, _STEP_TOL)
+            Y = pairs.descend(Y, alpha * pairs.scale, _SWEEPS, _STEP_TOL)
         self.n_iter_ = len(trace)
         self.trace_ = np.array([trace[0][0], *(value for _, value in trace)])
         self.objective_ = trace[-1][1]
-        return Y, alpha, d, expected
-
-    def _distances(self, pairs: PairSet, Y: Floats) -> tuple[Floats, Floats]:
-        """Return the distances, and their divisors: 1 in the mean over partitions."""
-        d = pairs.distances(Y)
-        if self.distance == "paper":
-            return d, np.ones_like(d)
-        expected = pairs.expected(Y)
-        # If the expectation is 0 (constant Y and partition), the distance is that of chance: 1.
-        none = expected <= _TIE * float(len(Y)) ** 2
-        expected = np.where(none, 1.0, expected)
-        ratio = np.where(none, 1.0, d / expected)
-        return ratio, np.where(none, 1.0, expected / expected.mean())
+        return Y, alpha, d
 
     def _weights(self, d: Floats, shares: Floats, n: int) -> Floats:
         m = len(d)

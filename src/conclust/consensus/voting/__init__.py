@@ -1,7 +1,5 @@
 """Consensus by voting: the clusters of partitions are matched, then votes are counted."""
 
-from conclust.consensus.voting.cumulative import CumulativeVoting
-from conclust.consensus.voting.least_squares import Voting
-from conclust.consensus.voting.positional import PositionalVoting
+from conclust._lazy import attach
 
-__all__ = ["CumulativeVoting", "PositionalVoting", "Voting"]
+__all__, __getattr__, __dir__ = attach(__name__)

@@ -9,7 +9,8 @@ import numpy as np
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import thread_count
 from conclust._validation import check_int
-from conclust.blocks.store import is_blocked, stored
+from conclust.blocks.numbering import is_blocked
+from conclust.blocks.store import stored
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 from conclust.selection.judged.pairs import PairCounts, count_all, count_some, sample_of_pairs
