@@ -24,7 +24,7 @@ WITH_BORDER = np.array([0.1, 0.3, 0.5]), np.ones(3) / 3
 WITHOUT_BORDER = np.array([0.7, 1.0, 1.5]), np.array([0.2, 4.0, 2.0]) / 6.2
 # The same at the borders between pieces, where valleys are counted along straight lines.
 IN_VALLEY, ON_PEAK = float(np.log(2 * 0.4 / 1.4)), float(np.log(2 / 1.4))
-# Cost of a further cluster, and what several must have above one, in units of log-likelihood.
+# Cost of a further cluster, and by how much more clusters must be better than fewer, in units of log-likelihood.
 COST, CLEAR = 3.0, 1.0
 # Neighbours in the graph of the paths, and the largest density along them at a border.
 NEIGHBOURS, ALONG_PATHS = 10, 0.6

@@ -33,7 +33,7 @@ from conclust.number.halves import Discriminants, Ellipsoids, divide_by_halves
 from conclust.trees.counted import has_specks
 
 _SEED = 0
-# Other numbers whose score is within this of the best are as well supported.
+# Other numbers whose score is within this of the largest are as well supported.
 _NEAR = 2.0
 # Numbers beside the answer whose clusters are kept.
 _KEPT = 5
@@ -58,8 +58,9 @@ def decide_by_points(
 
     The clusters are branches of a tree. At each join of two branches, the evidence for a border is the logarithm of a
     likelihood ratio: few points near the border, as counted in `counts_at_borders`, and few along the paths of the neighbour
-    graph (`without_paths`). Of all divisions into branches of either tree, the one is chosen whose joins have the
-    largest sum of evidence, less 3 for each further cluster; one cluster if that is not above 1. Clusters that overlap are
+    graph (`without_paths`). The score of a number is the largest sum of evidence of a division into that many branches of
+    either tree, less 3 for each further cluster. The smallest number is chosen whose score is within 1 of the largest; one cluster
+    has a score of 0. Clusters that overlap are
     found in one half of the points and judged by the other, and chosen if their evidence is larger (`divide_by_halves`).
 
     The clusters are those around centres, unless the division of the tree cuts clearly fewer ties between near neighbours
@@ -186,12 +187,14 @@ class Found:
         )
 
     def best(self, least: int, most: int) -> int | None:
-        """Return the number with the largest score; None if at least two were asked for and no branches exist."""
-        numbers = [K for K in range(max(least, 2), most + 1) if np.isfinite(self.score(K))]
-        best = max(numbers, key=lambda K: (self.score(K), -K), default=None)
-        if least <= 1 and (best is None or self.score(best) <= CLEAR):
-            return 1
-        return best
+        """Return the smallest number whose score is within 1 of the largest; None if two are asked for and no branches exist."""
+        scores = {K: self.score(K) for K in range(max(least, 2), most + 1)}
+        if least <= 1:
+            scores = {1: 0.0, **scores}
+        largest = max(scores.values(), default=-np.inf)
+        if not np.isfinite(largest):
+            return None
+        return next(K for K, score in scores.items() if score >= largest - CLEAR)
 
     def others(self, number: int, least: int, most: int) -> list[int]:
         """Return other numbers with more evidence than one cluster, best first; of one cluster, the next best."""
@@ -206,7 +209,8 @@ class Found:
         """Return those of the others that are as well supported."""
         if number == 1:
             return others
-        return [K for K in others if self.score(K) >= self.score(number) - _NEAR]
+        largest = max(map(self.score, (number, *others)))
+        return [K for K in others if self.score(K) >= largest - _NEAR]
 
     def labels(self, n_clusters: int) -> Ints:
         """Return the clusters; objects that are in none of the branches are in the cluster of the nearest object."""
