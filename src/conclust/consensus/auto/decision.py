@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple
 
 from conclust._progress import stage
 from conclust._types import Ints
-from conclust.consensus.auto.number import CLEAR, Support, alternatives_of, largest_number
+from conclust.consensus.auto.constants import CLEAR
+from conclust.consensus.auto.number import Support, largest_number
 from conclust.consensus.auto.trees import Bounds, Trees
 from conclust.consensus.auto.witnesses import Candidate, Witnesses
 from conclust.consensus.mixture.multinomial import Components
@@ -190,29 +191,19 @@ def _by_trees(trees: Trees, n_clusters: int | None) -> Decision:
     """Decide by the borders that the trees show."""
     if n_clusters is not None:
         return decision_on(trees, n_clusters, None)
-    shown, supports = trees.n_clusters_shown, trees.supports
-    others, number = alternatives_of(shown, supports), shown
-    if shown == 1 < trees.bounds.smallest:
-        number, others = _possible_number(trees), ()
+    shown = trees.n_clusters_shown
+    number = trees.bounds.nearest(shown)
+    ordered = sorted(trees.supports, key=lambda one: -one.support)
+    others = [one.n_clusters for one in ordered if one.support > 0 and one.n_clusters != shown]
     return Decision(
         number,
         "partitions",
         shown,
-        supports=supports,
-        alternatives=others,
+        supports=trees.supports,
+        alternatives=tuple(others),
         at_most=trees.max_clusters,
         constrained=None if number == shown else number,
     )
-
-
-def _possible_number(trees: Trees) -> int:
-    """Return the number with the largest support among those that keep the constraints."""
-    bounds = trees.bounds
-    allowed = [one for one in trees.supports if bounds.nearest(one.n_clusters) == one.n_clusters]
-    best = max(allowed, key=lambda one: one.support, default=None)
-    if best is not None and best.support > 0:
-        return best.n_clusters
-    return bounds.nearest(trees.n_clusters_shown)
 
 
 def refuse_impossible(n_clusters: int | None, trees: Trees, bounds: Bounds) -> None:

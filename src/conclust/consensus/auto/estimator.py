@@ -21,7 +21,7 @@ from conclust.consensus.auto.votes import with_relative_weights
 from conclust.consensus.base import Method, PlacingClusterer, Task
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
-from conclust.ensemble.labels import canonical_labels, indicator_of
+from conclust.ensemble.labels import canonical_labels
 
 if TYPE_CHECKING:
     from conclust.words.reason import Reason
@@ -236,14 +236,14 @@ class AutoConsensus(PlacingClusterer):
     @property
     def is_constrained(self) -> bool:
         """Whether ``fit`` was given constraints."""
-        return self._model.parts is not None
+        return self._model.before is not None
 
     @property
     def before_constraints(self) -> tuple[Floats, Ints]:
         """Tree of the objects of the trees, and their clusters, before they were changed to keep the constraints."""
-        if self._model.before is None:
+        if self._model.tree_before is None:
             return self.linkage_matrix_, canonical_labels(self.labels_[self.tree_objects_])
-        return self._model.before
+        return self._model.tree_before
 
     def shares_within(self, codes: NDArray[Any], before: Ints) -> Floats:
         """Return memberships of objects whose clusters are known, but for the changes that keep the constraints.
@@ -260,8 +260,7 @@ class AutoConsensus(PlacingClusterer):
         ndarray of shape (n_samples, n_clusters)
             Rows sum to 1.
         """
-        assert self._model.parts is not None
-        return self._model.parts.rows(indicator_of(codes, self._model.offsets), before)
+        return self._model.rows(codes, before)
 
     @property
     def reason_(self) -> str:

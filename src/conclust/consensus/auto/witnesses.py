@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.number import FINER, MEMBERS, PRIOR, STAGES
+from conclust.consensus.auto.constants import FINER, MEMBERS, PRIOR, STAGES
 from conclust.consensus.auto.trees import Trees
+from conclust.consensus.auto.votes import shared_with
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, over_partitions
@@ -58,12 +58,6 @@ class Witnesses:
         """Sum over the clusters of each member."""
         return np.asarray(over_partitions(of_clusters, self.members.offsets))
 
-    def _shared(self, labels: Ints) -> Floats:
-        """Return the number of objects that clusters share with those of the members (T, K)."""
-        shared = np.empty((int(self.members.offsets[-1]), int(labels.max()) + 1))
-        cluster_sums(self.members.label_view, None, labels, shared)
-        return shared
-
     def _of_clusters(self, shared: Floats) -> Floats:
         """Return the log-probability of the members' labels in each cluster (K,)."""
         observed = self._by_member(shared) + self._parameters
@@ -73,7 +67,10 @@ class Witnesses:
 
     def likelihood(self, labels: Ints) -> float:
         """Return the integrated classification likelihood (its logarithm) of a partition."""
-        return float(self._of_clusters(self._shared(labels)).sum() + _of_sizes(np.bincount(labels)))
+        return float(
+            self._of_clusters(shared_with(self.members, labels)).sum()
+            + _of_sizes(np.bincount(labels))
+        )
 
     def improved(self, labels: Ints, n_rounds: int) -> Candidate:
         """Return the most probable clusters after rounds of EM from a partition."""
@@ -92,7 +89,7 @@ class Witnesses:
 
     def distributions(self, labels: Ints) -> Components:
         """Return the distributions of the members' labels in the clusters of a partition."""
-        return self._posterior_mean(self._shared(labels), np.bincount(labels))
+        return self._posterior_mean(shared_with(self.members, labels), np.bincount(labels))
 
     def _posterior_mean(self, shared: Floats, sizes: Any) -> Components:
         """Return the posterior mean of the distributions of the labels in each cluster, and of the sizes."""
@@ -104,7 +101,7 @@ class Witnesses:
     def _cuts(self, tree: Floats, smallest: int, most: int) -> Iterator[Candidate]:
         """Yield the cuts of a tree into `most` to `smallest` clusters: each joins two clusters of the one before."""
         labels = clusters_at(tree, most)
-        shared, sizes = self._shared(labels), np.bincount(labels)
+        shared, sizes = shared_with(self.members, labels), np.bincount(labels)
         values, columns = self._of_clusters(shared), np.arange(most)
         while True:
             likelihood = float(values[columns].sum() + _of_sizes(sizes[columns]))
