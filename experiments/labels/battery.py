@@ -48,8 +48,8 @@ PARTS = {
     "the witnesses": ((decision.Testimony, "counts", property(lambda testimony: False)),),
     "the median member": ((witnesses.Witnesses, "typical", property(lambda members: np.inf)),),
     "clear support": ((decision, "CLEAR", np.inf),),
-    "EM": ((witnesses, "STAGES", ((0, 0), (1, 0))),),
-    "members as starts": ((witnesses, "MEMBERS", 0),),
+    "EM": ((witnesses, "STAGES", ((1, 0),)),),
+    "independence": ((decision, "UNEXPLAINED", -1.0),),
     "straddling": ((number.Straddling, "of", lambda straddling, labels: 0.0),),
     "lifetime": ((number, "lifetimes", lambda tree: np.ones(len(tree))),),
     "straddling in the second tree": (

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from conclust._progress import stage
 from conclust._types import Ints
-from conclust.consensus.auto.constants import CLEAR
+from conclust.consensus.auto.constants import CLEAR, UNEXPLAINED
 from conclust.consensus.auto.number import Support, largest_number
 from conclust.consensus.auto.trees import Bounds, Trees
 from conclust.consensus.auto.witnesses import Candidate, Witnesses
@@ -30,6 +30,8 @@ class Testimony:
         Logarithm of its likelihood, less that of one cluster.
     typical : float
         Median number of clusters of the members.
+    unexplained : float
+        How much members depend on each other within the most probable clusters, relative to all objects.
     clear : int or None
         A number of clusters with clear support in the trees, if it is smaller, or if this one is 1.
     near : tuple of int
@@ -39,13 +41,15 @@ class Testimony:
     n_clusters: int
     gain: float
     typical: float
+    unexplained: float
     clear: int | None
     near: tuple[int, ...]
 
     @property
     def counts(self) -> bool:
         """Whether the members are witnesses: if not, they are cuts of something coarser."""
-        return self.n_clusters <= self.typical and self.clear is None
+        cuts = self.n_clusters > self.typical or self.clear is not None
+        return self.unexplained < UNEXPLAINED or not cuts
 
 
 class Division(NamedTuple):
@@ -134,11 +138,9 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
         return _by_trees(trees, n_clusters)
     witnesses = Witnesses(trees.ensemble)
     largest = min(trees.max_clusters or largest_number(trees.ensemble), trees.n_objects)
-    for at, best in enumerate(witnesses.searched(trees, 1, largest)):
-        testimony = _testimony(trees, best, witnesses.typical)
-        # Before EM, the number of clusters may be one too large.
-        counts = testimony.counts if at else testimony.clear is None
-        if like is None and not counts:
+    for best in witnesses.searched(trees, 1, largest):
+        testimony = _testimony(trees, best, witnesses)
+        if like is None and not testimony.counts:
             return replace(_by_trees(trees, n_clusters), testimony=testimony)
     shown = testimony.n_clusters
     K = trees.bounds.nearest(shown) if n_clusters is None else n_clusters
@@ -160,16 +162,20 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
     return replace(decision, labels=labels, components=witnesses.distributions(labels))
 
 
-def _testimony(trees: Trees, best: dict[int, Candidate], typical: float) -> Testimony:
-    first, *others = best.values()
-    shown, allowed = trees.n_clusters_shown, first.likelihood - trees.ensemble.n_partitions
+def _testimony(trees: Trees, best: dict[int, Candidate], witnesses: Witnesses) -> Testimony:
+    first, typical, shown = next(iter(best.values())), witnesses.typical, trees.n_clusters_shown
+    unexplained = witnesses.unexplained(first.labels)
+    if unexplained < UNEXPLAINED:  # no finer than the typical witness
+        first = next(one for one in best.values() if one.n_clusters <= typical)
     is_clear = max((one.support for one in trees.supports), default=0.0) > CLEAR
+    least = first.likelihood - trees.ensemble.n_partitions
     return Testimony(
         first.n_clusters,
         first.likelihood - best[1].likelihood,
         typical,
+        unexplained,
         shown if is_clear and (shown < first.n_clusters or first.n_clusters == 1) else None,
-        tuple(one.n_clusters for one in others if one.likelihood >= allowed),
+        tuple(K for K, one in best.items() if first.n_clusters != K and one.likelihood >= least),
     )
 
 

@@ -2,17 +2,19 @@
 
 The members' labels are independent within a cluster of the consensus, with a distribution of their own in each. Summed over all
 distributions (Dirichlet, Jeffreys' prior), this is the exact integrated classification likelihood: it has no parameter, and
-pays for each cluster. It is maximised over cuts of the trees, members, and the partitions that EM finds from the best of these.
+pays for each cluster. It is maximised over cuts of the trees, and the partitions that EM finds from the best of these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
 
+from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.constants import FINER, MEMBERS, PRIOR, STAGES
 from conclust.consensus.auto.trees import Trees
@@ -119,16 +121,21 @@ class Witnesses:
             labels = coarser
 
     def starts(self, trees: Trees, smallest: int, largest: int) -> list[Candidate]:
-        """Return cuts of the trees and members, of `smallest` to `largest` clusters."""
+        """Return cuts of the trees into `smallest` to `largest` clusters."""
         most = min(largest + (FINER if smallest == largest else 0), trees.n_objects)
-        smallest = min(smallest, most)
-        cuts = [cut for tree in trees.matrices.values() for cut in self._cuts(tree, smallest, most)]
+        each = (self._cuts(tree, min(smallest, most), most) for tree in trees.matrices.values())
+        return [cut for cuts in each for cut in cuts]
+
+    @cached_property
+    def _some(self) -> Ensemble:
         counting = np.flatnonzero(self.members.partition_weights > 0)
         chosen = np.linspace(0, len(counting) - 1, min(MEMBERS, len(counting))).astype(np.int64)
-        labels = self.members.labels[:, counting[chosen]].astype(np.int64)
-        # Objects without a label in a member are a cluster of it.
-        fellows = map(canonical_labels, np.where(labels < 0, labels.max(initial=0) + 1, labels).T)
-        return cuts + [Candidate(one, self.likelihood(one)) for one in fellows if one.max() < most]
+        return self.members.subset(partitions=counting[chosen])
+
+    def unexplained(self, labels: Ints) -> float:
+        """Return how much two members depend on each other within clusters, relative to all objects: 0 for witnesses."""
+        overall = _dependence(self._some, np.zeros_like(labels))
+        return max(0.0, _dependence(self._some, labels)) / overall if overall > 0 else 0.0
 
     @property
     def typical(self) -> float:
@@ -137,7 +144,7 @@ class Witnesses:
         return float(np.median(self.members.cluster_counts[counting]))
 
     def searched(self, trees: Trees, smallest: int, largest: int) -> Iterator[dict[int, Candidate]]:
-        """Yield the most probable partition into each number of clusters: first of the starts, then after each stage of EM.
+        """Yield the most probable partition into each number of clusters after each stage of EM.
 
         EM begins from the most probable partitions of all, and from those no finer than the median member. Numbers go from
         `smallest` to `largest`, the most probable one first.
@@ -153,6 +160,23 @@ class Witnesses:
                 one = self.improved(start.labels, n_rounds)
                 found[one.labels.tobytes()] = one
             yield _best_of_each(found.values())
+
+
+def _dependence(members: Ensemble, labels: Ints) -> float:
+    """Return the mean square contingency of two members within clusters, less that by chance, relative to the largest."""
+    found = largest = 0.0
+    for cluster in range(int(labels.max()) + 1):
+        own = members.indicator[np.flatnonzero(labels == cluster)]
+        together = (own.T @ own).toarray()
+        n, counts = own.shape[0], together.diagonal()
+        expected = np.outer(counts, counts) / n
+        squares = over_partitions(ratio((together - expected) ** 2, expected), members.offsets)
+        freedom = np.maximum(over_partitions((counts > 0) * 1.0, members.offsets) - 1.0, 0.0)
+        chance = np.outer(freedom, freedom) * n / max(n - 1, 1)
+        excess = over_partitions(squares.T, members.offsets) - chance
+        found += float(excess.sum() - np.trace(excess))
+        largest += n * float(freedom.sum())
+    return found / ((members.n_partitions - 1) * largest) if found else 0.0
 
 
 def _best_of_each(found: Iterable[Candidate]) -> dict[int, Candidate]:
