@@ -31,7 +31,8 @@ class Testimony:
     typical : float
         Median number of clusters of the members.
     unexplained : float
-        How much members depend on each other within the most probable clusters, relative to all objects.
+        How much members depend on each other within the most probable clusters, relative to all objects; 1 where it decides
+        nothing.
     clear : int or None
         A number of clusters with clear support in the trees, if it is smaller, or if this one is 1.
     near : tuple of int
@@ -135,13 +136,13 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
     refuse_impossible(n_clusters, trees, trees.bounds)
     stage("number of clusters")
     if like not in (None, WITNESSES):
-        return _by_trees(trees, n_clusters)
+        return decision_on(trees, n_clusters)
     witnesses = Witnesses(trees.ensemble)
     largest = min(trees.max_clusters or largest_number(trees.ensemble), trees.n_objects)
     for best in witnesses.searched(trees, 1, largest):
         testimony = _testimony(trees, best, witnesses)
         if like is None and not testimony.counts:
-            return replace(_by_trees(trees, n_clusters), testimony=testimony)
+            return replace(decision_on(trees, n_clusters), testimony=testimony)
     shown = testimony.n_clusters
     K = trees.bounds.nearest(shown) if n_clusters is None else n_clusters
     if K not in best:
@@ -164,51 +165,39 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
 
 def _testimony(trees: Trees, best: dict[int, Candidate], witnesses: Witnesses) -> Testimony:
     first, typical, shown = next(iter(best.values())), witnesses.typical, trees.n_clusters_shown
-    unexplained = witnesses.unexplained(first.labels)
-    if unexplained < UNEXPLAINED:  # no finer than the typical witness
-        first = next(one for one in best.values() if one.n_clusters <= typical)
     is_clear = max((one.support for one in trees.supports), default=0.0) > CLEAR
-    least = first.likelihood - trees.ensemble.n_partitions
-    return Testimony(
-        first.n_clusters,
+    clear = shown if is_clear and (shown < first.n_clusters or first.n_clusters == 1) else None
+    unexplained = 1.0
+    if first.n_clusters > typical or clear is not None:
+        unexplained = witnesses.unexplained(first.labels)
+    if unexplained < UNEXPLAINED:  # no finer than the typical witness, unless this was asked for
+        most = max(typical, trees.max_clusters or 0)
+        first = next(one for one in best.values() if one.n_clusters <= most)
+    gain, least = (
         first.likelihood - best[1].likelihood,
-        typical,
-        unexplained,
-        shown if is_clear and (shown < first.n_clusters or first.n_clusters == 1) else None,
-        tuple(K for K, one in best.items() if first.n_clusters != K and one.likelihood >= least),
+        first.likelihood - trees.ensemble.n_partitions,
     )
+    near = [K for K, one in best.items() if first.n_clusters != K and one.likelihood >= least]
+    return Testimony(first.n_clusters, gain, typical, unexplained, clear, tuple(near))
 
 
-def decision_on(trees: Trees, n_clusters: int, labels: Ints | None) -> Decision:
-    """Return the decision for a number that is given; `labels` are the clusters if they are no cut."""
+def decision_on(trees: Trees, n_clusters: int | None, labels: Ints | None = None) -> Decision:
+    """Decide by the borders that the trees show, unless a number is given; `labels` are the clusters if they are no cut."""
     refuse_impossible(n_clusters, trees, trees.bounds)
-    return Decision(
-        n_clusters,
-        "given",
-        trees.n_clusters_shown,
-        supports=trees.supports,
-        labels=labels,
-        given=n_clusters,
-        at_most=trees.max_clusters,
-    )
-
-
-def _by_trees(trees: Trees, n_clusters: int | None) -> Decision:
-    """Decide by the borders that the trees show."""
-    if n_clusters is not None:
-        return decision_on(trees, n_clusters, None)
-    shown = trees.n_clusters_shown
-    number = trees.bounds.nearest(shown)
-    ordered = sorted(trees.supports, key=lambda one: -one.support)
+    shown, supports = trees.n_clusters_shown, trees.supports
+    number = trees.bounds.nearest(shown) if n_clusters is None else n_clusters
+    ordered = sorted(supports, key=lambda one: -one.support)
     others = [one.n_clusters for one in ordered if one.support > 0 and one.n_clusters != shown]
     return Decision(
         number,
-        "partitions",
+        "partitions" if n_clusters is None else "given",
         shown,
-        supports=trees.supports,
-        alternatives=tuple(others),
+        supports=supports,
+        alternatives=tuple(others) if n_clusters is None else (),
+        labels=labels,
+        given=n_clusters,
         at_most=trees.max_clusters,
-        constrained=None if number == shown else number,
+        constrained=None if number in (n_clusters, shown) else number,
     )
 
 
@@ -231,10 +220,7 @@ def refuse_impossible(n_clusters: int | None, trees: Trees, bounds: Bounds) -> N
 def kept_by_constraints(decision: Decision, found: int, trees: Trees, bounds: Bounds) -> Decision:
     """Return the decision with the number that keeps the constraints; `found`: the one that they make."""
     refuse_impossible(decision.given, trees, bounds)
-    if decision.given is not None:
-        return decision
-    most = decision.at_most or found
-    K = bounds.nearest(max(min(found, most), decision.at_least))
-    if decision.n_clusters == K:
+    K = bounds.nearest(max(min(found, decision.at_most or found), decision.at_least))
+    if decision.given is not None or decision.n_clusters == K:
         return decision
     return replace(decision, n_clusters=K, constrained=K)

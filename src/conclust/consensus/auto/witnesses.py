@@ -21,7 +21,7 @@ from conclust.consensus.auto.trees import Trees
 from conclust.consensus.auto.votes import shared_with
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import canonical_labels, over_partitions
+from conclust.ensemble.labels import canonical_labels, one_hot, over_partitions
 from conclust.spectra.gram import IndicatorProducts
 from conclust.trees.dendrogram import clusters_at
 
@@ -167,13 +167,15 @@ def _dependence(members: Ensemble, labels: Ints) -> float:
     found = largest = 0.0
     for cluster in range(int(labels.max()) + 1):
         own = members.indicator[np.flatnonzero(labels == cluster)]
-        together = (own.T @ own).toarray()
-        n, counts = own.shape[0], together.diagonal()
-        expected = np.outer(counts, counts) / n
-        squares = over_partitions(ratio((together - expected) ** 2, expected), members.offsets)
-        freedom = np.maximum(over_partitions((counts > 0) * 1.0, members.offsets) - 1.0, 0.0)
-        chance = np.outer(freedom, freedom) * n / max(n - 1, 1)
-        excess = over_partitions(squares.T, members.offsets) - chance
+        counts = own.sum(axis=0)
+        held, n = np.flatnonzero(counts), own.shape[0]
+        together = (own[:, held].T @ own[:, held]).toarray()
+        expected = np.outer(counts[held], counts[held]) / n
+        partition_of = members.column_partitions[held]
+        of = one_hot(partition_of, members.n_partitions).T.tocsr()
+        squares = of @ (of @ ratio((together - expected) ** 2, expected)).T
+        freedom = np.maximum(np.bincount(partition_of, minlength=members.n_partitions) - 1.0, 0.0)
+        excess = squares - np.outer(freedom, freedom) * n / max(n - 1, 1)
         found += float(excess.sum() - np.trace(excess))
         largest += n * float(freedom.sum())
     return found / ((members.n_partitions - 1) * largest) if found else 0.0
