@@ -153,6 +153,9 @@ def test_the_level_of_most_annotators_counts(seed):
         model = AutoConsensus().fit(members)
         assert model.evidence_ == "witnesses"
         assert adjusted_rand_index(classes, model.labels_) > 0.95
+        if n_fine == 2:
+            assert model.reason_.startswith("3 clusters: of the numbers up to that of the typical")
+            assert "The next best number is 9" in model.reason_
 
 
 @pytest.mark.parametrize("n_people", [10, 20, 40])

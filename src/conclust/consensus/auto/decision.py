@@ -25,7 +25,9 @@ class Testimony:
     Attributes
     ----------
     n_clusters : int
-        Its number of clusters.
+        Its number of clusters; of witnesses, at most that of the typical one.
+    finest : int
+        The number of clusters of the most probable partition of any number.
     gain : float
         Logarithm of its likelihood, less that of one cluster.
     typical : float
@@ -40,6 +42,7 @@ class Testimony:
     """
 
     n_clusters: int
+    finest: int
     gain: float
     typical: float
     unexplained: float
@@ -178,7 +181,9 @@ def _testimony(trees: Trees, best: dict[int, Candidate], witnesses: Witnesses) -
         first.likelihood - trees.ensemble.n_partitions,
     )
     near = [K for K, one in best.items() if first.n_clusters != K and one.likelihood >= least]
-    return Testimony(first.n_clusters, gain, typical, unexplained, clear, tuple(near))
+    return Testimony(
+        first.n_clusters, next(iter(best)), gain, typical, unexplained, clear, tuple(near)
+    )
 
 
 def decision_on(trees: Trees, n_clusters: int | None, labels: Ints | None = None) -> Decision:
