@@ -49,7 +49,6 @@ PARTS = {
     "the median member": ((witnesses.Witnesses, "typical", property(lambda members: np.inf)),),
     "clear support": ((decision, "CLEAR", np.inf),),
     "EM": ((witnesses, "STAGES", ((1, 0),)),),
-    "independence": ((decision, "UNEXPLAINED", -1.0),),
     "straddling": ((number.Straddling, "of", lambda straddling, labels: 0.0),),
     "lifetime": ((number, "lifetimes", lambda tree: np.ones(len(tree))),),
     "straddling in the second tree": (

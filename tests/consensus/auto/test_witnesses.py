@@ -4,7 +4,7 @@ from math import lgamma, log
 
 import numpy as np
 import pytest
-from experiments.labels.pools import at_levels, raters, sorts
+from experiments.labels.pools import raters, sorts
 from sklearn.datasets import make_blobs
 
 import conclust as cc
@@ -112,50 +112,7 @@ def test_labels_are_the_most_probable_clusters_of_new_objects_too():
     assert len(model.predict_proba(members[: n // 2])) == n // 2
 
 
-def contingency(one, other):
-    """Return the mean square contingency of two members, less that by chance, and the largest (of rows)."""
-    table = np.array([[np.sum((one == a) & (other == b)) for b in set(other)] for a in set(one)])
-    n, free = table.sum(), np.array(table.shape) - 1
-    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / n
-    return np.sum((table - expected) ** 2 / expected) - free.prod() * n / (n - 1), n * free[0]
-
-
-def test_clusters_explain_what_members_have_in_common():
-    members, classes = raters(of_seed(0), 0.2, 4, 300)
-    witnesses = Witnesses(Ensemble(members))
-    found = []
-    for labels in (classes, np.zeros(300, dtype=np.int64)):
-        pairs = [
-            contingency(members[labels == k, u], members[labels == k, v])
-            for k in range(labels.max() + 1)
-            for u in range(4)
-            for v in range(4)
-            if u != v
-        ]
-        excess, largest = np.sum(pairs, axis=0)
-        found.append(excess / largest)
-    assert abs(found[0]) < 0.02 < found[1]
-    assert witnesses.unexplained(classes) == pytest.approx(max(0.0, found[0] / found[1]))
-    assert witnesses.unexplained(classes % 2) > 0.1
-    assert witnesses.unexplained(np.zeros(300, dtype=np.int64)) == pytest.approx(1.0)
-
-
 # ------------------------------------------------------------------------------------- people and systems
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_level_of_most_annotators_counts(seed):
-    """Types of cells within types: the tree clearly shows the coarse ones in both pools."""
-    rng = of_seed(seed)
-    fine = rng.integers(0, 9, 400)
-    for n_fine, classes in ((2, fine // 3), (3, fine)):
-        members = at_levels(rng, [fine // 3] * (5 - n_fine) + [fine] * n_fine, 0.06)
-        model = AutoConsensus().fit(members)
-        assert model.evidence_ == "witnesses"
-        assert adjusted_rand_index(classes, model.labels_) > 0.95
-        if n_fine == 2:
-            assert model.reason_.startswith("3 clusters: of the numbers up to that of the typical")
-            assert "The next best number is 9" in model.reason_
 
 
 @pytest.mark.parametrize("n_people", [10, 20, 40])

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from conclust._progress import stage
 from conclust._types import Ints
-from conclust.consensus.auto.constants import CLEAR, UNEXPLAINED
+from conclust.consensus.auto.constants import CLEAR
 from conclust.consensus.auto.number import Support, largest_number
 from conclust.consensus.auto.trees import Bounds, Trees
 from conclust.consensus.auto.witnesses import Candidate, Witnesses
@@ -25,16 +25,11 @@ class Testimony:
     Attributes
     ----------
     n_clusters : int
-        Its number of clusters; of witnesses, at most that of the typical one.
-    finest : int
-        The number of clusters of the most probable partition of any number.
+        Its number of clusters.
     gain : float
         Logarithm of its likelihood, less that of one cluster.
     typical : float
         Median number of clusters of the members.
-    unexplained : float
-        How much members depend on each other within the most probable clusters, relative to all objects; 1 where it decides
-        nothing.
     clear : int or None
         A number of clusters with clear support in the trees, if it is smaller, or if this one is 1.
     near : tuple of int
@@ -42,18 +37,15 @@ class Testimony:
     """
 
     n_clusters: int
-    finest: int
     gain: float
     typical: float
-    unexplained: float
     clear: int | None
     near: tuple[int, ...]
 
     @property
     def counts(self) -> bool:
         """Whether the members are witnesses: if not, they are cuts of something coarser."""
-        cuts = self.n_clusters > self.typical or self.clear is not None
-        return self.unexplained < UNEXPLAINED or not cuts
+        return self.n_clusters <= self.typical and self.clear is None
 
 
 class Division(NamedTuple):
@@ -143,7 +135,7 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
     witnesses = Witnesses(trees.ensemble)
     largest = min(trees.max_clusters or largest_number(trees.ensemble), trees.n_objects)
     for best in witnesses.searched(trees, 1, largest):
-        testimony = _testimony(trees, best, witnesses)
+        testimony = _testimony(trees, best, witnesses.typical)
         if like is None and not testimony.counts:
             return replace(decision_on(trees, n_clusters), testimony=testimony)
     shown = testimony.n_clusters
@@ -166,23 +158,16 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
     return replace(decision, labels=labels, components=witnesses.distributions(labels))
 
 
-def _testimony(trees: Trees, best: dict[int, Candidate], witnesses: Witnesses) -> Testimony:
-    first, typical, shown = next(iter(best.values())), witnesses.typical, trees.n_clusters_shown
+def _testimony(trees: Trees, best: dict[int, Candidate], typical: float) -> Testimony:
+    first, *others = best.values()
+    shown, least = trees.n_clusters_shown, first.likelihood - trees.ensemble.n_partitions
     is_clear = max((one.support for one in trees.supports), default=0.0) > CLEAR
-    clear = shown if is_clear and (shown < first.n_clusters or first.n_clusters == 1) else None
-    unexplained = 1.0
-    if first.n_clusters > typical or clear is not None:
-        unexplained = witnesses.unexplained(first.labels)
-    if unexplained < UNEXPLAINED:  # no finer than the typical witness, unless this was asked for
-        most = max(typical, trees.max_clusters or 0)
-        first = next(one for one in best.values() if one.n_clusters <= most)
-    gain, least = (
-        first.likelihood - best[1].likelihood,
-        first.likelihood - trees.ensemble.n_partitions,
-    )
-    near = [K for K, one in best.items() if first.n_clusters != K and one.likelihood >= least]
     return Testimony(
-        first.n_clusters, next(iter(best)), gain, typical, unexplained, clear, tuple(near)
+        first.n_clusters,
+        first.likelihood - best[1].likelihood,
+        typical,
+        shown if is_clear and (shown < first.n_clusters or first.n_clusters == 1) else None,
+        tuple(one.n_clusters for one in others if one.likelihood >= least),
     )
 
 

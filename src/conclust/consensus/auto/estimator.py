@@ -32,15 +32,13 @@ class AutoConsensus(PlacingClusterer):
     """Consensus that chooses the number of clusters and the evidence by itself.
 
     The consensus is the partition under which the labels of the members are most probable, if each member is an independent
-    witness of it; it is one cluster if no clusters make them more probable. Members are witnesses if these clusters explain what
-    they have in common: within them, two members depend on each other less than a tenth as much as over all objects. The consensus
-    then has at most as many clusters as the median member, or `max_clusters`. Other members are cuts of something coarser if that partition has
-    more clusters than the median member, or if the trees of co-association clearly show a smaller number: then the borders that
-    the trees show determine the clusters.
+    witness of it; it is one cluster if no clusters make them more probable. Members are no witnesses but cuts of
+    something coarser if that partition has more clusters than the median member, or if the trees of co-association clearly show
+    a smaller number: then the borders that the trees show determine the clusters.
 
     The probability is the integrated classification likelihood: labels are independent within a cluster, with any
     distribution (Jeffreys' prior), and all sizes of clusters are equally probable. It is maximised over cuts of two trees,
-    and the partitions that EM finds from the best of these. Dependence is the mean square contingency, less that by chance. The trees are grown by average linkage on the
+    and the partitions that EM finds from the best of these. The trees are grown by average linkage on the
     similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`), the second weights clusters by their
     certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
     (:func:`conclust.weighting.certainty_weights`). The support of a number is its lifetime in the first tree, less the extent to which

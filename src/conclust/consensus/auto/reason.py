@@ -48,11 +48,8 @@ def _why_by_partitions(decision: Decision) -> str:
     if not decision.supports and decision.components is not None:
         if K == 1:
             return "no clusters explain the labels of the clusterings better, if these are independent of each other"
-        which = "this number"
-        if testimony.finest > K:
-            which = "of the numbers up to that of the typical clustering, this one"
         return (
-            f"{which} explains the labels of the clusterings best, if these are independent of each other (log-likelihood "
+            f"this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood "
             f"{testimony.gain:,.0f} above one cluster)"
         )
     if K == 1:

@@ -8,20 +8,18 @@ pays for each cluster. It is maximised over cuts of the trees, and the partition
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
 
-from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.constants import FINER, MEMBERS, PRIOR, STAGES
+from conclust.consensus.auto.constants import FINER, PRIOR, STAGES
 from conclust.consensus.auto.trees import Trees
 from conclust.consensus.auto.votes import shared_with
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import canonical_labels, one_hot, over_partitions
+from conclust.ensemble.labels import canonical_labels, over_partitions
 from conclust.spectra.gram import IndicatorProducts
 from conclust.trees.dendrogram import clusters_at
 
@@ -126,17 +124,6 @@ class Witnesses:
         each = (self._cuts(tree, min(smallest, most), most) for tree in trees.matrices.values())
         return [cut for cuts in each for cut in cuts]
 
-    @cached_property
-    def _some(self) -> Ensemble:
-        counting = np.flatnonzero(self.members.partition_weights > 0)
-        chosen = np.linspace(0, len(counting) - 1, min(MEMBERS, len(counting))).astype(np.int64)
-        return self.members.subset(partitions=counting[chosen])
-
-    def unexplained(self, labels: Ints) -> float:
-        """Return how much two members depend on each other within clusters, relative to all objects: 0 for witnesses."""
-        overall = _dependence(self._some, np.zeros_like(labels))
-        return max(0.0, _dependence(self._some, labels)) / overall if overall > 0 else 0.0
-
     @property
     def typical(self) -> float:
         """Median number of clusters of the members that count."""
@@ -160,25 +147,6 @@ class Witnesses:
                 one = self.improved(start.labels, n_rounds)
                 found[one.labels.tobytes()] = one
             yield _best_of_each(found.values())
-
-
-def _dependence(members: Ensemble, labels: Ints) -> float:
-    """Return the mean square contingency of two members within clusters, less that by chance, relative to the largest."""
-    found = largest = 0.0
-    for cluster in range(int(labels.max()) + 1):
-        own = members.indicator[np.flatnonzero(labels == cluster)]
-        counts = own.sum(axis=0)
-        held, n = np.flatnonzero(counts), own.shape[0]
-        together = (own[:, held].T @ own[:, held]).toarray()
-        expected = np.outer(counts[held], counts[held]) / n
-        partition_of = members.column_partitions[held]
-        of = one_hot(partition_of, members.n_partitions).T.tocsr()
-        squares = of @ (of @ ratio((together - expected) ** 2, expected)).T
-        freedom = np.maximum(np.bincount(partition_of, minlength=members.n_partitions) - 1.0, 0.0)
-        excess = squares - np.outer(freedom, freedom) * n / max(n - 1, 1)
-        found += float(excess.sum() - np.trace(excess))
-        largest += n * float(freedom.sum())
-    return found / ((members.n_partitions - 1) * largest) if found else 0.0
 
 
 def _best_of_each(found: Iterable[Candidate]) -> dict[int, Candidate]:
