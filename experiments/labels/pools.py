@@ -13,7 +13,7 @@ from conclust import Ensemble, EnsembleGenerator
 from conclust.datasets import available, load
 from experiments.leaderboard.pools import POOLS, PREFIX, read
 
-__all__ = ["KINDS", "Pool", "pools_of", "raters", "sorts"]
+__all__ = ["KINDS", "Pool", "at_levels", "pools_of", "raters", "sorts"]
 
 Labels = NDArray[np.int64]
 
@@ -253,6 +253,43 @@ def _default_clouds(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, 
         yield name, members, np.zeros(len(X), dtype=np.int64)
 
 
+def at_levels(rng: np.random.Generator, levels: list[Labels], error: float) -> Labels:
+    """Return members that label the same objects at several levels, each with errors of its own."""
+    return np.column_stack(
+        [np.where(rng.random(len(one)) < error, rng.permutation(one), one) for one in levels]
+    )
+
+
+def _levels(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    shares = np.array([20, 15, 14, 12, 10, 10, 8, 7, 4]) / 100
+    fine = rng.choice(9, 500, p=shares)
+    coarse = np.array([0, 0, 0, 1, 1, 2, 2, 2, 3])[fine]
+    yield (
+        "types of cells, three of five coarse",
+        at_levels(rng, [coarse] * 3 + [fine] * 2, 0.06),
+        coarse,
+    )
+    yield (
+        "types of cells, three of five fine",
+        at_levels(rng, [coarse] * 2 + [fine] * 3, 0.06),
+        fine,
+    )
+    topics = rng.integers(0, 18, 400)
+    classes = topics // 3
+    levels = [topics // 6] * 2 + [classes] * 3 + [topics] * 2
+    yield "topics at three levels", at_levels(rng, levels, 0.08), classes
+    drawn = []
+    for _ in range(8):  # each topic at a level of its own, and two classes that are not told apart
+        labels, level = topics.copy(), rng.random(6)
+        for k in range(6):
+            if level[k] < 0.6:
+                labels[(classes == k) & ((level[k] < 0.4) | (topics % 3 < 2))] = 100 + k
+        if rng.random() < 0.5:
+            labels[classes // 2 == rng.integers(3)] = 200
+        drawn.append(np.unique(labels, return_inverse=True)[1])
+    yield "topics at levels of their own", at_levels(rng, drawn, 0.06), classes
+
+
 def _attributes(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
     for name in [name for name in ("zoo", "house_votes_435") if name in available()]:
         data = load(name)
@@ -295,6 +332,7 @@ _POOLS: dict[
     "default members of clouds": _default_clouds,
     "attributes": _attributes,
     "latent classes": _latent,
+    "several levels": _levels,
 }  # fmt: skip
 KINDS = tuple(_POOLS)
 

@@ -1,16 +1,14 @@
 """A partition changed as little as constraints require, checked against loops over all pairs of objects."""
 
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.cluster.hierarchy import leaves_list
 from tests.naive import repair as naive
 
 import conclust as cc
-from conclust.consensus.auto.merging import Units, merged, merged_by_colours, merged_to
-from conclust.consensus.auto.parts import Parts, exchange
-from conclust.consensus.auto.repair import TYPICAL, _leaf_order, repair
+from conclust.consensus.auto.model import VotingModel
+from conclust.consensus.auto.repair import TYPICAL, repair
 from conclust.consensus.auto.votes import certain_clusters
 from conclust.consensus.constraints import read_constraints, unlinked
 from conclust.consensus.linkage import cut
@@ -65,13 +63,9 @@ def test_units_and_merges_match_loops(seed, kinds):
     silent = naive.outvoted(pieces, model.labels_, represents, groups, apart, touched)
     represents[list(silent)] = False
     units = naive.units(pieces, rank, groups, apart, touched, represents)
-    steps, kept = naive.merged(S, units, model.labels_, groups, apart, touched)
-    assert (found.smallest, found.n_clusters) == (len(steps[-1]), kept)
-    (before,) = [clusters for clusters in steps if len(clusters) == kept]
-    after = naive.settled(S, before, units, model.labels_, groups, apart)
-    assert sets_of(cut(found.tree, kept)) == after
-    for clusters in steps if after == before else []:
-        assert sets_of(cut(found.tree, len(clusters))) == clusters
+    clusters = naive.merged(S, units, model.labels_, groups, apart, touched)
+    assert found.n_clusters == len(clusters)
+    assert sets_of(cut(found.tree, found.n_clusters)) == clusters
 
 
 @pytest.mark.long
@@ -115,41 +109,6 @@ def test_without_constraints_the_tree_has_the_clusters_and_the_finer_cuts(seed):
     assert (found.smallest, found.largest) == (1, 60)
     for number in [4, *range(30, 61)]:
         assert sets_of(cut(found.tree, number)) == sets_of(cut(tree, number))
-
-
-def test_equal_units_of_different_clusters_are_merged_after_units_of_one():
-    """Units of a cluster that have nothing in common come first, so that the number that was found is reached."""
-    reached = 0
-    for seed in range(400):
-        rng = np.random.default_rng(seed)
-        m = int(rng.integers(4, 9))
-        z = rng.integers(0, 4, m)
-        alike = (z[:, None] == z).astype(float)
-        pairs = rng.integers(0, m, (int(rng.integers(m // 2, 3 * m)), 2))
-        apart = pairs[pairs[:, 0] != pairs[:, 1]]
-        sizes = rng.integers(1, 5, m).astype(float)
-        units = Units(alike, alike, sizes, np.zeros(m, dtype=bool), apart)
-        greedy = merged(units)
-        for K in range(2, greedy.smallest):
-            for fewer in (merged_to, merged_by_colours):
-                found = fewer(K, units, greedy)
-                if found is not greedy:
-                    reached += 1
-                    clusters = found.clusters_at(K)
-                    assert found.smallest == K
-                    assert (clusters[apart[:, 0]] != clusters[apart[:, 1]]).all()
-    assert reached > 20
-
-
-def test_leaf_order_matches_scipy():
-    _, ensemble = planted(3)
-    tree = cc.EAC(2).fit(ensemble).linkage_matrix_
-    position, joined_by = _leaf_order(tree)
-    order = leaves_list(tree)
-    np.testing.assert_array_equal(np.argsort(position), order)
-    for at, (one, other) in enumerate(pairwise(order)):
-        apart = [k for k in range(1, 49) if cut(tree, k)[one] == cut(tree, k)[other]]
-        assert 48 - 1 - joined_by[at] == max(apart)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.15])
@@ -210,40 +169,27 @@ def test_an_answer_about_typical_objects_moves_their_piece():
     assert (placed == found.labels_).mean() > 0.97
 
 
-def test_parts_of_a_partition():
+def test_objects_go_with_the_most_similar_part_of_their_cluster_before():
     rng = np.random.default_rng(1)
     _, ensemble = planted(1)
-    before, after = rng.integers(0, 4, 48), rng.integers(0, 3, 48)
-    counting = rng.random(int(ensemble.offsets[-1]))
-    touched = rng.random(48) < 0.2
-    touched[after == 2] = True  # no other objects are in this cluster
-    parts = Parts.of(ensemble, counting, before, after, touched)
-    B = ensemble.indicator.toarray()
-    S = (B * counting) @ B.T
-    rows = parts.rows(ensemble.indicator, before)
+    parts_before, after = np.array([0, 2, 3, 1, 0]), np.array([0, 0, 1, 1, 2])
+    votes = rng.random((int(ensemble.offsets[-1]), 5))
+    before = rng.integers(0, 5, 48)  # the last one without parts
+    unchanged = VotingModel(ensemble.offsets, votes[:, :5], np.arange(5))
+    model = VotingModel(ensemble.offsets, votes, after, before=unchanged, parts_before=parts_before)
+    sums = ensemble.indicator.toarray() @ votes
+    rows = model.of_ensemble(ensemble, before)
     for i in range(48):
-        own = [0.0, 0.0, 0.0]
-        nearest = (-1.0, -1)
-        for a in range(3):
-            for b in range(4):
-                inside = (after == a) & (before == b) & (~touched | (a == 2))
-                if inside.any():
-                    mean = S[i, inside].mean()
-                    own[a] = max(own[a], mean)
-                    if b == before[i]:
-                        nearest = max(nearest, (mean, a))
-        assert rows[i].argmax() == nearest[1]
+        own = [sums[i, after == cluster].max() for cluster in range(3)]
+        allowed = np.flatnonzero(parts_before == before[i])
+        allowed = allowed if len(allowed) else np.arange(5)
+        assert rows[i].argmax() == after[allowed[sums[i, allowed].argmax()]]
         np.testing.assert_allclose(sorted(rows[i]), np.sort(own) / np.sum(own), rtol=1e-9)
     order = np.array([2, 0, 1])
-    again = parts.keep(order).rows(ensemble.indicator, before)
+    again = model.keep(order).of_ensemble(ensemble, before)
     np.testing.assert_allclose(again, rows[:, order], rtol=1e-12)
-
-
-def test_exchanged_shares_have_their_label_first():
-    rows = np.array([[0.6, 0.4], [0.5, 0.5], [0.2, 0.8]])
-    exchange(rows, np.array([1, 1, 1]))
-    np.testing.assert_array_equal(rows.argmax(axis=1), [1, 1, 1])
-    np.testing.assert_allclose(rows, [[0.4, 0.6], [0.5, 0.5], [0.2, 0.8]])
+    without = unchanged.of_ensemble(ensemble).argmax(axis=1)
+    assert np.array_equal(model.rows(ensemble.codes), model.rows(ensemble.codes, without))
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -84,61 +84,64 @@ def units(pieces, rank, groups, apart, touched, represents):
 
 
 def merged(S, units, labels, groups, apart, touched):
-    """Merge the units by the mean of similarity and equal labels; return the clusters after every merge, and the number to keep.
+    """Return the clusters of the units, merged by the mean of similarity and equal labels.
 
-    First those with pieces, down to a mean of 1/2; then those without join one with, and last all.
+    Those with pieces are merged, down to a mean of 1/2. The others join the clusters, and all move, until none does. Those that may be in
+    none of the clusters are merged in the same way.
     """
-    means = [S[np.ix_(sorted(a), sorted(b))].mean() for a in units for b in units]
-    G = S / max(means) + (labels[:, None] == labels[None, :])
-    clusters = [frozenset(unit) for unit in units]
-    alone = {cluster for cluster in clusters if all(touched[i] for i in cluster)}
-    steps, kept = [set(clusters)], None
-    for stage in ("pieces", "alone", "all"):
+    G = similarity(S, units, labels)
+    alone = [unit for unit in units if all(touched[i] for i in unit)]
+    clusters = []
+    for some in ([unit for unit in units if unit not in alone], alone):
+        new = [[frozenset(u)] for u in some if not any(frozenset(u) in held for held in clusters)]
         while True:
-            best = None
-            for a, b in itertools.combinations(clusters, 2):
-                n_alone = (a in alone) + (b in alone)
-                value = G[np.ix_(sorted(a), sorted(b))].mean()
-                if stage == "pieces" and (n_alone or value < 0.5):
-                    continue
-                if stage == "alone" and n_alone != 1:
-                    continue
-                if any({groups[i], groups[j]} in apart for i in a for j in b):
-                    continue
-                if best is None or value > best[0]:
-                    best = value, a, b
-            if best is None:
+            allowed = [
+                (mean(G, set().union(*a), set().union(*b)), at, by)
+                for (at, a), (by, b) in itertools.combinations(enumerate(new), 2)
+                if not separated(set().union(*a), set().union(*b), groups, apart)
+            ]
+            value, at, by = max(allowed, key=lambda one: one[0], default=(0.0, 0, 0))
+            if value < 0.5:
                 break
-            if stage == "all" and best[0] < 0.5 and kept is None:
-                kept = len(clusters)
-            clusters = [c for c in clusters if c not in best[1:]] + [best[1] | best[2]]
-            steps.append(set(clusters))
-    return steps, len(clusters) if kept is None else kept
+            new[at] += new.pop(by)
+        clusters += new
+        waiting = [frozenset(unit) for unit in units]
+        waiting = [unit for unit in waiting if not any(unit in held for held in clusters)]
+        settled(G, clusters, units, waiting, groups, apart)
+    return {frozenset().union(*held) for held in clusters}
 
 
-def settled(S, clusters, units, labels, groups, apart):
+def similarity(S, units, labels):
+    means = [mean(S, a, b) for a in units for b in units]
+    return S / max(means) + (labels[:, None] == labels[None, :])
+
+
+def mean(G, one, other):
+    return G[np.ix_(sorted(one), sorted(other))].mean()
+
+
+def separated(one, other, groups, apart):
+    return any({groups[i], groups[j]} in apart for i in one for j in other)
+
+
+def settled(G, clusters, units, waiting, groups, apart):
     """Move each unit, the largest first, to the most similar cluster where it may be, until none moves."""
-    means = [S[np.ix_(sorted(a), sorted(b))].mean() for a in units for b in units]
-    G = S / max(means) + (labels[:, None] == labels[None, :])
-    parts = [[frozenset(unit) for unit in units if unit <= cluster] for cluster in clusters]
-    order = sorted((frozenset(unit) for unit in units), key=lambda unit: -len(unit))
 
-    def likeness(unit, part):
-        rest = [i for other in part if other != unit for i in other]
-        if any({groups[i], groups[j]} in apart for i in unit for j in rest):
-            return -np.inf
-        return G[np.ix_(sorted(unit), sorted(rest))].mean()
+    def likeness(unit, held):
+        rest = {i for other in held if other != unit for i in other}
+        return -np.inf if separated(unit, rest, groups, apart) else mean(G, unit, rest)
 
     moved = True
     while moved:
         moved = False
-        for unit in order:
-            (own,) = [part for part in parts if unit in part]
-            if len(own) == 1:
+        for unit in sorted(map(frozenset, units), key=lambda unit: (-len(unit), min(unit))):
+            own = next((held for held in clusters if unit in held), None)
+            if (own is None and unit not in waiting) or (own is not None and len(own) == 1):
                 continue
-            best = max(parts, key=lambda part: likeness(unit, part))
-            if likeness(unit, best) > likeness(unit, own) + 1e-9:
-                own.remove(unit)
+            best = max(clusters, key=lambda held: likeness(unit, held))
+            here = -np.inf if own is None else likeness(unit, own)
+            if likeness(unit, best) > here + 1e-9:
+                if own is not None:
+                    own.remove(unit)
                 best.append(unit)
                 moved = True
-    return {frozenset().union(*part) for part in parts}

@@ -47,7 +47,6 @@ _TYPES = {
     "FactoredModel": "conclust.consensus.probabilistic.placements.factored_model",
     "LandmarkModel": "conclust.consensus.probabilistic.placements.landmarks",
     "VotingModel": "conclust.consensus.auto.model",
-    "Parts": "conclust.consensus.auto.parts",
     "Support": "conclust.consensus.auto.number",
     "Decision": "conclust.consensus.auto.decision",
     "Testimony": "conclust.consensus.auto.decision",

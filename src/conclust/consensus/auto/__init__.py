@@ -2,7 +2,7 @@
 
 from conclust.consensus.auto.decision import Decision, Division, decide, decision_on
 from conclust.consensus.auto.estimator import AutoConsensus, Growth
-from conclust.consensus.auto.model import clusters_of, place
+from conclust.consensus.auto.model import place
 from conclust.consensus.auto.trees import Trees, grow
 from conclust.consensus.auto.votes import evidence_for
 
@@ -12,7 +12,6 @@ __all__ = [
     "Division",
     "Growth",
     "Trees",
-    "clusters_of",
     "decide",
     "decision_on",
     "evidence_for",

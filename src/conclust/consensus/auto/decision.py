@@ -7,7 +7,8 @@ from typing import Literal, NamedTuple
 
 from conclust._progress import stage
 from conclust._types import Ints
-from conclust.consensus.auto.number import CLEAR, Support, alternatives_of, largest_number
+from conclust.consensus.auto.constants import CLEAR
+from conclust.consensus.auto.number import Support, largest_number
 from conclust.consensus.auto.trees import Bounds, Trees
 from conclust.consensus.auto.witnesses import Candidate, Witnesses
 from conclust.consensus.mixture.multinomial import Components
@@ -130,15 +131,13 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
     refuse_impossible(n_clusters, trees, trees.bounds)
     stage("number of clusters")
     if like not in (None, WITNESSES):
-        return _by_trees(trees, n_clusters)
+        return decision_on(trees, n_clusters)
     witnesses = Witnesses(trees.ensemble)
     largest = min(trees.max_clusters or largest_number(trees.ensemble), trees.n_objects)
-    for at, best in enumerate(witnesses.searched(trees, 1, largest)):
+    for best in witnesses.searched(trees, 1, largest):
         testimony = _testimony(trees, best, witnesses.typical)
-        # Before EM, the number of clusters may be one too large.
-        counts = testimony.counts if at else testimony.clear is None
-        if like is None and not counts:
-            return replace(_by_trees(trees, n_clusters), testimony=testimony)
+        if like is None and not testimony.counts:
+            return replace(decision_on(trees, n_clusters), testimony=testimony)
     shown = testimony.n_clusters
     K = trees.bounds.nearest(shown) if n_clusters is None else n_clusters
     if K not in best:
@@ -161,58 +160,35 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
 
 def _testimony(trees: Trees, best: dict[int, Candidate], typical: float) -> Testimony:
     first, *others = best.values()
-    shown, allowed = trees.n_clusters_shown, first.likelihood - trees.ensemble.n_partitions
+    shown, least = trees.n_clusters_shown, first.likelihood - trees.ensemble.n_partitions
     is_clear = max((one.support for one in trees.supports), default=0.0) > CLEAR
     return Testimony(
         first.n_clusters,
         first.likelihood - best[1].likelihood,
         typical,
         shown if is_clear and (shown < first.n_clusters or first.n_clusters == 1) else None,
-        tuple(one.n_clusters for one in others if one.likelihood >= allowed),
+        tuple(one.n_clusters for one in others if one.likelihood >= least),
     )
 
 
-def decision_on(trees: Trees, n_clusters: int, labels: Ints | None) -> Decision:
-    """Return the decision for a number that is given; `labels` are the clusters if they are no cut."""
+def decision_on(trees: Trees, n_clusters: int | None, labels: Ints | None = None) -> Decision:
+    """Decide by the borders that the trees show, unless a number is given; `labels` are the clusters if they are no cut."""
     refuse_impossible(n_clusters, trees, trees.bounds)
+    shown, supports = trees.n_clusters_shown, trees.supports
+    number = trees.bounds.nearest(shown) if n_clusters is None else n_clusters
+    ordered = sorted(supports, key=lambda one: -one.support)
+    others = [one.n_clusters for one in ordered if one.support > 0 and one.n_clusters != shown]
     return Decision(
-        n_clusters,
-        "given",
-        trees.n_clusters_shown,
-        supports=trees.supports,
+        number,
+        "partitions" if n_clusters is None else "given",
+        shown,
+        supports=supports,
+        alternatives=tuple(others) if n_clusters is None else (),
         labels=labels,
         given=n_clusters,
         at_most=trees.max_clusters,
+        constrained=None if number in (n_clusters, shown) else number,
     )
-
-
-def _by_trees(trees: Trees, n_clusters: int | None) -> Decision:
-    """Decide by the borders that the trees show."""
-    if n_clusters is not None:
-        return decision_on(trees, n_clusters, None)
-    shown, supports = trees.n_clusters_shown, trees.supports
-    others, number = alternatives_of(shown, supports), shown
-    if shown == 1 < trees.bounds.smallest:
-        number, others = _possible_number(trees), ()
-    return Decision(
-        number,
-        "partitions",
-        shown,
-        supports=supports,
-        alternatives=others,
-        at_most=trees.max_clusters,
-        constrained=None if number == shown else number,
-    )
-
-
-def _possible_number(trees: Trees) -> int:
-    """Return the number with the largest support among those that keep the constraints."""
-    bounds = trees.bounds
-    allowed = [one for one in trees.supports if bounds.nearest(one.n_clusters) == one.n_clusters]
-    best = max(allowed, key=lambda one: one.support, default=None)
-    if best is not None and best.support > 0:
-        return best.n_clusters
-    return bounds.nearest(trees.n_clusters_shown)
 
 
 def refuse_impossible(n_clusters: int | None, trees: Trees, bounds: Bounds) -> None:
@@ -234,10 +210,7 @@ def refuse_impossible(n_clusters: int | None, trees: Trees, bounds: Bounds) -> N
 def kept_by_constraints(decision: Decision, found: int, trees: Trees, bounds: Bounds) -> Decision:
     """Return the decision with the number that keeps the constraints; `found`: the one that they make."""
     refuse_impossible(decision.given, trees, bounds)
-    if decision.given is not None:
-        return decision
-    most = decision.at_most or found
-    K = bounds.nearest(max(min(found, most), decision.at_least))
-    if decision.n_clusters == K:
+    K = bounds.nearest(max(min(found, decision.at_most or found), decision.at_least))
+    if decision.given is not None or decision.n_clusters == K:
         return decision
     return replace(decision, n_clusters=K, constrained=K)

@@ -21,7 +21,7 @@ from conclust.consensus.auto.votes import with_relative_weights
 from conclust.consensus.base import Method, PlacingClusterer, Task
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
-from conclust.ensemble.labels import canonical_labels, indicator_of
+from conclust.ensemble.labels import canonical_labels
 
 if TYPE_CHECKING:
     from conclust.words.reason import Reason
@@ -32,13 +32,13 @@ class AutoConsensus(PlacingClusterer):
     """Consensus that chooses the number of clusters and the evidence by itself.
 
     The consensus is the partition under which the labels of the members are most probable, if each member is an independent
-    witness of it; it is one cluster if no clusters make them more probable. Members are no witnesses but cuts of something
-    coarser if that partition has more clusters than the median member, or if the trees of co-association clearly show a smaller
-    number: then the borders that the trees show determine the clusters.
+    witness of it; it is one cluster if no clusters make them more probable. Members are no witnesses but cuts of
+    something coarser if that partition has more clusters than the median member, or if the trees of co-association clearly show
+    a smaller number: then the borders that the trees show determine the clusters.
 
     The probability is the integrated classification likelihood: labels are independent within a cluster, with any
     distribution (Jeffreys' prior), and all sizes of clusters are equally probable. It is maximised over cuts of two trees,
-    members, and the partitions that EM finds from the best of these. The trees are grown by average linkage on the
+    and the partitions that EM finds from the best of these. The trees are grown by average linkage on the
     similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`), the second weights clusters by their
     certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
     (:func:`conclust.weighting.certainty_weights`). The support of a number is its lifetime in the first tree, less the extent to which
@@ -50,7 +50,7 @@ class AutoConsensus(PlacingClusterer):
     object with a constraint represents its piece if it is typical of the piece, unless a more typical object or at least as many
     other constraints contradict this; otherwise it stands alone. Pieces with objects that must be together are joined. Average
     linkage then merges the pieces, those of the same cluster first, but never pieces that must be apart; objects that stand alone
-    join the most similar cluster that the constraints allow. An answer about two typical objects therefore moves their pieces. If
+    join the most similar cluster that the constraints allow, and all move to it until none does. An answer about two typical objects therefore moves their pieces. If
     `n_clusters` is None, constraints that split or join clusters change the number.
 
     Parameters
@@ -236,14 +236,14 @@ class AutoConsensus(PlacingClusterer):
     @property
     def is_constrained(self) -> bool:
         """Whether ``fit`` was given constraints."""
-        return self._model.parts is not None
+        return self._model.before is not None
 
     @property
     def before_constraints(self) -> tuple[Floats, Ints]:
         """Tree of the objects of the trees, and their clusters, before they were changed to keep the constraints."""
-        if self._model.before is None:
+        if self._model.tree_before is None:
             return self.linkage_matrix_, canonical_labels(self.labels_[self.tree_objects_])
-        return self._model.before
+        return self._model.tree_before
 
     def shares_within(self, codes: NDArray[Any], before: Ints) -> Floats:
         """Return memberships of objects whose clusters are known, but for the changes that keep the constraints.
@@ -260,8 +260,7 @@ class AutoConsensus(PlacingClusterer):
         ndarray of shape (n_samples, n_clusters)
             Rows sum to 1.
         """
-        assert self._model.parts is not None
-        return self._model.parts.rows(indicator_of(codes, self._model.offsets), before)
+        return self._model.rows(codes, before)
 
     @property
     def reason_(self) -> str:

@@ -2,30 +2,25 @@
 
 The tree divides the clusters into pieces. An object with a constraint represents its piece if it is typical of the piece, unless
 a more typical object or at least as many constraints contradict this; otherwise it stands alone. Pieces with objects that must be
-together are joined. The resulting units are merged (`merging`).
+together are joined. The resulting units are merged by average linkage, and those that stand alone join the most similar cluster.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from itertools import combinations_with_replacement, pairwise, product
 
 import numpy as np
+from scipy.cluster.hierarchy import leaves_list
+from scipy.stats import rankdata
 
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.auto.merging import (
-    Merges,
-    Units,
-    merged,
-    merged_by_colours,
-    merged_settled,
-    merged_to,
-)
-from conclust.consensus.auto.number import PIECES, TYPICAL
+from conclust.consensus.auto.constants import PIECES, SAME_CLUSTER, TYPICAL
 from conclust.consensus.auto.votes import votes_for
-from conclust.consensus.constraints import Constraints
+from conclust.consensus.constraints import Constraints, coloured
+from conclust.consensus.linkage.constrained import grown
+from conclust.consensus.linkage.fewer import dissolved_to, separated, settled
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import canonical_labels
 from conclust.spectra.gram import IndicatorProducts
 from conclust.trees.dendrogram import cut, from_merges
 
@@ -74,92 +69,83 @@ def repair(
     constraints : Constraints
         Constraints on the objects.
     n_clusters : int, default=None
-        Number of clusters that a cut should give. If the merges end with more clusters, units of the smallest clusters
-        move to others. If that is not enough, objects with constraints represent no pieces, and finally a colouring
-        assigns these objects. None: the number at which the merges end that join no clusters of the partition.
+        Number of clusters that a cut should give. If there are more, units of the smallest clusters move to others, or a
+        colouring assigns those that must be apart. If that is not enough, objects with constraints represent no pieces.
+        None: the number at which the merges end that join no clusters of the partition.
     max_clusters : int, default=None
-        Largest number if none is given. None: no limit.
-
-    Notes
-    -----
-    Many constraints lead the merges of the most similar clusters astray. At the number, units therefore move to the most
-    similar cluster where they may be, until none moves.
+        Number that they should not exceed if none is given. None: no limit.
     """
     pieces, ranks = pieces_of(tree, labels, ensemble, counting)
     represents = ranks >= TYPICAL
-    represents[_outvoted(pieces, labels, represents, constraints)] = False
-    merges = None
+    represents &= ~_outvoted(pieces, labels, represents, constraints)
     for each in (represents, np.zeros_like(represents)):
-        of_objects, apart = _units(pieces, each, ranks, constraints)
-        alone = np.ones(int(of_objects.max()) + 1, dtype=np.bool_)
-        alone[of_objects[~constraints.touched]] = False
-        described = _similarities(of_objects, labels, ensemble, counting)
-        units = Units(*described, alone=alone, apart=apart)
-        found = merged(units)
-        if n_clusters is not None and found.smallest > n_clusters:
-            found = merged_to(n_clusters, units, found)
-        if merges is None or (n_clusters is not None and found.smallest <= n_clusters):
-            unit_of, best_units, merges = of_objects, units, found
-        if n_clusters is None or merges.smallest <= n_clusters:
+        units, apart = _units(pieces, each, ranks, constraints)
+        alone = np.ones(int(units.max()) + 1, dtype=np.bool_)
+        alone[units[~constraints.touched]] = False
+        similarity, sizes = _similarities(units, labels, ensemble, counting)
+        clusters = _clusters(similarity, sizes, alone, apart, n_clusters, max_clusters)
+        number = int(clusters.max()) + 1
+        if number <= (n_clusters or number):
             break
-    else:
-        assert n_clusters is not None
-        found = merged_by_colours(n_clusters, units, found)
-        if found.smallest <= n_clusters:
-            unit_of, best_units, merges = of_objects, units, found
-    assert merges is not None
-    number = n_clusters or min(merges.n_clusters, max_clusters or merges.n_clusters)
-    merges = merged_settled(number, best_units, merges)
-    return Repair(
-        tree=_grown(tree, unit_of, merges, constraints),
-        smallest=merges.smallest,
-        largest=constraints.n_groups,
-        n_clusters=merges.n_clusters,
-    )
-
-
-def _grown(tree: Floats, units: Ints, merges: Merges, constraints: Constraints) -> Floats:
-    """Return the dendrogram of the objects, first within units and then of the units."""
+    # Units of different clusters are merged after those of one, even if these have nothing in common.
+    across = clusters[:, np.newaxis] != clusters
+    left, right, heights, smallest = _merges(similarity - 4.0 * across, sizes, apart)
     _, first = np.unique(units, return_index=True)
-    inner = _merges_within(tree, units, constraints)
-    top = float(inner[2].max(initial=0.0))
-    allowed = len(merges.left) + 1 - merges.smallest
-    outer = np.maximum.accumulate(np.maximum(merges.heights - 1.0, top))
-    outer[allowed:] = max(1.0, top)
-    whole = (first[merges.left], first[merges.right], outer)
-    return from_merges(*(np.concatenate(both) for both in zip(inner, whole, strict=True)))
+    within = _merges_within(tree, units, constraints.groups)
+    top = float(within[2].max(initial=0.0))
+    outer = np.maximum.accumulate(np.maximum(heights / 2.0 - 2.0, top))
+    outer[len(sizes) - smallest :] = max(1.0, top)
+    both = zip(within, (first[left], first[right], outer), strict=True)
+    tree = from_merges(*(np.concatenate(each) for each in both))
+    return Repair(tree, smallest, constraints.n_groups, number)
 
 
 def pieces_of(
     tree: Floats, labels: Ints, ensemble: Ensemble, counting: Floats
 ) -> tuple[Ints, Floats]:
-    """Return the piece of each object, and its rank: how many objects of the piece are less similar to the piece, in [0, 1]."""
-    pieces = _numbered(np.stack([labels, cut(tree, min(PIECES, len(labels)))]))
-    return pieces, _ranks(pieces, ensemble, counting)
+    """Return the piece of each object, and its rank.
 
-
-def _numbered(columns: Ints) -> Ints:
-    """Return the number of each object's combination of labels, (n_labels, n_objects), in lexicographic order."""
-    _, numbers = np.unique(columns, axis=1, return_inverse=True)
-    return np.asarray(numbers, dtype=np.int64).ravel()
-
-
-def _ranks(pieces: Ints, ensemble: Ensemble, counting: Floats) -> Floats:
-    """Return how many objects of its piece have less similarity with the piece than an object, relative to the largest number (n,).
-
-    It is 1 for all objects of a piece if they have the same similarity.
+    The rank is how many objects of the piece have less similarity with it, relative to the largest number; 1 if all have the same.
     """
+    columns = np.stack([labels, cut(tree, min(PIECES, len(labels)))])
+    pieces = np.unique(columns, axis=1, return_inverse=True)[1].astype(np.int64).ravel()
     votes = votes_for(ensemble, pieces, counting)
     own = IndicatorProducts.of(ensemble).times(votes)[np.arange(len(pieces)), pieces]
-    order = np.lexsort((own, pieces))
-    sizes = np.bincount(pieces)
-    begins = np.cumsum(sizes) - sizes
-    ranks = np.empty(len(pieces))
-    for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True):
-        inside = order[begin : begin + size]
-        lower = np.searchsorted(own[inside], own[inside], side="left")
-        ranks[inside] = lower / lower[-1] if lower[-1] > 0 else 1.0
-    return ranks
+    ranks = np.ones(len(pieces))
+    for piece in range(int(pieces.max()) + 1):
+        inside = np.flatnonzero(pieces == piece)
+        lower = rankdata(own[inside], method="min") - 1.0
+        if lower.any():
+            ranks[inside] = lower / lower.max()
+    return pieces, ranks
+
+
+def _outvoted(pieces: Ints, labels: Ints, represents: Bools, constraints: Constraints) -> Bools:
+    """Return objects whose constraints break the partition, while others between the same two pieces do not.
+
+    Each constraint between objects that represent their pieces is a vote for these two pieces to be together or apart.
+    Objects do not represent their piece where as many votes are for the partition as against it.
+    """
+    groups, (one, other) = constraints.groups, constraints.apart.T
+    speak = np.flatnonzero(constraints.touched & represents)
+    counts = np.zeros((constraints.n_groups, int(pieces.max()) + 1))
+    np.add.at(counts, (groups[speak], pieces[speak]), 1.0)
+    holds = (counts > 0).astype(np.float64)
+    together = holds.T @ holds
+    np.fill_diagonal(together, (counts > 1).sum(axis=0))
+    apart = holds[one].T @ holds[other]
+    apart += np.triu(apart.T, 1) + np.tril(apart.T, -1)
+    of_pieces = labels[np.unique(pieces, return_index=True)[1]]
+    same = of_pieces[:, np.newaxis] == of_pieces
+    # If nothing else contradicts pairs that join two clusters, those that keep them do.
+    stays = (together * same).sum(axis=0) * (len(one) == 0)
+    joins = ~same & (together - apart <= np.maximum(stays[:, np.newaxis], stays))
+    splits = same & (together - apart >= 0)
+    opposed = np.zeros_like(holds)
+    np.add.at(opposed, one, holds[other])
+    np.add.at(opposed, other, holds[one])
+    silent = (holds @ joins + opposed @ splits)[groups, pieces] > 0
+    return np.asarray(silent & constraints.touched & represents)
 
 
 def _units(
@@ -170,44 +156,30 @@ def _units(
     Each object joins its group with its piece, unless these must be apart; typical objects come first.
     """
     touched = np.flatnonzero(constraints.touched)
+    names, first, group_of = np.unique(
+        constraints.groups[touched], return_index=True, return_inverse=True
+    )
+    ends = np.searchsorted(names, constraints.apart)
+    # Pieces, and then groups; a piece gets the name of the group that it joins.
     n_pieces = int(pieces.max()) + 1
-    groups = {
-        group: n_pieces + at
-        for at, group in enumerate(np.unique(constraints.groups[touched]).tolist())
-    }
-    parent = list(range(n_pieces + len(groups)))
-
-    def root(node: int) -> int:
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
-    against: dict[int, set[int]] = {node: set() for node in range(len(parent))}
-    for one, other in constraints.apart.tolist():
-        against[groups[one]].add(groups[other])
-        against[groups[other]].add(groups[one])
-    for at in touched[np.lexsort((touched, -ranks[touched]))].tolist():
-        if not represents[at]:
-            continue
-        group, piece = root(groups[int(constraints.groups[at])]), root(int(pieces[at]))
-        if group != piece and all(root(other) != piece for other in against[group]):
-            parent[piece] = group
-            against[group] |= against[piece]
-    nodes = pieces.copy()
-    nodes[touched] = [groups[group] for group in constraints.groups[touched].tolist()]
-    roots = np.array([root(node) for node in range(len(parent))])
-    _, units = np.unique(roots[nodes], return_inverse=True)
-    unit_of = np.empty(len(parent), dtype=np.int64)
-    unit_of[roots[nodes]] = units
-    ends = np.array([[groups[a], groups[b]] for a, b in constraints.apart.tolist()], dtype=np.int64)
-    return units.astype(np.int64), unit_of[roots[ends.reshape(-1, 2)]]
+    nodes = np.arange(n_pieces + len(names))
+    closed = separated(len(nodes), n_pieces + ends)
+    for at in np.lexsort((touched, -ranks[touched])).tolist():
+        piece, group = nodes[pieces[touched[at]]], nodes[n_pieces + group_of[at]]
+        if represents[touched[at]] and piece != group and not closed[piece, group]:
+            nodes[nodes == piece] = group
+            closed[group] |= closed[piece]
+            closed[:, group] |= closed[:, piece]
+    of_objects = pieces.copy()
+    of_objects[touched] = n_pieces + group_of
+    units = canonical_labels(nodes[of_objects])
+    return units, units[touched[first]][ends]
 
 
 def _similarities(
     units: Ints, labels: Ints, ensemble: Ensemble, counting: Floats
-) -> tuple[Floats, Floats, Floats]:
-    """Return the mean similarity of units, relative to the largest, the share of pairs in one cluster, and the sizes."""
+) -> tuple[Floats, Floats]:
+    """Return the mean similarity of units, relative to the largest, plus the share of pairs in one cluster; and the sizes."""
     sizes = np.bincount(units).astype(np.float64)
     means = votes_for(ensemble, units, np.ones(len(counting)))
     similarity = (means * counting[:, np.newaxis]).T @ means
@@ -216,87 +188,68 @@ def _similarities(
     np.add.at(shares, (units, labels), 1.0)
     shares /= sizes[:, np.newaxis]
     largest = float(similarity.max()) or 1.0
-    return np.clip(similarity / largest, 0.0, 1.0), shares @ shares.T, sizes
+    return np.clip(similarity / largest, 0.0, 1.0) + shares @ shares.T, sizes
 
 
-def _outvoted(pieces: Ints, labels: Ints, represents: Bools, constraints: Constraints) -> Ints:
-    """Return objects whose constraints break the partition, while others between the same two pieces do not.
-
-    Each constraint between objects that represent their pieces is a vote for these two pieces to be together or apart.
-    Objects do not represent their piece where as many votes are for the partition as against it.
-    """
-    inside: dict[int, dict[int, list[int]]] = {}
-    for at in np.flatnonzero(constraints.touched & represents).tolist():
-        inside.setdefault(int(constraints.groups[at]), {}).setdefault(int(pieces[at]), []).append(
-            at
+def _clusters(
+    similarity: Floats,
+    sizes: Floats,
+    alone: Bools,
+    apart: Ints,
+    n_clusters: int | None,
+    max_clusters: int | None,
+) -> Ints:
+    """Return the clusters of units: those with pieces are merged, those that stand alone join them, and all settle."""
+    clusters = np.full(len(sizes), -1, dtype=np.int64)
+    for held, wanted in ((~alone, n_clusters), (np.ones_like(alone), None)):
+        chosen = np.flatnonzero(held & (clusters < 0))
+        if not len(chosen):  # the second time: units that may be in none of the clusters
+            continue
+        place = np.full(len(sizes), -1, dtype=np.int64)
+        place[chosen] = np.arange(len(chosen))
+        ends = place[apart]
+        left, right, heights, smallest = _merges(
+            similarity[np.ix_(chosen, chosen)], sizes[chosen], ends[(ends >= 0).all(axis=1)]
         )
-    votes: Counter[tuple[int, int]] = Counter()
-    together = [
-        (pair, held[pair[0]] + held[pair[1]])
-        for held in inside.values()
-        for pair in combinations_with_replacement(sorted(held), 2)
-        if pair[0] != pair[1] or len(held[pair[0]]) > 1
-    ]
-    separate = [
-        ((min(one, other), max(one, other)), first[one] + second[other])
-        for a, b in constraints.apart.tolist()
-        for first, second in [(inside.get(a, {}), inside.get(b, {}))]
-        for one, other in product(first, second)
-    ]
-    votes.update(pair for pair, _ in together)
-    votes.subtract(pair for pair, _ in separate)
-    cluster_of = dict(zip(pieces.tolist(), labels.tolist(), strict=True))
-    same = {pair: cluster_of[pair[0]] == cluster_of[pair[1]] for pair in votes}
-    stays: Counter[int] = Counter()
-    if not len(constraints.apart):
-        # Nothing else contradicts pairs that join two clusters.
-        stays.update(piece for pair, _ in together if same[pair] for piece in set(pair))
-    outvoted = [
-        objects
-        for pair, objects in together
-        if not same[pair] and votes[pair] <= max(stays[piece] for piece in pair)
-    ]
-    outvoted += [objects for pair, objects in separate if same[pair] and votes[pair] >= 0]
-    return np.unique(np.array([at for objects in outvoted for at in objects], dtype=np.int64))
+        shown = len(chosen) - int(np.sum(heights[: len(chosen) - smallest] <= SAME_CLUSTER))
+        number = wanted or min(shown, max_clusters or shown)
+        order = np.arange(len(left), dtype=np.float64)
+        merged = cut(from_merges(left, right, order), min(max(number, smallest), len(chosen)))
+        clusters[chosen] = merged + clusters.max() + 1
+        clusters = settled(clusters, similarity, sizes, apart)
+    most = n_clusters or max_clusters
+    if most is not None and clusters.max() >= most:
+        fewer = dissolved_to(most, clusters, similarity, sizes, apart)
+        if fewer is None:
+            fewer = coloured(len(sizes), apart, most, similarity)
+        if fewer is not None:
+            clusters = settled(fewer, similarity, sizes, apart)
+    return clusters
 
 
-def _merges_within(
-    tree: Floats, units: Ints, constraints: Constraints
-) -> tuple[Ints, Ints, Floats]:
+def _merges(similarity: Floats, sizes: Floats, apart: Ints) -> tuple[Ints, Ints, Floats, int]:
+    """Return the merges of units by average linkage, those that are apart last, and the number of clusters before these."""
+    return grown(2.0 - similarity, sizes, "average", np.arange(len(sizes)), apart)
+
+
+def _merges_within(tree: Floats, units: Ints, groups: Ints) -> tuple[Ints, Ints, Floats]:
     """Return the merges within units: of groups that must be together, at height 0, then those of the tree."""
-    n = len(units)
-    _, head = np.unique(constraints.groups, return_index=True)
-    heads = head[constraints.groups]
-    others = np.flatnonzero(heads != np.arange(n))
-    position, joined_by = _leaf_order(tree)
-    ones, two, rows = [], [], []
-    inside = np.setdiff1d(np.arange(n), others)
-    ordered = inside[np.lexsort((position[inside], units[inside]))]
-    for members in np.split(ordered, np.flatnonzero(np.diff(units[ordered])) + 1):
-        if len(members) > 1:
-            ones.append(members[:-1])
-            two.append(members[1:])
-            places = pairwise(position[members].tolist())
-            rows.append(np.array([joined_by[begin:end].max() for begin, end in places]))
-    row = np.concatenate(rows) if rows else np.empty(0, dtype=np.int64)
-    order = np.argsort(row, kind="stable")
-    left, right = (np.concatenate(side)[order] if side else row for side in (ones, two))
+    heads = np.unique(groups, return_index=True)[1][groups]
+    at_once = np.flatnonzero(heads != np.arange(len(units)))
+    # Place of each leaf, and the row of the tree that joins the leaves at each place and the next.
+    place = np.argsort(leaves_list(tree))
+    begins, joined_by = place.tolist(), np.full(len(units), -1, dtype=np.int64)
+    for row, (one, other) in enumerate(tree[:, :2].astype(np.int64).tolist()):
+        begins.append(min(begins[one], begins[other]))
+        joined_by[max(begins[one], begins[other]) - 1] = row
+    inside = np.flatnonzero(heads == np.arange(len(units)))
+    inside = inside[np.lexsort((place[inside], units[inside]))]
+    left, right = np.stack([inside[:-1], inside[1:]])[:, np.diff(units[inside]) == 0]
+    ends = zip(place[left].tolist(), place[right].tolist(), strict=True)
+    rows = np.array([joined_by[begin:end].max() for begin, end in ends], dtype=np.int64)
+    order = np.argsort(rows, kind="stable")
     return (
-        np.concatenate([heads[others], left]),
-        np.concatenate([others, right]),
-        np.concatenate([np.zeros(len(others)), tree[row[order], 2]]),
+        np.concatenate([heads[at_once], left[order]]),
+        np.concatenate([at_once, right[order]]),
+        np.concatenate([np.zeros(len(at_once)), tree[rows[order], 2]]),
     )
-
-
-def _leaf_order(tree: Floats) -> tuple[Ints, Ints]:
-    """Return the position of each leaf, and the row of the tree that joins the leaves at each position and the next."""
-    n = len(tree) + 1
-    sizes = np.concatenate([np.ones(n), tree[:, 3]]).astype(np.int64).tolist()
-    begins = [0] * (2 * n - 1)
-    joined_by = np.full(n, -1, dtype=np.int64)
-    for row in range(n - 2, -1, -1):
-        left, right = int(tree[row, 0]), int(tree[row, 1])
-        begins[left] = begins[n + row]
-        begins[right] = begins[n + row] + sizes[left]
-        joined_by[begins[right] - 1] = row
-    return np.array(begins[:n], dtype=np.int64), joined_by

@@ -11,12 +11,12 @@ import numpy as np
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._types import Floats, Ints
+from conclust.consensus.auto.constants import EQUAL_ROWS
 from conclust.consensus.auto.number import (
-    EQUAL_ROWS,
     Straddling,
     Support,
-    best_number,
     fine_partitions,
+    supports_of,
 )
 from conclust.consensus.auto.votes import (
     certain_clusters,
@@ -116,23 +116,20 @@ class Trees:
             return Bounds(1, self.n_objects)
         return Bounds(self.constraints.least_clusters(), self.constraints.n_groups)
 
-    @property
-    def n_clusters_shown(self) -> int:
-        """Number of clusters that the ensemble shows."""
-        return self._shown[0]
-
-    @property
-    def supports(self) -> list[Support]:
-        """Supports of the numbers considered."""
-        return self._shown[1]
-
     @cached_property
-    def _shown(self) -> tuple[int, list[Support]]:
-        if not self.n_objects:
-            return 1, []
+    def supports(self) -> list[Support]:
+        """Supports of the numbers of clusters considered, by decreasing lifetime."""
         stage("number of clusters")
         trees = list(self.matrices.values())
-        return best_number(self.ensemble, trees, self._straddling, self.max_clusters)
+        if not trees:
+            return []
+        return supports_of(self.ensemble, trees, self._straddling, self.max_clusters)
+
+    @property
+    def n_clusters_shown(self) -> int:
+        """Number of clusters with the largest support; 1 if none is above 0."""
+        best = max(self.supports, key=lambda one: one.support, default=None)
+        return best.n_clusters if best is not None and best.support > 0 else 1
 
     @cached_property
     def _straddling(self) -> Straddling:
@@ -153,11 +150,8 @@ class Trees:
 
     def lifetime(self, n_clusters: int) -> float:
         """Return the lifetime of a number of clusters in the first tree, from 0 to 1; 0 for one cluster."""
-        return float(self._lifetimes[n_clusters - 2]) if 2 <= n_clusters <= self.n_objects else 0.0
-
-    @cached_property
-    def _lifetimes(self) -> Floats:
-        return np.minimum(lifetimes(next(iter(self.matrices.values()))), 1.0)
+        lives = lifetimes(next(iter(self.matrices.values())))
+        return min(float(lives[n_clusters - 2]), 1.0) if 2 <= n_clusters <= self.n_objects else 0.0
 
 
 def grow(

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from conclust._arrays.ratios import shares_of_rows
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.number import STEEPNESS
+from conclust.consensus.auto.constants import STEEPNESS
 from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
 from conclust.similarity.certainty import ClusterSpread
@@ -55,20 +55,25 @@ def part_of(ensemble: Ensemble, objects: Ints | None) -> Ensemble:
     return ensemble.part(objects)
 
 
+def shared_with(ensemble: Ensemble, labels: Ints, shares: Floats | None = None) -> Floats:
+    """Return the membership, times the shares of the objects, that clusters of the ensemble have in those of a partition (T, K)."""
+    K = int(labels.max()) + 1
+    if ensemble.is_soft:
+        weights = np.ones(len(labels)) if shares is None else shares
+        held = sp.csr_array((weights, labels, np.arange(len(labels) + 1)), shape=(len(labels), K))
+        return np.asarray((ensemble.indicator.T @ held).toarray())
+    sums = np.empty((int(ensemble.offsets[-1]), K))
+    cluster_sums(ensemble.label_view, shares, labels, sums)
+    return sums
+
+
 def votes_for(ensemble: Ensemble, labels: Ints, counting: Floats) -> Floats:
     """Return how much membership in each cluster adds to the mean similarity with the clusters of the consensus (T, K).
 
     `counting` (T,): weight of co-clustering in each cluster.
     """
-    K = int(labels.max()) + 1
     shares = 1.0 / np.bincount(labels)[labels]
-    if ensemble.is_soft:
-        mean = sp.csr_array((shares, (np.arange(len(labels)), labels)), shape=(len(labels), K))
-        sums = np.asarray((ensemble.indicator.T @ mean).toarray())
-    else:
-        sums = np.empty((len(counting), K))
-        cluster_sums(ensemble.label_view, shares, labels, sums)
-    return sums * counting[:, np.newaxis]
+    return shared_with(ensemble, labels, shares) * counting[:, np.newaxis]
 
 
 def evidence_for(ensemble: Ensemble, objects: Ints, labels: Ints) -> Floats:

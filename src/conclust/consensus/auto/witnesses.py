@@ -2,7 +2,7 @@
 
 The members' labels are independent within a cluster of the consensus, with a distribution of their own in each. Summed over all
 distributions (Dirichlet, Jeffreys' prior), this is the exact integrated classification likelihood: it has no parameter, and
-pays for each cluster. It is maximised over cuts of the trees, members, and the partitions that EM finds from the best of these.
+pays for each cluster. It is maximised over cuts of the trees, and the partitions that EM finds from the best of these.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
-from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.number import FINER, MEMBERS, PRIOR, STAGES
+from conclust.consensus.auto.constants import FINER, PRIOR, STAGES
 from conclust.consensus.auto.trees import Trees
+from conclust.consensus.auto.votes import shared_with
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, over_partitions
@@ -58,12 +58,6 @@ class Witnesses:
         """Sum over the clusters of each member."""
         return np.asarray(over_partitions(of_clusters, self.members.offsets))
 
-    def _shared(self, labels: Ints) -> Floats:
-        """Return the number of objects that clusters share with those of the members (T, K)."""
-        shared = np.empty((int(self.members.offsets[-1]), int(labels.max()) + 1))
-        cluster_sums(self.members.label_view, None, labels, shared)
-        return shared
-
     def _of_clusters(self, shared: Floats) -> Floats:
         """Return the log-probability of the members' labels in each cluster (K,)."""
         observed = self._by_member(shared) + self._parameters
@@ -73,7 +67,10 @@ class Witnesses:
 
     def likelihood(self, labels: Ints) -> float:
         """Return the integrated classification likelihood (its logarithm) of a partition."""
-        return float(self._of_clusters(self._shared(labels)).sum() + _of_sizes(np.bincount(labels)))
+        return float(
+            self._of_clusters(shared_with(self.members, labels)).sum()
+            + _of_sizes(np.bincount(labels))
+        )
 
     def improved(self, labels: Ints, n_rounds: int) -> Candidate:
         """Return the most probable clusters after rounds of EM from a partition."""
@@ -92,7 +89,7 @@ class Witnesses:
 
     def distributions(self, labels: Ints) -> Components:
         """Return the distributions of the members' labels in the clusters of a partition."""
-        return self._posterior_mean(self._shared(labels), np.bincount(labels))
+        return self._posterior_mean(shared_with(self.members, labels), np.bincount(labels))
 
     def _posterior_mean(self, shared: Floats, sizes: Any) -> Components:
         """Return the posterior mean of the distributions of the labels in each cluster, and of the sizes."""
@@ -104,7 +101,7 @@ class Witnesses:
     def _cuts(self, tree: Floats, smallest: int, most: int) -> Iterator[Candidate]:
         """Yield the cuts of a tree into `most` to `smallest` clusters: each joins two clusters of the one before."""
         labels = clusters_at(tree, most)
-        shared, sizes = self._shared(labels), np.bincount(labels)
+        shared, sizes = shared_with(self.members, labels), np.bincount(labels)
         values, columns = self._of_clusters(shared), np.arange(most)
         while True:
             likelihood = float(values[columns].sum() + _of_sizes(sizes[columns]))
@@ -122,16 +119,10 @@ class Witnesses:
             labels = coarser
 
     def starts(self, trees: Trees, smallest: int, largest: int) -> list[Candidate]:
-        """Return cuts of the trees and members, of `smallest` to `largest` clusters."""
+        """Return cuts of the trees into `smallest` to `largest` clusters."""
         most = min(largest + (FINER if smallest == largest else 0), trees.n_objects)
-        smallest = min(smallest, most)
-        cuts = [cut for tree in trees.matrices.values() for cut in self._cuts(tree, smallest, most)]
-        counting = np.flatnonzero(self.members.partition_weights > 0)
-        chosen = np.linspace(0, len(counting) - 1, min(MEMBERS, len(counting))).astype(np.int64)
-        labels = self.members.labels[:, counting[chosen]].astype(np.int64)
-        # Objects without a label in a member are a cluster of it.
-        fellows = map(canonical_labels, np.where(labels < 0, labels.max(initial=0) + 1, labels).T)
-        return cuts + [Candidate(one, self.likelihood(one)) for one in fellows if one.max() < most]
+        each = (self._cuts(tree, min(smallest, most), most) for tree in trees.matrices.values())
+        return [cut for cuts in each for cut in cuts]
 
     @property
     def typical(self) -> float:
@@ -140,7 +131,7 @@ class Witnesses:
         return float(np.median(self.members.cluster_counts[counting]))
 
     def searched(self, trees: Trees, smallest: int, largest: int) -> Iterator[dict[int, Candidate]]:
-        """Yield the most probable partition into each number of clusters: first of the starts, then after each stage of EM.
+        """Yield the most probable partition into each number of clusters after each stage of EM.
 
         EM begins from the most probable partitions of all, and from those no finer than the median member. Numbers go from
         `smallest` to `largest`, the most probable one first.

@@ -63,7 +63,7 @@ def settled(clusters: Ints, similarity: Floats, sizes: Floats, apart: Ints) -> I
     Parameters
     ----------
     clusters : ndarray of int64 of shape (m,)
-        Clusters of the units, numbered in any way. None of them is left empty.
+        Clusters of the units, numbered in any way; -1 for a unit that is in none yet. No cluster is left empty.
     similarity : ndarray of shape (m, m)
         Mean similarity of the objects of two units.
     sizes : ndarray of shape (m,)
@@ -71,14 +71,18 @@ def settled(clusters: Ints, similarity: Floats, sizes: Floats, apart: Ints) -> I
     apart : ndarray of int64 of shape (n_pairs, 2)
         Units that must be in different clusters.
     """
-    _, clusters = np.unique(clusters, return_inverse=True)
-    held = np.zeros((len(sizes), int(clusters.max()) + 1))
+    names = np.unique(clusters[clusters >= 0])
+    K = len(names)
+    # The last cluster is none: a unit that may be in another leaves it.
+    clusters = np.where(clusters < 0, K, np.searchsorted(names, clusters))
+    held = np.zeros((len(sizes), K + 1))
     held[np.arange(len(sizes)), clusters] = 1.0
     closed = separated(len(sizes), apart).astype(np.float64)
     weighted = similarity * sizes
     np.fill_diagonal(weighted, 0.0)  # a unit counts neither where it is nor where it could be
     sums, masses = weighted @ held, sizes @ held
     blocked, n_units = closed @ held, held.sum(axis=0)
+    blocked[:, K] = masses[K] = n_units[K] = np.inf
     order = np.argsort(-sizes, kind="stable").tolist()
     for _ in range(_PASSES):
         moved = False
@@ -101,17 +105,7 @@ def settled(clusters: Ints, similarity: Floats, sizes: Floats, apart: Ints) -> I
                 totals[best] += amount
         if not moved:
             break
-    return np.asarray(clusters, dtype=np.int64)
-
-
-def coloured_units(n_clusters: int, similarity: Floats, apart: Ints) -> Ints | None:
-    """Return clusters of units: a colouring of those that must be apart, the others alone; None if no colouring is found."""
-    colours = coloured(len(similarity), apart, n_clusters, similarity)
-    if colours is None:
-        return None
-    free = colours < 0
-    colours[free] = n_clusters + np.arange(np.count_nonzero(free))
-    return colours
+    return np.where(clusters == K, -1, clusters).astype(np.int64)
 
 
 def rows_in_fewer(
