@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import xlogy
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, planted
@@ -13,6 +14,7 @@ from conclust import (
     Ensemble,
     FuzzyCommunities,
     FuzzyRows,
+    InformationTheoreticKMeans,
     LeftStochastic,
     WeightedNMF,
 )
@@ -187,6 +189,43 @@ def test_communities_fit_least_squares_including_the_diagonal():
         theirs = BaumEagon(3, diagonal=True, max_iter=100_000, random_state=0).fit(labels)
         assert ours.objective_ * 9 / 2 <= theirs.objective_ * (1 + 1e-6)
         np.testing.assert_allclose(ours.membership_, theirs.membership_, atol=0.02)
+
+
+# -- soft members that are all alike, and an objective that prefers other clusters to their most probable ones
+
+
+def copies(share):
+    """Memberships of two clusters from the shares of the first, and an ensemble of five copies."""
+    q = np.column_stack([share, 1 - share])
+    return q, Ensemble.from_memberships([q] * 5)
+
+
+def test_most_probable_clusters_need_not_lose_the_least_information():
+    def lost(share):
+        """Return the part of a cluster: of five copies, for the mean over four objects."""
+        both = (share, 1 - share)
+        return 5 / 4 * sum((xlogy(q, q) - xlogy(q, q.mean())).sum() for q in both)
+
+    share = np.array([1.0, 1.0, 0.51, 0.0])
+    model = InformationTheoreticKMeans(2, random_state=0).fit(copies(share)[1])
+    assert model.labels_.tolist() == [0, 0, 1, 1]
+    assert model.objective_ == pytest.approx(lost(share[:2]) + lost(share[2:]))
+    assert lost(share[:3]) + lost(share[3:]) > 1.3 * model.objective_
+
+
+def test_members_themselves_are_not_the_best_fuzzy_communities():
+    q, ensemble = copies(np.linspace(0, 1, 30))
+    model = FuzzyCommunities(2, random_state=0).fit(ensemble)
+    of_members = ((1 - (q**2).sum(axis=1)) ** 2).sum()  # only the diagonal of 1 differs
+    assert model.objective_ < of_members - 0.05
+
+
+def test_factors_have_the_products_of_members_with_other_clusters():
+    q = np.random.default_rng(0).dirichlet([8, 8, 8], 40)
+    ensemble = Ensemble.from_memberships([q] * 5)
+    model = WeightedNMF(3, learn_weights=False, random_state=0).fit(ensemble)
+    np.testing.assert_allclose(model.factors_ @ model.factors_.T, q @ q.T, atol=1e-3)
+    assert adjusted_rand_score(model.labels_, q.argmax(axis=1)) < 1.0
 
 
 # -- fuzzy rows
