@@ -515,9 +515,11 @@ def test_a_labelling_is_read_from_its_column(tmp_path):
     assert actual.labels.tolist() == [0, 1]
     assert actual.ids == ["u", "v"]
     assert read_labelling(write(tmp_path, "3\n4\n4\n"), AUTO).labels.tolist() == [3, 4, 4]
-    two = write(tmp_path, "a,b\nx,1\ny,2\nx,1\n")
+    two = write(tmp_path, "id,a,b\nu,x,1\nv,y,2\nw,x,1\n")
     assert read_labelling(two, AUTO, ["a"]).labels.tolist() == ["x", "y", "x"]
-    refused(InputError, lambda: read_labelling(two, AUTO), "'a', 'b'", "--column")
+    refused(
+        InputError, lambda: read_labelling(two, AUTO), "has 2 columns", ": 'a', 'b'.", "--column"
+    )
 
 
 def test_a_labelling_is_read_from_an_array(tmp_path):

@@ -224,7 +224,7 @@ def read_labelling(path: Path, how: Reading, wanted: Sequence[str] = ()) -> Labe
         columns = [table.column(name, "--column") for name in candidates[:1]] or roles.data
         if len(columns) != 1:
             raise InputError(
-                f"{table.name} has {len(columns)} columns that may be the labels to compare: {listed(table.names)}. Say which "
+                f"{table.name} has {len(columns)} columns that may be the labels to compare: {listed(roles.names)}. Say which "
                 "with --column."
             )
         return Labelling(labels=columns[0].labels(noise=False), **roles.objects())
