@@ -190,8 +190,9 @@ PARTICULAR: dict[tuple[str, str], str] = {
         for form, reason in {
             "ITK": "of objects of shares 1, 1, .51 and 0 the third loses less information beside the last",
             "FuzzyCommunities": "the 1 on its diagonal asks for more certain memberships than the members'",
-            "WeightedNMF": "memberships turned within the non-negative factors have the same products",
-            "NMF": "memberships turned within the non-negative factors have the same products",
+            **dict.fromkeys(
+                ("WeightedNMF", "NMF"), "other factors have the members' products, too"
+            ),
         }.items()
     },
     ("BayesEstimate nid", "noise_is_evidence_of_separation"): (
