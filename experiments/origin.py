@@ -216,7 +216,7 @@ def commit(root: Path = ROOT) -> str:
     name = _git(root, "rev-parse", "--short=10", "HEAD")
     if not name:
         return "unknown"
-    sources = [*_PACKAGES.values(), ":!experiments/*/result", ":!*.md", ":!*.md.in"]
+    sources = [*_PACKAGES.values(), ":!experiments/*/result/*", ":!*.md", ":!*.md.in"]
     changed = _git(root, "status", "--porcelain", "--", *sources)
     return f"{name.strip()}-dirty" if changed else name.strip()
 

@@ -144,7 +144,7 @@ def test_moved_code_counts_as_unchanged(project):
 
 def test_changed_sources_since_a_commit_are_listed(project):
     assert not commit(project).endswith("-dirty")
-    (project / "experiments/one/result/table.md").write_text("2\n")
+    (project / "experiments/one/result/kept.json").write_text("{}\n")
     assert not commit(project).endswith("-dirty")
     (project / "src/conclust/other.py").write_text("o = 5\n")
     assert commit(project).endswith("-dirty")

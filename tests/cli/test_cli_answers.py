@@ -82,7 +82,10 @@ def test_the_shell_combines_answers(tmp_path, capsys):
         ([], "needs three columns"),
         (["--columns", "card,person"], "needs three columns"),
         (["--columns", "card,person,heap"], "has no column 'heap'"),
-        (["--columns", "card,person,pile", "--id-column", "card"], "Leave --id-column"),
+        (
+            ["--columns", "card,person,pile", "--id-column", "card"],
+            "leave --id-column, --label-column and --drop out",
+        ),
     ],
 )
 def test_unreadable_answers_are_refused(options, message, tmp_path, capsys):

@@ -258,11 +258,6 @@ def test_columns_of_arrays_are_selected_by_number(tmp_path):
     assert actual.names == ("3", "1")
 
 
-def test_a_saved_ensemble_has_no_columns(tmp_path):
-    Ensemble([[0, 1], [1, 0]]).save(tmp_path / "e.npz")
-    refused(lambda: read_ensemble(tmp_path / "e.npz", Reading(drop=("1",))), "without columns")
-
-
 # ---- categories and empty cells
 
 

@@ -127,8 +127,6 @@ def either(titles: Iterable[str]) -> str:
 
 
 INPUTS = either(one.title + one.hint for one in WHOLE.values()) + "; - for standard input"
-WEIGHTS = either(one.title for one in WHOLE.values() if one.holds != "frame")
-"""Formats of weights."""
 IN_BLOCKS = either(one.title + one.rows_hint for one in FORMATS.values() if one.rows)
 """Formats of labels that are read in blocks."""
 OUTPUTS = (".csv", ".csv.gz", ".csv.bz2")

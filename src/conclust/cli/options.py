@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from conclust._files.formats import INPUTS, OUTPUTS, WEIGHTS, either
+from conclust._files.formats import INPUTS, OUTPUTS, either
 from conclust.cli.choice import AUTO, DEFAULT_METHOD
 from conclust.cli.reading.notation import EMPTY, EMPTY_NUMBER, SEPARATORS
 
@@ -215,7 +215,7 @@ def add_members(group: Any) -> None:
         help="meaning of -1; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
     )
     group.add_argument(
-        "--weights", type=path_of, metavar="FILE", help=f"one weight per clustering ({WEIGHTS})"
+        "--weights", type=path_of, metavar="FILE", help="a file of one weight per clustering"
     )
 
 

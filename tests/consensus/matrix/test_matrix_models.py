@@ -9,10 +9,10 @@ from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, planted
 
 from conclust import (
-    BaumEagon,
     Ensemble,
     FuzzyCommunities,
     FuzzyRows,
+    InformationTheoreticKMeans,
     LeftStochastic,
     WeightedNMF,
 )
@@ -179,14 +179,22 @@ def test_communities_take_missing_labels():
     assert np.delete(model.bridgeness_, 7).max() < 1e-3
 
 
-def test_communities_fit_least_squares_including_the_diagonal():
-    # BaumEagon climbs the same criterion: half the squares, times the number of partitions.
-    for seed in range(3):
-        labels, _ = flipped(seed, n=60, m=9, flip=0.3)
-        ours = FuzzyCommunities(3, random_state=0).fit(labels)
-        theirs = BaumEagon(3, diagonal=True, max_iter=100_000, random_state=0).fit(labels)
-        assert ours.objective_ * 9 / 2 <= theirs.objective_ * (1 + 1e-6)
-        np.testing.assert_allclose(ours.membership_, theirs.membership_, atol=0.02)
+# -- copies of a soft partition, and an objective that prefers other clusters to its most probable ones
+
+
+def test_objectives_prefer_other_clusters_than_the_most_probable_ones():
+    share = np.array([1.0, 1.0, 0.51, 0.0])
+    copies = Ensemble.from_memberships([np.column_stack([share, 1 - share])] * 5)
+    model = InformationTheoreticKMeans(2, random_state=0).fit(copies)
+    assert model.labels_.tolist() == [0, 0, 1, 1]
+    assert model.objective_ < 0.56  # 0.80 for 0, 0, 0, 1
+    q = np.random.default_rng(0).dirichlet([8, 8, 8], 40)
+    copies = Ensemble.from_memberships([q] * 5)
+    factored = WeightedNMF(3, learn_weights=False, random_state=0).fit(copies)
+    np.testing.assert_allclose(factored.factors_ @ factored.factors_.T, q @ q.T, atol=1e-3)
+    assert adjusted_rand_score(factored.labels_, q.argmax(axis=1)) < 1.0
+    communities = FuzzyCommunities(3, random_state=0).fit(copies)
+    assert communities.objective_ < 0.99 * ((1 - (q**2).sum(axis=1)) ** 2).sum()
 
 
 # -- fuzzy rows

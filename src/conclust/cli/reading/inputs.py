@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.formats import WEIGHTS
+from conclust._files.formats import WHOLE
 from conclust._files.storage import read_npz
 from conclust._types import Floats
 from conclust.cli.console import plain
-from conclust.cli.reading.columns import OBJECT, Objects, names_objects, roles_of
+from conclust.cli.reading.columns import OBJECT, Objects, Roles, names_objects, roles_of
 from conclust.cli.reading.notation import Reading, is_number
 from conclust.cli.reading.sources import Source, opened
 from conclust.cli.reading.tables import (
@@ -160,58 +160,53 @@ def read_ensemble(
     with opened(path) as source:
         if source.kind == "npz" and "ensemble" in str(read_npz(source.path)[1].get("format", "")):
             return _of_saved(source, how, missing, weights)
-        table = table_of(source, how, "labels")
-        roles = roles_of(table, how)
-        matrix = label_matrix(roles.data, noise=missing == "noise")
-    names = roles.names
+        roles, matrix = _label_columns(source, how, missing)
+    name, names = roles.table.name, roles.names
     if clusterings_as_rows(matrix, *matrix.shape):
         n, m = matrix.shape
         warn(
-            f"{table.name} is read as {n} objects in {m} clusterings. If each row is a clustering of {m} objects, "
+            f"{name} is read as {n} objects in {m} clusterings. If each row is a clustering of {m} objects, "
             "transpose it: one row per object.",
             OrientationWarning,
         )
-    ensemble = _weighted(partial(Ensemble, matrix), table.name, len(names), names, weights, how)
+    with _naming(name):
+        ensemble = Ensemble(matrix, weights=read_weights(weights, len(names), how, names))
     observed = ensemble.present.sum(axis=0)
-    for name, k, n in zip(names, ensemble.cluster_counts, observed, strict=True):
+    for column, k, n in zip(names, ensemble.cluster_counts, observed, strict=True):
         if not roles.chosen and names_objects(int(k), int(n)):
             raise InputError(
-                f"{table.name}: the column {name!r} has {k:,} different labels for {n:,} objects, so it names them instead of "
+                f"{name}: the column {column!r} has {k:,} different labels for {n:,} objects, so it names them instead of "
                 "clustering them. Give it as --id-column, or leave it out with --drop; if it is a clustering nevertheless, list the "
                 "clusterings with --columns."
             )
     return Labels(ensemble=ensemble, names=names, **roles.objects())
 
 
-def _weighted(
-    make: Callable[..., Ensemble],
-    name: str,
-    n: int,
-    names: Sequence[str],
-    weights: Path | None,
-    how: Reading,
-) -> Ensemble:
-    """Make an ensemble with the weights of a file; its refusals name the file of the labels."""
+def _label_columns(source: Source, how: Reading, missing: Missing) -> tuple[Roles, NDArray[Any]]:
+    """Read the columns of labels of a file."""
+    roles = roles_of(table_of(source, how, "labels"), how)
+    return roles, label_matrix(roles.data, noise=missing == "noise")
+
+
+@contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Name the file of the labels in refusals of an ensemble."""
     try:
-        of_members = weights and read_weights(weights, n, names, encoding=how.encoding)
-        return make(weights=of_members)
+        yield
     except InputError as error:
         raise InputError(f"{name}: {error}") from error
 
 
 def _of_saved(source: Source, how: Reading, missing: Missing, weights: Path | None) -> Labels:
-    if missing != "unobserved":
+    columns = how.id_column or how.label_column or how.columns or how.drop or how.na
+    if columns or missing != "unobserved":
         raise InputError(
-            f"{source} is a saved ensemble, which distinguishes missing labels from noise. Leave --missing out."
-        )
-    if how.id_column or how.label_column or how.columns or how.drop or how.na:
-        raise InputError(
-            f"{source} is a saved ensemble, without columns to choose from: leave --id-column, --label-column, --columns, --drop "
-            "and --na out."
+            f"{source} is a saved ensemble, which distinguishes missing labels from noise and has no columns to choose from: leave "
+            "--missing, --id-column, --label-column, --columns, --drop and --na out."
         )
     saved = Ensemble.load(source.path)
     if weights is not None:
-        saved = saved.reweighted(read_weights(weights, saved.n_partitions, encoding=how.encoding))
+        saved = saved.reweighted(read_weights(weights, saved.n_partitions, how))
     names = tuple(str(u + 1) for u in range(saved.n_partitions))
     return Labels(ensemble=saved, names=names, notes=("a saved ensemble",))
 
@@ -229,48 +224,40 @@ def read_labelling(path: Path, how: Reading, wanted: Sequence[str] = ()) -> Labe
         columns = [table.column(name, "--column") for name in candidates[:1]] or roles.data
         if len(columns) != 1:
             raise InputError(
-                f"{table.name} has {len(columns)} columns that may be the labels to compare: {listed(table.names)}. Say which "
+                f"{table.name} has {len(columns)} columns that may be the labels to compare: {listed(roles.names)}. Say which "
                 "with --column."
             )
         return Labelling(labels=columns[0].labels(noise=False), **roles.objects())
 
 
 def read_weights(
-    path: Path, n_partitions: int, names: Sequence[str] = (), *, encoding: str | None = None
-) -> Floats:
-    """Read one non-negative weight per partition: a column, a row, or an array.
+    path: Path | None, n_partitions: int, how: Reading, names: Sequence[str] = ()
+) -> Floats | None:
+    """Read one non-negative weight per partition: a column, a row, or an array. None: none are given.
 
+    how : the encoding of a CSV file is that of the labels.
     names : those of the partitions. A row below these names, in any order, is read by them.
-    encoding : of a CSV file without a byte order mark; None: UTF-8.
     """
+    if path is None:
+        return None
     with opened(path) as source:
-        if source.kind == "csv":
-            table = table_of(source, Reading(encoding=encoding), "points")
-            columns = table.columns
-            if table.named and len(columns) == len(names) and set(table.names) & set(names):
-                columns = [table.column(name, "--weights") for name in names]
-            weights = _numbers(table, columns, "weights")
-        elif source.has_columns:
-            raise InputError(f"{source}: weights are read from {WEIGHTS}.")
-        else:
-            weights = read_array(source, Reading(), ("weights",))
-    if weights.dtype.kind not in "biuf" or weights.size != n_partitions or 1 < weights.ndim != 2:
+        own = Reading(encoding=how.encoding if source.kind == "csv" else None)
+        table = table_of(source, own, "weights")
+    columns = table.columns
+    if table.named and len(columns) == len(names) and set(table.names) & set(names):
+        columns = [table.column(name, "--weights") for name in names]
+    weights = _numbers(table, columns, "weights")
+    if weights.size != n_partitions:
         raise InputError(
-            f"{path}: expected one number per partition, {n_partitions} in all. Got shape {weights.shape} and dtype {weights.dtype} "
-            "instead."
+            f"{path}: expected one number per partition, {n_partitions} in all. Got shape {weights.shape} instead."
         )
-    return weights.reshape(-1).astype(np.float64)
+    return weights.reshape(-1)
 
 
 def read_memberships(paths: Sequence[Path], *, weights: Path | None = None) -> Labels:
     """Read soft partitions of the same objects: in each file one object per line, and its share of each cluster.
 
-    Parameters
-    ----------
-    paths : sequence of Path
-        Files of numbers without a header, as ADMIXTURE, STRUCTURE and CLUMPP write them.
-    weights : Path, default=None
-        A file of one weight per file.
+    The files have no header, as ADMIXTURE, STRUCTURE and CLUMPP write them; `weights` is a file of one weight per file.
 
     Raises
     ------
@@ -285,100 +272,58 @@ def read_memberships(paths: Sequence[Path], *, weights: Path | None = None) -> L
         with opened(path, "csv") as source:
             table = table_of(source, how, "points")
             shares.append(_numbers(table, table.columns, "memberships"))
-    listing = "Memberships " + ", ".join(f"{u}: {name}" for u, name in enumerate(names))
-    make = partial(Ensemble.from_memberships, shares)
-    ensemble = _weighted(make, listing, len(names), names, weights, how)
-    return Labels(ensemble=ensemble, names=names)
+    with _naming("Memberships " + ", ".join(f"{u}: {name}" for u, name in enumerate(names))):
+        given = read_weights(weights, len(names), how, names)
+        return Labels(ensemble=Ensemble.from_memberships(shares, weights=given), names=names)
 
 
 def read_draws(
-    path: Path,
-    how: Reading,
-    *,
-    missing: Missing = "unobserved",
-    weights: Path | None = None,
+    path: Path, how: Reading, *, missing: Missing = "unobserved", weights: Path | None = None
 ) -> Labels:
-    """Read a file with one draw per row; an array may have a leading axis of chains.
+    """Read a file with one draw per row, as `read_ensemble` reads one with one object per row.
 
-    Parameters
-    ----------
-    path : Path
-        A table, or an array (n_draws, n_samples) or (n_chains, n_draws, n_samples).
-    how : Reading
-        Options for reading.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1.
-    weights : Path, default=None
-        A file of one weight per draw.
-
-    Raises
-    ------
-    OSError
-        A file is missing or cannot be read.
-    FileFormatError, InputError
-        Its shape or content is not valid for draws.
+    An array may have three axes: (n_chains, n_draws, n_samples).
     """
     ids: list[str] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ("one draw per row",)
     with opened(path) as source:
-        if source.has_columns:
-            table = table_of(source, how, "labels")
-            roles = roles_of(table, how)
-            draws = label_matrix(roles.data, noise=missing == "noise")
-            ids = [column.name for column in roles.data] if table.named else None
-            notes = (*table.notes, *roles.notes)
+        if WHOLE[source.kind].has_columns:
+            roles, draws = _label_columns(source, how, missing)
+            ids = [column.name for column in roles.data] if roles.table.named else None
+            notes = (*notes, *roles.table.notes, *roles.notes)
         else:
             draws = read_array(source, how, ("draws", "labels", "cls", "z"))
-    make = partial(Ensemble.from_draws, draws, missing=missing)
-    n_draws = int(np.prod(draws.shape[:-1]))
-    ensemble = _weighted(make, source.name, n_draws, (), weights, how)
+    with _naming(source.name):
+        given = read_weights(weights, int(np.prod(draws.shape[:-1])), how)
+        ensemble = Ensemble.from_draws(draws, missing=missing, weights=given)
     names = tuple(str(s + 1) for s in range(ensemble.n_partitions))
-    return Labels(ensemble=ensemble, names=names, ids=ids, notes=("one draw per row", *notes))
+    return Labels(ensemble=ensemble, names=names, ids=ids, notes=notes)
 
 
 def read_answers(
     path: Path, how: Reading, *, missing: Missing = "unobserved", weights: Path | None = None
 ) -> Labels:
-    """Read a table with one answer per row; objects and partitions are in the order in which they occur.
+    """Read one answer per row, as `read_ensemble` reads one object per row; ``how.columns`` names object, partition, label.
 
-    Parameters
-    ----------
-    path : Path
-        A table, of which ``how.columns`` names three columns: object, partition, label.
-    how : Reading
-        Options for reading.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of the label -1.
-    weights : Path, default=None
-        A file of one weight per partition.
-
-    Raises
-    ------
-    OSError
-        A file is missing or cannot be read.
-    FileFormatError, InputError
-        Its shape or content is not valid for answers.
+    Objects and partitions are in the order in which they occur.
     """
     with opened(path) as source:
-        if not source.has_columns or how.id_column or how.label_column or how.drop:
-            raise InputError(
-                f"--rows answers is for tables, CSV and Parquet (got {source}). Leave --id-column, --label-column and --drop out, "
-                "and give the columns of objects, clusterings and labels, in this order: --columns card,person,pile."
-            )
         table = table_of(source, how, "labels")
     columns = [table.column(name, "--columns") for name in how.columns or ()]
-    if len(columns) != 3 or len(set(columns)) != 3:
+    others = how.id_column or how.label_column or how.drop
+    if others or len(columns) != 3 or len(set(columns)) != 3:
         raise InputError(
             f"--rows answers needs three columns of {source}: of objects, clusterings and labels, in this order. Name them, as in "
-            f"--columns card,person,pile. The columns are {listed(table.names)}."
+            f"--columns card,person,pile, and leave --id-column, --label-column and --drop out. The columns are {listed(table.names)}."
         )
     objects, partitions = columns[0].texts, columns[1].texts
     answers = objects, partitions, columns[2].labels(noise=missing == "noise")
     ids, names = list(dict.fromkeys(objects)), tuple(dict.fromkeys(partitions))
     titles = [column.name for column in columns]
     frame = dict(zip(titles, answers, strict=True))
-    make = partial(Ensemble.from_long, frame, *titles, objects=ids, partitions=names)
-    ensemble = _weighted(make, source.name, len(names), names, weights, how)
+    with _naming(source.name):
+        given = read_weights(weights, len(names), how, names)
+        ensemble = Ensemble.from_long(frame, *titles, objects=ids, partitions=names, weights=given)
     title = titles[0] if table.named and titles[0] else OBJECT
     notes = ("one answer per row", *table.notes)
     return Labels(ensemble=ensemble, names=names, ids=ids, id_name=title, notes=notes)

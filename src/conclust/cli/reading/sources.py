@@ -64,11 +64,6 @@ class Source:
     def __str__(self) -> str:
         return self.name
 
-    @property
-    def has_columns(self) -> bool:
-        """Whether it is a table, whose columns may have names."""
-        return WHOLE[self.kind].has_columns
-
     def read(self) -> bytes:
         """Return the content, unpacked; refuse one that is damaged or larger than what is read."""
         content, size, limit = [], 0, reading_limit()

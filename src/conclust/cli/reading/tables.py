@@ -170,12 +170,10 @@ class Column:
         bad = ((np.rint(values) != values) & ~np.isnan(values)) | (values < -2) | (values >= 2**63)
         if bad.any():
             row = int(np.argmax(bad))
-            text, fraction = self.texts[row], values[row] != np.rint(values[row])
-            what = "not a whole number" if fraction else "too small or too large"
+            text = self.texts[row][:60]
             raise InputError(
-                f"{self.table.name}: {self.at(row)}: the label {text[:60]!r} is {what}. Labels are whole numbers from 0 on or names; -1 is "
-                f"missing, -2 is noise. If these are points, not labels, use: conclust cluster; if {text[:60]!r} is a code of missing "
-                f"labels, give --na={text[:60]}."
+                f"{self.table.name}: {self.at(row)}: {text!r} is no label. Labels are whole numbers from 0 to 2**63 - 1 or names; -1 is missing, "
+                f"-2 is noise. If these are points, not labels, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}."
             )
         inexact = (np.abs(values) >= 2.0**53).any()
         whole = (self._cells if inexact else numbers).cast("int64")
@@ -288,13 +286,16 @@ _USUAL = {
     "points": ("X", "points", "data", "fea"),
     "labels": ("labels", "L", "members", "X"),
     "labelling": ("labels", "label", "y", "gt"),
+    "weights": ("weights",),
 }
 """Usual names of arrays in an NPZ file."""
 
 
-def table_of(source: Source, how: Reading, what: Literal["points", "labels", "labelling"]) -> Table:
+def table_of(
+    source: Source, how: Reading, what: Literal["points", "labels", "labelling", "weights"]
+) -> Table:
     """Read a file as a table, in any format except a saved ensemble; in labels, text is data."""
-    labels = what != "points"
+    labels = what in ("labels", "labelling")
     form = WHOLE[source.kind]
     if form.read is None:
         text = TextFile(source, how, labels=labels)
@@ -309,12 +310,12 @@ def table_of(source: Source, how: Reading, what: Literal["points", "labels", "la
             f"{source} is an array without named columns: --id-column and --label-column are for CSV and Parquet."
         )
     array = read_array(source, how, _USUAL[what], mmap=labels)
-    if labels and array.ndim == 1:
+    if what != "points" and array.ndim == 1:
         array = array[:, np.newaxis]
     if what == "labelling" and len(array) == 1:  # a row, as a vector of MATLAB is
         array = array.T
     if array.ndim != 2 or array.dtype.kind not in ("biufUS" if labels else "biuf"):
-        kinds = "numbers or names, an object per row" if labels else "real numbers, a point per row"
+        kinds = "numbers or names, an object per row" if labels else "real numbers"
         raise InputError(
             f"{source}: {what} are two-dimensional arrays of {kinds}. Got shape {array.shape} and dtype {array.dtype} instead."
         )
@@ -330,10 +331,10 @@ def table_of_frame(frame: Any, name: str, how: Reading, *, of_labels: bool = Tru
 
 def refuse_options_of_text(source: Source, how: Reading) -> None:
     """Refuse options for files of text with another one."""
-    if how.encoding is not None:
-        raise InputError(f"--encoding is for CSV files. Leave it out for {source}.")
-    if how.na:
-        raise InputError(f"--na is for CSV files. Mark missing values in {source} itself.")
+    if how.encoding is not None or how.na:
+        raise InputError(
+            f"--encoding and --na are for CSV files. Leave them out for {source}, and mark missing values in the file itself."
+        )
 
 
 def read_array(

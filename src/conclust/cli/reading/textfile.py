@@ -100,6 +100,8 @@ class TextFile:
         encoding = mark or given or "utf-8"
         way = "utf-16-le or utf-16-be" if b"\0" in content else "cp1252 for Windows-1252"
         way = f"Give its encoding, for instance --encoding {way}, or save it as UTF-8"
+        if encoding in ("utf-16", "utf-32") and not mark:
+            self._refuse(f"has no byte order mark, by which {encoding} is read. {way}")
         try:
             text = content.decode(encoding)
         except UnicodeError as error:

@@ -28,9 +28,10 @@ from conclust.evidence import evidence
 from conclust.measures.comparison import adjusted_rand_index
 from conclust.spectra.gram import IndicatorProducts
 
-# Change of memberships below which the iteration ends; of starts that begin near their end, where steps are
-# short, and their tolerance as a share of `tol`.
-_STILL, _STILL_NEAR, _NEAR = 1e-5, 3e-7, 0.1
+# Change of memberships below which the iteration ends: steps are short, and thousands of times it may be left.
+_STILL = 3e-7
+# Tolerance of starts that begin near their end, as a share of `tol`.
+_NEAR = 0.1
 # Number of objects on which starts are compared: per cluster, and at least.
 _PER_CLUSTER, _LEAST = 30, 300
 # Such a start ends with a step that lowers the objective by less than this share of it and of its fall so far.
@@ -72,7 +73,7 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
         Maximum number of iterations of a start: steps and leaps. Iterations on few objects are counted separately.
     tol : float, default=1e-7
         Stop when a step lowers the objective by less than this share of it, or changes no
-        membership by more than 1e-5: the last stretch is slow.
+        membership by more than 3e-7: the last stretch is slow.
     diagonal : bool, default=False
         Whether each object also counts, by half, as a pair with itself: adds ``N_ii (c_ii / N_ii - |y_i|^2)^2 / 2`` for
         every object, which favours certain memberships.
@@ -240,7 +241,7 @@ class BaumEagon(Iterated, SoftConsensusClusterer):
     def _nearer(self, pairs: _Pairs, start: Floats, trace: list[float]) -> Path:
         """Continue with a smaller tolerance; `trace` is that before the start."""
         left, tol = self.max_iter - len(trace), _NEAR * self.tol
-        near = _grow(pairs, start, left, tol, accelerate=True, still=_STILL_NEAR)
+        near = _grow(pairs, start, left, tol, accelerate=True)
         return Path(near.point, [*trace, *near.trace], near.converged)
 
     def _reported(self, paths: Iterable[Path], run: Run) -> list[Path]:
@@ -361,7 +362,6 @@ def _grow(
     tol: float,
     *,
     accelerate: bool,
-    still: float = _STILL,
 ) -> Path:
     """Multiply memberships until they no longer change.
 
@@ -377,13 +377,11 @@ def _grow(
         Share of the objective by which the last step lowers it.
     accelerate : bool
         Whether to leap.
-    still : float
-        Largest change of a membership in the last step.
     """
 
     def done(before: float, f: float, moved: float) -> bool:
         small = tol * max(f, 0.5 * _NOTHING * pairs.ceiling)
-        return moved <= still or before - f <= small
+        return moved <= _STILL or before - f <= small
 
     return follow(pairs.step, Y, done, max_iter, accelerate=accelerate)
 
