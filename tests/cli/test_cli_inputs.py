@@ -560,7 +560,7 @@ def test_codes_of_empty_cells_are_given_by_na(tmp_path):
         InputError, match=r"2 empty cells, the first \('-9'\) in line 4, column 2 \('a'\)"
     ):
         read_points(path, replace(how, drop=("b",)))
-    with pytest.raises(InputError, match=r"'-9' is too small.*--na=-9"):
+    with pytest.raises(InputError, match=r"'-9' is no label.*--na=-9"):
         read_ensemble(path, Reading(id_column="id"))
     np.save(tmp_path / "a.npy", np.zeros((4, 2), dtype=int))
     with pytest.raises(InputError, match="--encoding and --na are for CSV files"):

@@ -123,7 +123,7 @@ class HBGF(ConsensusClusterer):
         membership=False,
         soft_members="labels",
         cost="n N^2 + T^3",
-        citation="Fern and Brodley 2004, ICML",
+        citation="Fern and Brodley 2004, ICML; Huang, Wang, Wu, Lai and Kwoh 2020, IEEE TKDE 32",
         blocks=True,
     )
 
