@@ -422,7 +422,12 @@ def test_nothing_is_imported_before_signals_are_handled():
     printed = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
-    assert set(eval(printed.stdout)) <= {"conclust", "conclust.__main__", "signal"}
+    assert set(eval(printed.stdout)) <= {
+        "conclust",
+        "conclust._lazy",
+        "conclust.__main__",
+        "signal",
+    }
 
 
 @pytest.mark.parametrize("module", ["conclust.exceptions", "numpy"])

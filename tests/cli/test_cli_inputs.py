@@ -330,7 +330,7 @@ def test_minus_one_as_noise_leaves_empty_cells_missing(tmp_path, more):
 @pytest.mark.parametrize("cell", ["1.5", "-3", "inf"])
 def test_invalid_labels_are_refused_with_their_position(tmp_path, cell):
     content = f"a,b\n1,1\n1,{cell}\n2,2\n"
-    sentence = f"line 3, column 2 ('b'): {cell!r} is no label. Labels are whole numbers"
+    sentence = f"line 3, column 2 ('b'): {cell!r} is not a label. Labels are whole numbers"
     refused(InputError, lambda: labels(tmp_path, content), sentence)
 
 
@@ -560,7 +560,7 @@ def test_codes_of_empty_cells_are_given_by_na(tmp_path):
         InputError, match=r"2 empty cells, the first \('-9'\) in line 4, column 2 \('a'\)"
     ):
         read_points(path, replace(how, drop=("b",)))
-    with pytest.raises(InputError, match=r"'-9' is no label.*--na=-9"):
+    with pytest.raises(InputError, match=r"'-9' is not a label.*--na=-9"):
         read_ensemble(path, Reading(id_column="id"))
     np.save(tmp_path / "a.npy", np.zeros((4, 2), dtype=int))
     with pytest.raises(InputError, match="--encoding and --na are for CSV files"):

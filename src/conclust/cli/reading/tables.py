@@ -172,7 +172,7 @@ class Column:
             row = int(np.argmax(bad))
             text = self.texts[row][:60]
             raise InputError(
-                f"{self.table.name}: {self.at(row)}: {text!r} is no label. Labels are whole numbers from 0 to 2**63 - 1 or names; -1 is missing, "
+                f"{self.table.name}: {self.at(row)}: {text!r} is not a label. Labels are whole numbers from 0 to 2**63 - 1 or names; -1 is missing, "
                 f"-2 is noise. If these are points, not labels, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}."
             )
         inexact = (np.abs(values) >= 2.0**53).any()

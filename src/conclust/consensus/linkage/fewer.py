@@ -73,7 +73,7 @@ def settled(clusters: Ints, similarity: Floats, sizes: Floats, apart: Ints) -> I
     """
     names = np.unique(clusters[clusters >= 0])
     K = len(names)
-    # The last cluster is none: a unit that may be in another leaves it.
+    # The last column stands for no cluster: a unit that may be in another leaves it.
     clusters = np.where(clusters < 0, K, np.searchsorted(names, clusters))
     held = np.zeros((len(sizes), K + 1))
     held[np.arange(len(sizes)), clusters] = 1.0
