@@ -197,8 +197,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     With :class:`conclust.AutoConsensus` and no given number, the points determine the number of clusters.
     A border between two branches of the consensus tree counts if few points are near it, compared with the number
     within the branches: half of the points is the reference, the other half is counted, and few points may be near it along
-    the paths of the neighbour graph, too. The division of the tree with the largest sum of evidence, less a cost per
-    cluster, is the answer. Clusters that overlap, found in one half of the points from k-means, take its place if the other half
+    the paths of the neighbour graph, too. Of the divisions of the tree, the one with the largest sum of evidence, less
+    a cost per cluster, is the answer, or a smaller number with about as much. Clusters that overlap, found in one half of the points from k-means, take its place if the other half
     shows more evidence for their borders. With further partitions or fewer than 16 objects, the ensemble decides.
 
     The clusters are those around centres, in the metric of the covariance within clusters, unless the tree cuts clearly fewer

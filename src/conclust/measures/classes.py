@@ -94,8 +94,8 @@ def fowlkes_mallows_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> flo
 def bcubed_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     """Harmonic mean of the B-cubed precision and recall, object by object.
 
-    Precision is the mean over the objects of the share of their cluster that is of their class, recall that of the share
-    of their class that is in their cluster.
+    The precision of an object is the share of its cluster that belongs to its class, its recall the share of its class that
+    is in its cluster; both are averaged over the objects.
 
     Parameters
     ----------

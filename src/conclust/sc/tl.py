@@ -617,7 +617,7 @@ def place(model: Any, new: NDArray[Any], category_of: Ints) -> Placed:
     """Place new cells by a fitted method; `category_of` has the category of each of its clusters."""
     labels = model.predict(new)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the same as that of predict
+        warnings.simplefilter("ignore")  # predict has just warned of the same
         membership = model.predict_proba(new)
     sure = np.where(labels < 0, np.nan, membership.max(axis=1))
     categories = np.where(labels < 0, -1, category_of[labels])
@@ -669,8 +669,8 @@ def held_membership(adata: Any, key: str) -> Floats | None:
 def category_of_columns(rows: Floats, column: Any) -> Ints:
     """Return the category of each column of the memberships, -1 for a column that is largest for no cell.
 
-    Categories may have been renamed, reordered or merged since the consensus was found, so that their order is not
-    that of the columns. A column belongs to the category of most of the cells for which it is largest.
+    Categories may have been renamed, reordered or merged since the consensus was found, so their order may differ from
+    the columns. A column belongs to the category of most of the cells for which it is largest.
 
     Parameters
     ----------

@@ -235,8 +235,8 @@ def read_weights(
 ) -> Floats | None:
     """Read one non-negative weight per partition: a column, a row, or an array. None: none are given.
 
-    how : the encoding of a CSV file is that of the labels.
-    names : those of the partitions. A row below these names, in any order, is read by them.
+    how : how the labels are read; a CSV file of weights has the same encoding.
+    names : the names of the partitions. A row below these names, in any order, is read by them.
     """
     if path is None:
         return None
