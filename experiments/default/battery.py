@@ -22,7 +22,6 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import partial
 from typing import Any
 from unittest.mock import patch
@@ -53,10 +52,11 @@ _CHANGE = 0.01
 _NEIGHBOURS, _COMPONENTS, _MOST_COLUMNS = 15, 10, 50
 
 
-def _first_tree(*given: Any, divide: Any = decision.divide, **options: Any) -> Any:
-    found = divide(*given, **options)
-    first = {name: getattr(found, name)[:1] for name in ("branches", "divisions", "counts")}
-    return replace(found, **first)
+def _best(found: decision.Found, least: int, most: int) -> int | None:
+    scores = {1: 0.0} if least <= 1 else {}
+    scores |= {K: found.score(K) for K in range(max(least, 2), most + 1)}
+    number = max(scores, key=scores.__getitem__, default=None)
+    return None if number is None or not np.isfinite(scores[number]) else number
 
 
 # What replaces each part of the default.
@@ -74,11 +74,9 @@ PARTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "the cost of 3 (0)": ((decision, "COST", 0.0),),
     "the cost of 3 (6)": ((decision, "COST", 6.0),),
     "clearly fewer ties (fewer)": ((given, "CLEARLY_FEWER", 1.0),),
-    "rounds in halves": ((halves, "ROUNDS", 1),),
-    "two starts in halves (one)": ((halves, "STARTS", 1),),
-    "the sphere in halves": ((halves, "SPHERE_OF_HALVES", 1e-6),),
+    "two rounds in halves (one)": ((halves, "ROUNDS", 1),),
     "at most 8 in halves (4)": ((halves, "LARGEST_HALVED", 4),),
-    "the second tree": ((decision, "divide", _first_tree),),
+    "the smallest number within 1 (the best)": ((decision.Found, "best", _best),),
 }
 
 

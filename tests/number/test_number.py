@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import linkage
+from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
@@ -12,7 +13,7 @@ from conclust import AutoConsensus, ConsensusClustering
 from conclust.datasets import load
 from conclust.exceptions import ParameterError
 from conclust.neighbours import neighbour_graph
-from conclust.number.borders import counts_at_borders, evidence_of
+from conclust.number.borders import counts_at_borders, evidence_of, means_and_covariance
 from conclust.number.branches import Branches, Divisions
 from conclust.number.constants import SMALLEST
 from conclust.number.halves import divide_by_halves
@@ -160,6 +161,17 @@ def test_few_points_are_counted_near_a_gap_and_many_within_a_cloud():
         assert least <= near / middle <= most
 
 
+@pytest.mark.parametrize("n", [12, 300])
+def test_the_shared_covariance_is_that_of_ledoit_and_wolf(n):
+    rng = np.random.default_rng(n)
+    X, labels = rng.normal(size=(n, 5)) * np.arange(1, 6), np.arange(n) % 3
+    means, covariance = means_and_covariance(X, labels, 3)
+    assert means[1] == pytest.approx(X[labels == 1].mean(axis=0))
+    expected, _ = ledoit_wolf(X - means[labels], assume_centered=True)
+    assert covariance == pytest.approx(expected, rel=1e-9)
+    assert means_and_covariance(np.eye(3)[labels], labels, 3)[1] is None
+
+
 @pytest.mark.parametrize(("name", "number"), [("iris", 2), ("wine", 3)])
 def test_seeds_agree(name, number):
     data = load(name)
@@ -185,7 +197,7 @@ def test_halves_of_one_cloud_confirm_no_clusters(kind, n):
 
 def test_halves_confirm_clusters_that_overlap():
     centers = np.array([[0.0, 0, 0, 0], [4, 0, 0, 0], [0, 4, 0, 0]])
-    X, y = make_blobs([70, 60, 50], 4, centers=centers, random_state=3)
+    X, y = make_blobs([140, 120, 100], 4, centers=centers, random_state=3)
     halved = divide_by_halves(X, neighbour_graph(X, 10), 1, 20)
     assert adjusted_rand_score(halved.labels, y) > 0.85
     assert len(halved.depths) == 2

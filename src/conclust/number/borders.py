@@ -25,11 +25,13 @@ from conclust.number.constants import (
     OBJECTS_A_PIECE,
     OBJECTS_A_PLACE,
     ON_PEAK,
-    SPHERE,
     WITH_BORDER,
     WITHOUT_BORDER,
 )
 from conclust.trees.dendrogram import clusters_at
+
+# Share of a sphere that keeps a covariance regular.
+_LEAST_SHARE = 1e-6
 
 
 def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Floats:
@@ -114,6 +116,27 @@ def evidence_of(counts: Floats) -> Floats:
         return np.asarray(np.logaddexp.reduce(logs + np.log(probabilities), axis=1))
 
     return likelihood(*WITH_BORDER) - likelihood(*WITHOUT_BORDER)
+
+
+def means_and_covariance(
+    points: Floats, labels: Ints, n_clusters: int
+) -> tuple[Floats, Floats | None]:
+    """Return the means of clusters that are not empty, and the covariance that they share; None if points are equal within them.
+
+    The covariance is shrunk towards a sphere, as far as the points tell nothing of it (Ledoit and Wolf 2004).
+    """
+    n, d = points.shape
+    means = (one_hot(labels, n_clusters).T @ points) / np.bincount(labels)[:, np.newaxis]
+    within = points - means[labels]
+    covariance = within.T @ within / n
+    sphere = float(np.trace(covariance)) / d
+    if sphere <= 0:
+        return means, None
+    squares = float((covariance * covariance).sum())
+    unlike, error = squares - d * sphere**2, float(np.mean((within * within).sum(axis=1) ** 2))
+    share = min(1.0, (error - squares) / (n * unlike)) if unlike > 0 else 1.0
+    share = max(share, _LEAST_SHARE)
+    return means, (1.0 - share) * covariance + share * sphere * np.eye(d)
 
 
 def evidence_of_pieces(
@@ -247,15 +270,9 @@ def _pieces(tree: Floats) -> Ints:
 def _whitened(points: Floats, pieces: Ints) -> Floats:
     """Return the points in units of the covariance within pieces."""
     with one_library_thread():
-        counts = np.bincount(pieces)
-        means = (one_hot(pieces, len(counts)).T @ points) / counts[:, np.newaxis]
-        within = points - means[pieces]
-        covariance = within.T @ within / len(points)
-        d = len(covariance)
-        sphere = float(np.trace(covariance)) / d
-        if sphere <= 0:
+        _, covariance = means_and_covariance(points, pieces, int(pieces.max()) + 1)
+        if covariance is None:
             return points
-        covariance = (1.0 - SPHERE) * covariance + SPHERE * sphere * np.eye(d)
         variances, axes = np.linalg.eigh(covariance)
         return np.asarray(points @ (axes / np.sqrt(variances)))
 

@@ -12,8 +12,8 @@ HALVINGS = 8
 MOST_OBJECTS = 3_000
 # Objects whose mean is a place of reference.
 OBJECTS_A_PLACE = 3
-# Pieces whose pooled covariance sets the scale, and the share of a sphere in it.
-OBJECTS_A_PIECE, MOST_PIECES, SPHERE = 25, 60, 0.1
+# Pieces whose pooled covariance sets the scale.
+OBJECTS_A_PIECE, MOST_PIECES = 25, 60
 # Principal components in which points are compared.
 COMPONENTS = 50
 # Width of the band along the border, as a share of the distance of the nearer cluster's middle.
@@ -31,6 +31,6 @@ NEIGHBOURS, ALONG_PATHS = 10, 0.6
 # Clusters around centres give way to a division that cuts fewer than this share of their ties to the nearest neighbours,
 # of which each point has this number.
 CLEARLY_FEWER, TIES = 0.8, 5
-# Clusters that overlap are found in halves of at most 1,000 objects, at most 8 of them, from the best of two runs of k-means, in
-# four rounds of placing points by the covariance within clusters, in which a sphere has this share.
-HALVED_OBJECTS, LARGEST_HALVED, STARTS, ROUNDS, SPHERE_OF_HALVES = 1_000, 8, 2, 4, 0.02
+# Clusters that overlap are found in halves of at most 1,000 objects, at most 8 of them, by k-means and two rounds of
+# placing points by the covariance within clusters.
+HALVED_OBJECTS, LARGEST_HALVED, ROUNDS = 1_000, 8, 2

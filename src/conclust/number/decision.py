@@ -11,6 +11,7 @@ from conclust._arrays.points import spread_rounded_columns
 from conclust._types import Bools, Floats, Ints
 from conclust.borders import leading_components
 from conclust.consensus.auto import Decision, Division, Trees, decide, decision_on
+from conclust.consensus.auto.trees import ALIKE
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.number.borders import (
@@ -56,10 +57,10 @@ def decide_by_points(
 ) -> Shown:
     """Decide the clusters of a consensus by the points.
 
-    The clusters are branches of a tree. At each join of two branches, the evidence for a border is the logarithm of a
+    The clusters are branches of the tree of all members alike. At each join of two branches, the evidence for a border is the logarithm of a
     likelihood ratio: few points near the border, as counted in `counts_at_borders`, and few along the paths of the neighbour
-    graph (`without_paths`). The score of a number is the largest sum of evidence of a division into that many branches of
-    either tree, less 3 for each further cluster. The smallest number is chosen whose score is within 1 of the largest; one cluster
+    graph (`without_paths`). The score of a number is the largest sum of evidence of a division into that many branches,
+    less 3 for each further cluster. The smallest number is chosen whose score is within 1 of the largest; one cluster
     has a score of 0. Clusters that overlap are
     found in one half of the points and judged by the other, and chosen if their evidence is larger (`divide_by_halves`).
 
@@ -155,7 +156,7 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """The best divisions of each tree.
+    """The best divisions of the tree.
 
     Attributes
     ----------
@@ -163,28 +164,29 @@ class Found:
         The points.
     graph : NeighbourGraph or None
         The graph of their nearest neighbours; None if they are too few for a border.
-    branches : list of Branches
-        The branches of each tree.
-    divisions : list of Divisions
+    branches : Branches
+        The branches of the tree.
+    divisions : Divisions
         Their divisions.
-    counts : list of ndarray of shape (n_joins, 2)
+    counts : ndarray of shape (n_joins, 2)
         Points near the border of each join, and near the middle of the emptier branch.
-    of_pieces : list of ndarray of bool of shape (n_joins,)
+    of_pieces : ndarray of bool of shape (n_joins,)
         Whether the evidence is that between the pieces of the branches, which is more than that of these counts.
     """
 
     points: Floats
     graph: NeighbourGraph | None
-    branches: list[Branches]
-    divisions: list[Divisions]
-    counts: list[Floats]
-    of_pieces: list[Bools]
+    branches: Branches
+    divisions: Divisions
+    counts: Floats
+    of_pieces: Bools
 
     def score(self, n_clusters: int) -> float:
-        """Return the evidence for a number of clusters, less the cost of each; -inf if no tree has that many."""
-        return max(
-            (self._score(at, n_clusters) for at in range(len(self.divisions))), default=-np.inf
-        )
+        """Return the evidence for a number of clusters, less the cost of each; -inf if the tree has not so many."""
+        evidence = self.divisions.evidence
+        if n_clusters > len(evidence):
+            return -np.inf
+        return float(evidence[n_clusters - 1]) - COST * (n_clusters - 1)
 
     def best(self, least: int, most: int) -> int | None:
         """Return the smallest number whose score is within 1 of the largest; None if two are asked for and no branches exist."""
@@ -214,8 +216,7 @@ class Found:
 
     def labels(self, n_clusters: int) -> Ints:
         """Return the clusters; objects that are in none of the branches are in the cluster of the nearest object."""
-        at = self._tree(n_clusters)
-        labels = self.branches[at].labels(self.divisions[at].branches_of(n_clusters)[0])
+        labels = self.branches.labels(self.divisions.branches_of(n_clusters)[0])
         out = labels < 0
         if out.any():
             from scipy.spatial import cKDTree
@@ -227,27 +228,16 @@ class Found:
         """Return for each division how much fewer points are near the border than near the middle, from 0 to 1."""
         if n_clusters is None or n_clusters < 2:
             return []
-        at = self._tree(n_clusters)
-        near, middle = self.counts[at][self.divisions[at].branches_of(n_clusters)[1]].T
+        near, middle = self.counts[self.divisions.branches_of(n_clusters)[1]].T
         return [float(depth) for depth in np.clip(1.0 - (near + 1.0) / (middle + 1.0), 0.0, 1.0)]
 
     def is_of_pieces(self, n_clusters: int) -> bool:
         """Return whether the evidence for a division is partly that between small pieces."""
-        at = self._tree(n_clusters)
-        return bool(self.of_pieces[at][self.divisions[at].branches_of(n_clusters)[1]].any())
-
-    def _tree(self, n_clusters: int) -> int:
-        return max(range(len(self.divisions)), key=lambda at: self._score(at, n_clusters))
-
-    def _score(self, at: int, n_clusters: int) -> float:
-        evidence = self.divisions[at].evidence
-        if n_clusters > len(evidence):
-            return -np.inf
-        return float(evidence[n_clusters - 1]) - COST * (n_clusters - 1)
+        return bool(self.of_pieces[self.divisions.branches_of(n_clusters)[1]].any())
 
 
 def divide(points: Floats, trees: Trees, *, n_jobs: int | None = None) -> Found:
-    """Return the best divisions of the trees into each number of clusters.
+    """Return the best divisions of the tree of all members alike into each number of clusters.
 
     Parameters
     ----------
@@ -262,21 +252,18 @@ def divide(points: Floats, trees: Trees, *, n_jobs: int | None = None) -> Found:
     if len(EqualRows.of(points)) >= 2 * SMALLEST:  # fewer are places of their own, not rounded
         spread = spread_rounded_columns(points, np.random.default_rng(_SEED))
     compared = leading_components(spread, COMPONENTS)
-    if len(points) < 2 * SMALLEST:
-        return Found(compared, None, [], [], [], [])
-    graph = neighbour_graph(compared, NEIGHBOURS, n_jobs=n_jobs)
-    found = Found(compared, graph, [], [], [], [])
-    for tree in trees.matrices.values():
-        branches = Branches.of(tree)
+    tree = trees.matrices[ALIKE]
+    branches = Branches.of(tree)
+    counts, evidence = np.zeros((len(branches.joined), 2)), np.zeros(len(branches.joined))
+    graph, of_pieces = None, np.zeros(len(evidence), dtype=np.bool_)
+    if len(points) >= 2 * SMALLEST:
+        graph = neighbour_graph(compared, NEIGHBOURS, n_jobs=n_jobs)
         counts = counts_at_borders(compared, tree, branches)
         across = without_paths(evidence_of(counts), compared, graph, branches)
         pieces = evidence_of_pieces(compared, tree, branches, graph, n_jobs)
-        evidence = np.maximum(across, pieces)
-        found.of_pieces.append(pieces > across)
-        found.branches.append(branches)
-        found.counts.append(counts)
-        found.divisions.append(Divisions(branches, evidence, trees.n_objects))
-    return found
+        evidence, of_pieces = np.maximum(across, pieces), pieces > across
+    divisions = Divisions(branches, evidence, trees.n_objects)
+    return Found(compared, graph, branches, divisions, counts, of_pieces)
 
 
 def _by_partitions(trees: Trees, least: int, most: int) -> Decision:

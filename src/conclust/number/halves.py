@@ -11,7 +11,12 @@ from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.generation.runs import run_kmeans
 from conclust.neighbours import NeighbourGraph
-from conclust.number.borders import borders_are_empty, counts_on_sides, evidence_of
+from conclust.number.borders import (
+    borders_are_empty,
+    counts_on_sides,
+    evidence_of,
+    means_and_covariance,
+)
 from conclust.number.constants import (
     CLEAR,
     HALVED_OBJECTS,
@@ -19,8 +24,6 @@ from conclust.number.constants import (
     LARGEST_HALVED,
     ROUNDS,
     SMALLEST,
-    SPHERE_OF_HALVES,
-    STARTS,
 )
 
 
@@ -58,19 +61,13 @@ class Ellipsoids:
     def fit(cls, points: Floats, n_clusters: int, seed: int) -> Ellipsoids | None:
         """Start from k-means, then place the points by the covariance within the clusters; None if a cluster is lost."""
         labels = _kmeans_labels(points, n_clusters, seed)
-        d = points.shape[1]
         for _ in range(ROUNDS):
-            sizes = np.bincount(labels, minlength=n_clusters)
-            if sizes.min() < 2:
+            if np.bincount(labels, minlength=n_clusters).min() < 2:
                 return None
-            means = (np.eye(n_clusters)[labels].T @ points) / sizes[:, np.newaxis]
-            within = points - means[labels]
-            covariance = within.T @ within / len(points)
-            sphere = float(np.trace(covariance)) / d
-            if sphere <= 0:
+            means, covariance = means_and_covariance(points, labels, n_clusters)
+            if covariance is None:
                 return None
-            covariance = (1 - SPHERE_OF_HALVES) * covariance + SPHERE_OF_HALVES * sphere * np.eye(d)
-            found = cls(means, np.linalg.inv(covariance))
+            found = cls(means, np.asarray(np.linalg.inv(covariance), dtype=np.float64))
             labels = found.labels(points)
         return found
 
@@ -154,9 +151,9 @@ def divide_by_halves(
 
 
 def _kmeans_labels(points: Floats, n_clusters: int, seed: int) -> Ints:
-    """Return the clusters of the best of some runs of k-means."""
-    seeds = np.random.default_rng(seed).integers(2**63, size=STARTS).astype(np.uint64)
-    every = np.tile(np.arange(len(points), dtype=np.int32), (STARTS, 1))
+    """Return the clusters of a run of k-means."""
+    seeds = np.random.default_rng(seed).integers(2**63, size=1).astype(np.uint64)
+    every = np.arange(len(points), dtype=np.int32)[np.newaxis]
     points = np.ascontiguousarray(points)
     return run_kmeans(points, n_clusters, every, seeds, max_iter=300, refills=True).best_labels
 
