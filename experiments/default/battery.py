@@ -7,7 +7,8 @@ python -m experiments.default.battery [--seeds 300 301 302 303 304] [--groups cl
 classes; generated groups are drawn by the first seed. A score is the adjusted Rand index with the classes, of several divisions with the one that
 suits best, noise left out; of sets with one class, 1 if one cluster is found, and else 0. "agree" is the mean adjusted Rand index between
 the answers of two seeds, "least" its value on the set where seeds agree least. For comparison, once per set and in the scale that the default chooses: k-means told the number (ten
-starts), HDBSCAN with scikit-learn's defaults, its noise a cluster or placed in the cluster of the nearest clustered point, Leiden at
+starts), HDBSCAN with scikit-learn's defaults, its noise a cluster or placed in the cluster of the nearest clustered point, PLSCAN with
+its noise placed (where the package fast-plscan is installed), Leiden at
 resolution 1 on the graph of 15 neighbours, and the Gaussian mixture of the lowest BIC (1 to 10 components, full and tied covariances, of more
 than 50 columns in their leading components).
 
@@ -23,6 +24,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 from unittest.mock import patch
 
@@ -47,7 +49,7 @@ __all__ = ["main"]
 
 # Seeds that nothing was settled on.
 CONFIRMING = (300, 301, 302, 303, 304)
-OTHERS = ("k-means, told", "HDBSCAN", "HDBSCAN, placed", "Leiden", "mixture")
+OTHERS = ("k-means, told", "HDBSCAN", "HDBSCAN, placed", "PLSCAN, placed", "Leiden", "mixture")
 _CHANGE = 0.01
 _NEIGHBOURS, _COMPONENTS, _MOST_COLUMNS = 15, 10, 50
 
@@ -136,11 +138,11 @@ def beside(points: Points) -> Row:
         )
     dense = HDBSCAN(copy=True).fit_predict(X)
     row["HDBSCAN"] = points.score(dense + 1)
-    seen = dense >= 0
-    placed = np.zeros_like(dense)  # one cluster, if all are noise
-    if seen.any():
-        placed = KNeighborsClassifier(1).fit(X[seen], dense[seen]).predict(X)
-    row["HDBSCAN, placed"] = points.score(placed)
+    row["HDBSCAN, placed"] = points.score(placed(X, dense))
+    if find_spec("fast_plscan"):
+        from fast_plscan import PLSCAN
+
+        row["PLSCAN, placed"] = points.score(placed(X, PLSCAN().fit(X).labels_))
     graph = neighbour_graph(X, _NEIGHBOURS)
     ties = CommunityGraph.of(
         graph.starts, graph.ends, graph.weights, graph.rows.masses, "modularity"
@@ -156,6 +158,14 @@ def beside(points: Points) -> Row:
     ]
     row["mixture"] = points.score(min(mixtures, key=lambda mixture: mixture.bic(X)).predict(X))
     return row
+
+
+def placed(X: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
+    """Return the clusters, noise (-1) in the cluster of the nearest clustered point; one cluster, if all are noise."""
+    seen = labels >= 0
+    if not seen.any():
+        return np.zeros_like(labels)
+    return np.asarray(KNeighborsClassifier(1).fit(X[seen], labels[seen]).predict(X))
 
 
 def decision_of(X: NDArray[Any], seed: int) -> Callable[[], NDArray[Any]]:

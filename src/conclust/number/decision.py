@@ -34,8 +34,6 @@ from conclust.number.halves import Discriminants, Ellipsoids, divide_by_halves
 from conclust.trees.counted import has_specks
 
 _SEED = 0
-# Other numbers whose score is within this of the largest are as well supported.
-_NEAR = 2.0
 # Numbers beside the answer whose clusters are kept.
 _KEPT = 5
 
@@ -105,7 +103,7 @@ def decide_by_points(
         answer = _of_halves(found, found.graph, least, most, above) or answer
         answer = _divided_further(found, answer, most, n_jobs)
     if answer.n_clusters != number:
-        others = [number, *(K for K in others if answer.n_clusters != K)]
+        others = [K for K in (number, *others) if K not in (1, answer.n_clusters)]
     divisions = {
         K: Division(found.labels(K), found.score(K))
         for K in others[:_KEPT]
@@ -212,7 +210,7 @@ class Found:
         if number == 1:
             return others
         largest = max(map(self.score, (number, *others)))
-        return [K for K in others if self.score(K) >= largest - _NEAR]
+        return [K for K in others if self.score(K) >= largest - CLEAR]
 
     def labels(self, n_clusters: int) -> Ints:
         """Return the clusters; objects that are in none of the branches are in the cluster of the nearest object."""
