@@ -34,6 +34,7 @@ RESULT_FILES = (
     "alternatives.csv",
     "ensemble.npz",
     "model.npz",
+    "report.npz",
     "features.csv",
     "borders.csv",
     "labels.npy",
