@@ -391,11 +391,11 @@ def test_points_are_measured_in_the_scale_of_the_clustering():
 
 
 def test_the_report_describes_how_members_were_made(blobs):
-    generator = EnsembleGenerator("spectral", 6, n_graphs=2, feature_fraction=0.5, fit_on=50)
+    generator = EnsembleGenerator("spectral", 6, feature_fraction=0.5, fit_on=50)
     model = ConsensusClustering("EAC", generator, n_clusters=2, random_state=0).fit(blobs)
     description = (
         "spectral clustering on landmarks with many numbers of clusters (50 % of the features each, each "
-        "fitted on 50 objects at most, on 2 graphs of landmarks)"
+        "fitted on 50 objects at most)"
     )
     assert description in str(account(model, X=blobs))
 
