@@ -41,7 +41,7 @@ from conclust.confidence.calibration import calibrated, kept_sentence
 from conclust.confidence.chance import usual_chance
 from conclust.ensemble import Ensemble
 from conclust.exceptions import SelectionWarning
-from conclust.generation import EnsembleGenerator
+from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.pipeline import ConsensusClustering
 from conclust.points.doubts import doubts

@@ -26,7 +26,7 @@ from conclust.cli.console import Talk
 from conclust.cli.requested import jobs
 from conclust.datasets.generators import GENERATORS
 from conclust.exceptions import EnsembleWarning, InputError
-from conclust.generation import EnsembleGenerator
+from conclust.generation.generator import EnsembleGenerator
 from conclust.metrics import adjusted_rand_index
 from conclust.pipeline import ConsensusClustering
 from conclust.results.writing import OutputFolder
