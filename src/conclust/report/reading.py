@@ -38,7 +38,7 @@ from conclust.report.names import read_cluster_names
 from conclust.report.names import shown as displayed
 from conclust.results.features import MOST_GAPS, Features
 from conclust.results.folder import load
-from conclust.results.record import Record, why_of
+from conclust.results.record import Record, figures_of
 from conclust.results.result import Reported
 from conclust.selection import Selection, choose, choose_from
 from conclust.topics import TopicConsensus
@@ -192,10 +192,7 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
         asked_for=None if requested_number is None else int(requested_number),
         call=f"{model!r}.fit({', '.join(arguments)})",
         settings=_settings_of(model),
-        supports=tuple(getattr(inner, "supports_", ())),
-        reason=getattr(inner, "reason_", None),
-        why=why_of(inner),
-        number_by=getattr(inner, "number_by_", None),
+        **figures_of(inner),
         by_chance=None if sure is None else float(sure.by_chance.mean()),
         versions=versions(),
     )

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from conclust.cli.console import Talk
 from conclust.cli.requested import jobs
 from conclust.confidence import BorderTests, ConsensusTree, border_tests, consensus_tree
-from conclust.confidence.borders.headline import described
+from conclust.confidence.borders.result import described
 from conclust.results.writing import OutputFolder, write_numbers
 
 BORDERS = "borders.csv"

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from conclust._validation import count
-
-if TYPE_CHECKING:
-    from conclust.confidence.borders.result import BorderTests
-
 
 def held_of(n_held: int, n_borders: int, alpha: float) -> str:
     """Return "3 of 4 borders hold (p < .05, Holm)"."""
@@ -50,16 +43,3 @@ def headline(
         return f"{n_clusters} clusters; {held_of(n_held, n_borders, alpha)}"
     finding = "more structure than one Gaussian" if more_than_gaussian else f"{n_clusters} clusters"
     return f"{finding}, but no border holds {at_level(alpha)}: treat it as one cluster"
-
-
-def described(tests: BorderTests, *, more_than_gaussian: bool = False) -> str:
-    """Return the headline of tests in a sentence, and the number of clusters left where not all borders hold."""
-    held, borders = tests.n_held(), tests.n_borders
-    line = headline(
-        tests.n_clusters, held, borders, tests.alpha, more_than_gaussian=more_than_gaussian
-    )
-    text = f"{line[0].upper()}{line[1:]}."
-    if held in (0, borders):
-        return text
-    left = count(int(tests.merged().max()) + 1, "cluster")
-    return f"{text} Merging across borders that do not hold, and testing again, leaves {left}."
