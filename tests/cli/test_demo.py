@@ -93,7 +93,7 @@ def test_the_demo_refuses_unknown_data_sets(tmp_path, capsys):
     assert printed.out == ""
     assert "there is no data set 'no_such_set'. Is it" in printed.err
     assert run(tmp_path / "a", "--data", "iris,bresat_cancer") == 1
-    assert "Is it breast_cancer or" in capsys.readouterr().err
+    assert "Is it breast_cancer?" in capsys.readouterr().err
     assert run(tmp_path / "a", "--data", " , ") == 1
     assert "does not name a data set" in capsys.readouterr().err
     assert not (tmp_path / "a").exists()
