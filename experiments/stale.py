@@ -1,8 +1,8 @@
 """Which committed results are not what the code gives today: python -m experiments.stale [--seed N] [--sources].
 
 Of the tables whose results are kept by ensemble and method (`CELLS`), one ensemble is drawn and made again with each of the
-methods, within a minute altogether: methods whose numbers have moved are listed. ``tests/test_results.py`` makes single cells of
-these and of other results again.
+methods, within a minute altogether: methods whose numbers have moved are listed. ``experiments/tests/test_results.py``
+makes single cells of these and of other results again.
 
 ``--sources``: compares instead, for all experiments, the functions, classes, variables and folders of kernels that an experiment
 uses, directly or through others, with those that its results were made from: by name, without comments, docstrings,

@@ -32,15 +32,10 @@ def test_damaged_files_are_refused_or_read(workshop):
 
 
 PLACES = [
-    ("combine", ("input", "columns")),
     ("combine", ("settings",)),
-    ("combine", ("settings", "method")),
-    ("combine", ("objects_without_evidence",)),
-    ("combine", ("ensemble",)),
-    ("cluster", ("gaps", "dip")),
-    ("select", ("settings", "alpha")),
-    ("select", ("criteria",)),
-    ("select", ("null", 0)),
+    ("cluster", ("format",)),
+    ("cluster", ("command",)),
+    ("select", ("versions",)),
 ]
 
 

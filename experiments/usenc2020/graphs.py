@@ -18,10 +18,11 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from conclust import HBGF, AutoConsensus, Ensemble, EnsembleGenerator
-from conclust.datasets import load
 from conclust.exceptions import EnsembleWarning
+from conclust.generation import plan
 from conclust.metrics import normalized_mutual_information, partition_similarities
 from experiments.output import Row, options, show, stopwatch, write
+from experiments.published import load
 from experiments.usenc2020.members import MEMBERS
 
 SETS = ("mfeat", "pendigits", "optdigits_5620")
@@ -30,11 +31,11 @@ GRAPHS = (None, 4, 2, 1)
 
 
 def made(n_graphs: int | None, chosen: str, seed: int, jobs: int | None) -> EnsembleGenerator:
+    plan.SHARED_GRAPHS = n_graphs or MEMBERS  # a constant of the library, not a parameter
     return EnsembleGenerator(
         "spectral",
         MEMBERS,
         n_clusters=RANGES[chosen],
-        n_graphs=n_graphs,
         scale="minmax",
         random_state=seed,
         n_jobs=jobs,

@@ -76,9 +76,9 @@ from conclust.consensus.voting import Voting as Voting
 from conclust.ensemble import Ensemble as Ensemble
 from conclust.evidence import coassociation as coassociation
 from conclust.evidence import copresence as copresence
-from conclust.generation import EnsembleGenerator as EnsembleGenerator
-from conclust.generation import MultiViewGenerator as MultiViewGenerator
-from conclust.generation import corrupt as corrupt
+from conclust.generation.corruption import corrupt as corrupt
+from conclust.generation.generator import EnsembleGenerator as EnsembleGenerator
+from conclust.generation.views import MultiViewGenerator as MultiViewGenerator
 from conclust.networks import GraphConsensus as GraphConsensus
 from conclust.pipeline import ConsensusClustering as ConsensusClustering
 from conclust.results.frames import to_frame as to_frame

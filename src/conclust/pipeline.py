@@ -34,7 +34,7 @@ from conclust.consensus.registry import advice_on, make, method_named
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
-from conclust.generation import EnsembleGenerator
+from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled_points
 from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi

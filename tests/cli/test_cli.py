@@ -22,9 +22,16 @@ from conclust.cli.commands import consensus
 from conclust.cli.parser import build_parser
 from conclust.cli.refusals import with_option
 from conclust.exceptions import EvidenceWarning, ParameterError
-from conclust.results.record import write_record
+from conclust.results.folder import write_result
 
-COMBINED = ["labels.csv", "memberships.csv", "ensemble.npz", "model.npz", "result.json"]
+COMBINED = [
+    "labels.csv",
+    "memberships.csv",
+    "ensemble.npz",
+    "model.npz",
+    "report.npz",
+    "result.json",
+]
 CLUSTERED = [*COMBINED, "features.csv"]
 
 
@@ -127,6 +134,7 @@ def test_cluster_runs_eac_and_repeats_its_seed(iris, tmp_path, capsys):
         "features.csv",
         "labels.csv",
         "model.npz",
+        "report.npz",
         "result.json",
     ]
     assert listing(tmp_path / "a") == written
@@ -391,7 +399,7 @@ def fail_with(error):
 def test_late_failures_have_their_exit_codes(
     matrix, out, monkeypatch, capfd, error, code, sentence
 ):
-    monkeypatch.setattr(consensus, "write_record", fail_with(error))
+    monkeypatch.setattr(consensus, "write_result", fail_with(error))
     before = os.dup(1)
     try:
         assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)]) == code
@@ -475,9 +483,9 @@ def test_deprecation_warnings_are_not_printed(matrix, out, monkeypatch, capsys):
     def noisy(*arguments, **named):
         warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
         warnings.warn("for the user", EvidenceWarning, stacklevel=1)
-        return write_record(*arguments, **named)
+        return write_result(*arguments, **named)
 
-    monkeypatch.setattr(consensus, "write_record", noisy)
+    monkeypatch.setattr(consensus, "write_result", noisy)
     assert main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)]) == 0
     error_output = capsys.readouterr().err
     assert "conclust: warning: for the user" in error_output

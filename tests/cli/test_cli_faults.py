@@ -6,16 +6,19 @@ import shutil
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.forging import rewrite
 
 from conclust.blocks import LabelStore
 from conclust.cli import main
 from conclust.cli.reading.inputs import read_points
 from conclust.cli.reading.notation import Reading
 from conclust.exceptions import FileFormatError, InputError
+from conclust.results.folder import load_alone
 from conclust.results.writing import machine
 
 LABELS = np.repeat([[1, 2], [2, 1]], 5, axis=0)
@@ -160,9 +163,7 @@ def test_a_result_with_altered_columns_is_refused(tmp_path, table, capsys):
     assert (
         main(["combine", str(table), "-k", "2", "--method", "voting", "--out", str(out), "-q"]) == 0
     )
-    about = json.loads((out / "result.json").read_text())
-    about["input"]["columns"] = ["a"]
-    (out / "result.json").write_text(json.dumps(about))
+    rewrite(out, source=replace(load_alone(out).record.source, columns=("a",)))
     assert main(["predict", str(out), str(table), "--out", str(tmp_path / "new.csv")]) == 1
     error_output = capsys.readouterr().err
     assert "internal error" not in error_output

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
-from tests.forging import forge
+from tests.forging import forge, rewrite
 
 import conclust
 from conclust import PCC, ConsensusClustering, EnsembleGenerator
 from conclust._files.storage import read_npz, write_npz
 from conclust.cli import main
 from conclust.exceptions import FileFormatError
+from conclust.results.folder import load_alone
 
 X, TRUTH = make_blobs(240, 3, centers=4, cluster_std=0.7, random_state=1)
 OLD, NEW = slice(0, 180), slice(180, 240)
@@ -260,7 +261,7 @@ def test_invalid_result_folders_are_refused(clustered, combined, tmp_path, capsy
         return capsys.readouterr().err
 
     out = ["--out", tmp_path / "p"]
-    assert "is not a result folder" in told(tmp_path, new, *out)
+    assert "is not a complete result folder" in told(tmp_path, new, *out)
     assert "holds the result that is read" in told(result, new, "--out", result, "--force")
     assert "lacks 'a', 'b', 'c', from which the result was made" in told(result, combined, *out)
     short = points(tmp_path / "short.csv", NEW, ("a", "b"))
@@ -270,7 +271,7 @@ def test_invalid_result_folders_are_refused(clustered, combined, tmp_path, capsy
     forge(changed / "model.npz", "PCC", "_code_type", lambda _: None)
     assert "model.npz is damaged" in told(changed, new, *out)
     conclust.EAC(2).fit([[0, 0], [1, 1]]).save(changed / "model.npz")
-    assert "model.npz does not fit result.json" in told(changed, new, *out)
+    assert "model.npz does not fit report.npz" in told(changed, new, *out)
     (changed / "model.npz").unlink()
     assert "of an earlier version of conclust. Make the result again: conclust cluster" in told(
         changed, new, *out
@@ -330,10 +331,9 @@ def test_a_forged_filling_is_refused(tmp_path, capsys):
     rows[3][0] = ""
     old, out = write(tmp_path / "o.csv", rows, ["a", "b", "c"]), tmp_path / "r"
     assert run("cluster", old, "-k", "4", "--impute", "median", "-q", "--out", out) == 0
-    content = json.loads((out / "result.json").read_text())
+    settings = load_alone(out).record.settings
     for filling in ([0.0, 1.0], ["x"] * 3, 7):
-        content["settings"]["filling"] = filling
-        (out / "result.json").write_text(json.dumps(content))
+        rewrite(out, settings={**settings, "filling": filling})
         assert run("predict", out, old, "--out", tmp_path / "p") == 1
         assert "Make the result again" in capsys.readouterr().err
 

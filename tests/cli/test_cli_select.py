@@ -10,9 +10,8 @@ import pytest
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from conclust import ConsensusClustering, EnsembleGenerator
+from conclust import ConsensusClustering, EnsembleGenerator, results
 from conclust.cli import main
-from conclust.results import selections
 from conclust.selection import choose
 
 QUICK = ["--resamples", "10", "--references", "19", "-k", "2:4"]
@@ -58,6 +57,7 @@ def test_select_gives_the_result_of_choose(blobs, tmp_path, capsys):
         "features.csv",
         "labels.csv",
         "partitions.csv",
+        "report.npz",
         "result.json",
     ]
     labels = table(out / "labels.csv")
@@ -75,7 +75,7 @@ def test_select_gives_the_result_of_choose(blobs, tmp_path, capsys):
     assert result["p_value"] == actual.p_value
     assert result["reason"] == actual.reason
     assert np.array(result["null"]).shape == (19, 3)
-    assert result["distribution"]["3"]["pairs_up_to"][-1] == 1.0
+    np.testing.assert_array_equal(results.load(out).selection.cdf(3), actual.cdf(3))
     assert result["agreement_with_known_classes"]["adjusted_rand_index"] == 1.0
     assert len(np.unique(y)) == 3
 
@@ -129,15 +129,6 @@ def test_too_many_clusters_and_too_few_references_are_refused_in_one_sentence(
     assert main(["select", str(blobs[0]), "-k", "2", "--references", "5", *out]) == 1
     assert "Fewer references cannot give a p-value that small" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
-
-
-def test_distributions_of_many_steps_are_thinned():
-    values = np.linspace(0, 1, 9001)
-    kept = selections._steps(values, values**2)
-    assert len(kept["share"]) == 2000
-    assert (kept["share"][0], kept["share"][-1], kept["pairs_up_to"][-1]) == (0.0, 1.0, 1.0)
-    np.testing.assert_allclose(kept["pairs_up_to"], np.square(kept["share"]))
-    assert selections._steps(values[:5], values[:5])["share"] == values[:5].tolist()
 
 
 def test_cluster_selects_the_number_on_request(blobs, tmp_path, capsys):

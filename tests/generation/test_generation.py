@@ -62,7 +62,7 @@ def _expected_failures(generator):
     [
         EnsembleGenerator("kmeans", n_partitions=3),
         EnsembleGenerator("mixed", n_clusters=[1, 2]),
-        EnsembleGenerator("spectral", 4, n_clusters=[1, 2], n_graphs=2),
+        EnsembleGenerator("spectral", 4, n_clusters=[1, 2]),
         EnsembleGenerator(["graph", "density"], 4, n_clusters=[1, 2]),
         EnsembleGenerator(DBSCAN(), 1, scale="minmax"),
     ],

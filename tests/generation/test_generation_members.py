@@ -125,10 +125,11 @@ def test_cuts_of_one_tree_share_its_draw():
     assert len({tuple(column) for column in present.T}) == 7
 
 
-def test_mixed_refuses_large_matrices_and_names_k_means():
+def test_mixed_refuses_large_matrices_and_names_k_means(monkeypatch):
+    monkeypatch.setattr("conclust.generation.plan.MOST_DENSE", 100)
     with pytest.raises(DenseLimitError, match=r"150 x 150.*100 objects.*'kmeans'"):
-        EnsembleGenerator("mixed", max_dense=100).fit(IRIS)
-    EnsembleGenerator("mixed", n_clusters=[2], max_dense=100, sample_fraction=0.6).fit(IRIS)
+        EnsembleGenerator("mixed").fit(IRIS)
+    EnsembleGenerator("mixed", n_clusters=[2], sample_fraction=0.6).fit(IRIS)
 
 
 def test_mixed_makes_one_member_per_cell_of_its_grid():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from tests.naive import landmarks as naive
 
 from conclust import EnsembleGenerator
 from conclust._threads import UnwantedError, heeding, in_threads, stop_if_unwanted
-from conclust.exceptions import ParameterError
+from conclust.generation import plan
 from conclust.generation.cache import MemberCache
 from conclust.generation.kinds import landmarks
 from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
@@ -24,9 +25,11 @@ from conclust.generation.members import Task
 IRIS = load_iris().data
 
 
-def generated(*args, **kwargs):
+def generated(*args, n_graphs=plan.SHARED_GRAPHS, X=IRIS, **kwargs):
+    """Return a generator whose "spectral" members share this number of graphs, and its labels."""
     generator = EnsembleGenerator(*args, **{"random_state": 0, **kwargs})
-    return generator, generator.fit_transform(IRIS)
+    with mock.patch.object(plan, "SHARED_GRAPHS", n_graphs):
+        return generator, generator.fit_transform(X)
 
 
 def dense_rows(model, X, k):
@@ -49,8 +52,7 @@ def dense_rows(model, X, k):
 @pytest.mark.parametrize("k", [3, 5, 8])
 def test_members_equal_k_means_of_the_leading_singular_vectors(k):
     X, y = make_blobs(400, 3, centers=8, cluster_std=1.2, center_box=(-7, 7), random_state=1)
-    generator = EnsembleGenerator("spectral", 24, n_clusters=[3, 5, 8], n_graphs=1, random_state=0)
-    labels = generator.fit_transform(X)
+    generator, labels = generated("spectral", 24, n_clusters=[3, 5, 8], n_graphs=1, X=X)
     mine = [u for u, member in enumerate(generator.members_) if member.model.loads.shape[1] == k]
     assert mine
     rows = dense_rows(generator.members_[0].model, X, k)
@@ -97,9 +99,9 @@ def test_members_alternate_between_graphs(n_graphs):
     np.testing.assert_array_equal(generator.transform(IRIS), labels)
 
 
-@pytest.mark.parametrize("n_graphs", [2])
-def test_the_result_depends_on_the_seed_only(n_graphs):
-    for more in ({}, {"fit_on": 90}, {"feature_fraction": 0.5}):
+def test_the_result_depends_on_the_seed_only():
+    n_graphs = 2
+    for more in ({}, {"fit_on": 90}):
         _, labels = generated("spectral", 7, n_graphs=n_graphs, **more)
         for n_jobs in (2, 4):
             other, again = generated("spectral", 7, n_graphs=n_graphs, n_jobs=n_jobs, **more)
@@ -126,21 +128,18 @@ def test_only_spectral_members_of_a_list_share_graphs():
 
 def test_all_points_are_labelled_after_fitting_a_sample():
     X, _ = make_moons(2000, noise=0.05, random_state=0)
-    generator = EnsembleGenerator("spectral", 6, n_graphs=2, fit_on=500, random_state=0)
-    labels = generator.fit_transform(X)
+    generator, labels = generated("spectral", 6, n_graphs=2, fit_on=500, X=X)
     assert labels.shape == (2000, 6)
     assert {member.n_fitted for member in generator.members_} == {500}
     np.testing.assert_array_equal(generator.transform(X), labels)
-    one_by_one = EnsembleGenerator(
-        "spectral", 6, n_graphs=2, fit_on=500, random_state=0, n_jobs=3
-    ).fit(X)
+    one_by_one, _ = generated("spectral", 6, n_graphs=2, fit_on=500, n_jobs=3, X=X)
     np.testing.assert_array_equal(
         np.vstack(list(one_by_one.transform_blocks([X[:7], X[7:]]))), labels
     )
 
 
 def shared_graphs(**kwargs):
-    generator = EnsembleGenerator("spectral", n_partitions=7, random_state=0, **kwargs).fit(IRIS)
+    generator, _ = generated("spectral", 7, **kwargs)
     graphs = [id(member.model.search) for member in generator.members_]
     return [graphs.count(graph) for graph in graphs]
 
@@ -233,17 +232,3 @@ def test_the_cache_key_covers_all_inputs_of_a_member():
     # Members cached before graphs could be shared are still found.
     told = cache.description(Task(LandmarkSpectralRecipe(), (0,), (4,), 7, 150, 4), 0)
     assert not {"place_in_the_run", "n_columns"} & {*told, *told["recipe"]}
-
-
-@pytest.mark.parametrize("method", ["kmeans", "mixed", ["kmeans", "spherical"], [("kmeans", 3)]])
-def test_n_graphs_is_refused_without_spectral_members(method):
-    message = "'n_graphs' parameter of EnsembleGenerator must be None without members by 'spectral'"
-    with pytest.raises(ParameterError, match=message):
-        EnsembleGenerator(method, n_graphs=2).fit(IRIS)
-
-
-def test_shared_graphs_require_all_objects():
-    with pytest.raises(
-        ParameterError, match=r"'sample_fraction' .* must be 1\.0 with n_graphs.*fit_on"
-    ):
-        EnsembleGenerator("spectral", n_graphs=2, sample_fraction=0.5).fit(IRIS)

@@ -71,10 +71,11 @@ def test_invalid_pairs_are_refused(parameters, message):
         EnsembleGenerator(**{"method": "kmeans", **parameters}).fit(IRIS)
 
 
-def test_pairs_with_quadratic_algorithms_refuse_many_objects():
+def test_pairs_with_quadratic_algorithms_refuse_many_objects(monkeypatch):
+    monkeypatch.setattr("conclust.generation.plan.MOST_DENSE", 100)
     with pytest.raises(DenseLimitError, match=r"method='ward' needs matrices of 150 x 150"):
-        EnsembleGenerator([("kmeans", [2]), ("ward", [2])], max_dense=100).fit(IRIS)
-    EnsembleGenerator([("kmeans", [2])], max_dense=100).fit(IRIS)
+        EnsembleGenerator([("kmeans", [2]), ("ward", [2])]).fit(IRIS)
+    EnsembleGenerator([("kmeans", [2])]).fit(IRIS)
 
 
 def test_pairs_that_label_new_points_are_fitted_on_a_sample():

@@ -3,9 +3,7 @@
 import gc
 import io
 import itertools
-import pickle
 import weakref
-from contextlib import nullcontext
 
 import matplotlib
 import numpy as np
@@ -20,7 +18,7 @@ from conclust.confidence import object_confidence
 from conclust.evidence import coassociation
 from conclust.exceptions import InputError, ParameterError
 from conclust.plotting.canvas import style
-from conclust.plotting.canvas.figures import apart_from_pyplot, paper_axes
+from conclust.plotting.canvas.figures import paper_axes
 from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.maps import embedding_of
 
@@ -120,24 +118,6 @@ def test_own_figures_do_not_follow_themes(name, style_of_user):
         assert np.array_equal(pixels(PICTURES[name](None)), expected)
 
 
-@pytest.mark.parametrize("by_pyplot", [True, False])
-def test_own_figures_are_saved_with_their_background(by_pyplot):
-    def saved(ax, **options):
-        content = io.BytesIO()
-        ax.figure.savefig(content, format="rgba", **options)
-        return tuple(content.getvalue()[:4])
-
-    dark = {"savefig.facecolor": "black", "savefig.edgecolor": "black"}
-    with nullcontext() if by_pyplot else apart_from_pyplot(), matplotlib.rc_context(dark):
-        ax = PICTURES["bars"](None)
-        assert saved(ax) == (255, 255, 255, 255)
-        assert saved(ax, facecolor="red") == (255, 0, 0, 255)
-        assert saved(ax, transparent=True)[3] == 0
-        assert saved(pickle.loads(pickle.dumps(ax))) == (255, 255, 255, 255)
-        with matplotlib.rc_context({"savefig.transparent": True}):
-            assert saved(ax)[3] == 0
-
-
 def test_figures_are_not_kept_alive():
     from matplotlib import pyplot
 
@@ -149,16 +129,6 @@ def test_figures_are_not_kept_alive():
     pyplot.close("all")
     gc.collect()
     assert kept[-1]() is None
-
-
-def test_fonts_follow_the_given_axes():
-    with matplotlib.rc_context({"axes.titlesize": 20, "axes.labelsize": 15}):
-        ax = P.membership_bars(np.eye(3), ax=Figure().add_subplot())
-        assert (ax.title.get_fontsize(), ax.xaxis.label.get_fontsize()) == (20, 15)
-    with style.look():
-        ax = P.membership_bars(np.eye(3), ax=Figure().add_subplot())
-    assert ax.title.get_fontsize() == P.membership_bars(np.eye(3)).title.get_fontsize() == 8
-    assert P.membership_bars(np.eye(3), ax=paper_axes()).title.get_fontsize() == 8
 
 
 @pytest.mark.parametrize("given", [{"width": "x"}, {"width": 0}, {"height": -1}])
@@ -298,110 +268,6 @@ def test_points_of_a_pipeline_are_drawn_in_the_scale_of_its_members():
     np.testing.assert_allclose(actual.places, expected.places, atol=1e-9)
     other = np.random.default_rng(1).normal(size=(60, 2))
     np.testing.assert_array_equal(embedding_of(other, model).places, other)
-
-
-CELLS = [f"{kind} T, no. {k}" for kind in ("Naive", "Memory", "Cytotoxic") for k in range(8)]
-
-
-def many(K=24, n=20, seed=0):
-    """Return points and labels of K clusters in a plane, some of them on top of each other."""
-    labels = np.repeat(np.arange(K), n)
-    rng = np.random.default_rng(seed)
-    return 6 * rng.normal(size=(K, 2))[labels] + rng.normal(size=(K * n, 2)), labels
-
-
-def key_of(ax):
-    (key,) = (part for part in ax.get_children() if part.get_label() == "key")
-    return key
-
-
-def boxes_of(ax):
-    renderer = painted(ax)
-    return {t.get_text(): t.get_window_extent(renderer) for t in ax.texts if t.get_text()}
-
-
-def check_key(ax, names):
-    key = key_of(ax)
-    written = [text.get_text() for text in key.get_texts()]
-    assert [text.partition(" ")[2] for text in written] == names or written == names
-    renderer, page = painted(ax), ax.figure.bbox
-    extent = key.get_window_extent(renderer)
-    assert page.x0 <= extent.x0 < extent.x1 <= page.x1
-    assert page.y0 <= extent.y0 < extent.y1 <= page.y1
-    assert extent.y1 <= ax.get_tightbbox(renderer).y0 + 1 or key.get_in_layout()
-    assert ax.title.get_window_extent(renderer).y1 <= page.y1
-    for text in ax.texts:
-        assert not text.get_window_extent(renderer).overlaps(extent)
-
-
-@pytest.mark.parametrize("own", [True, False])
-def test_many_names_in_two_dimensions_are_in_a_key(own):
-    X, labels = many()
-    ax = P.embedding(X, labels, names=CELLS, ax=None if own else paper_axes("page", 14))
-    boxes = boxes_of(ax)
-    assert sorted(boxes, key=int) == [str(k + 1) for k in range(24)]
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))
-    check_key(ax, CELLS)
-    # Names with space for them stay with their clusters.
-    far = 40 * np.eye(2)[labels % 2] * [[1, -1]] + X
-    ax = P.embedding(far, labels % 2, names=CELLS)
-    assert set(boxes_of(ax)) == set(CELLS[:2])
-    assert not [part for part in ax.get_children() if part.get_label() == "key"]
-
-
-def test_clusters_on_top_of_each_other_have_numbers_that_do_not_meet():
-    _, labels = many()
-    X = np.random.default_rng(0).normal(size=(len(labels), 2))
-    ax = P.embedding(X, labels, names=CELLS)
-    boxes = boxes_of(ax)
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))
-    frame = ax.get_window_extent()
-    assert all(frame.x0 <= box.x0 and box.x1 <= frame.x1 for box in boxes.values())
-
-
-@pytest.mark.parametrize("K", [20, 30, 45])
-def test_numbers_in_a_row_of_many_circles_do_not_meet(K):
-    rng = np.random.default_rng(K)
-    rows = {k: (k * rng.random(60 * K) ** 1.5).astype(int) for k in (3, K - 2, K)}
-    ax = P.flow_diagram(rows)
-    renderer = painted(ax)
-    boxes = [text.get_window_extent(renderer) for text in ax.texts]
-    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
-    circles = ax.collections[-1]
-    centres = ax.transData.transform(circles.get_offsets())
-    radii = np.sqrt(circles.get_sizes()) / 2 * ax.figure.dpi / 72
-    for text, box in zip(ax.texts, boxes, strict=True):
-        own = ax.transData.transform(text.xy)
-        for centre, r in zip(centres, radii, strict=True):
-            if not np.allclose(centre, own):
-                nearest = np.clip(centre, (box.x0, box.y0), (box.x1, box.y1))
-                assert np.hypot(*(nearest - centre)) > r - 1
-    assert len(boxes) >= 3 + K
-    # The largest cluster of each row keeps its number.
-    written = [text.get_text() for text in ax.texts]
-    assert all(f"{np.bincount(labels).max():,}" in written for labels in rows.values())
-
-
-@pytest.mark.parametrize("own", [True, False])
-def test_strips_and_bars_without_space_for_names_have_a_key(own):
-    _, labels = many(18)
-    names = CELLS[:18]
-    runs = np.column_stack([labels, labels, labels // 2])
-    ax = None if own else paper_axes("page", 16)
-    heat = P.coassociation_heatmap(runs, labels={"type": np.array(names)[labels]}, ax=ax)
-    check_key(heat, sorted(names))
-    ax = None if own else paper_axes("page", 8)
-    bars = P.membership_bars(np.eye(18)[labels], names=names, ax=ax)
-    check_key(bars, names)
-    if own:
-        two = {"type": np.array(names)[labels], "other": np.array(names)[labels // 2]}
-        heat = P.coassociation_heatmap(runs, labels=two)
-        keys = [part for part in heat.get_children() if part.get_label() == "key"]
-        renderer = painted(heat)
-        first, second = (key.get_window_extent(renderer) for key in keys)
-        assert not first.overlaps(second)
-        assert [key.get_title().get_text() for key in keys] == ["other", "type"]
-        assert heat.title.get_window_extent(renderer).y1 <= heat.figure.bbox.y1
 
 
 def test_colours_of_strips_are_those_given():

@@ -3,7 +3,6 @@
 import json
 import warnings
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -84,81 +83,6 @@ def test_the_account_of_iris_is_complete():
     setosa = iris["petal length (cm)"][:50]
     assert first["feature"] == "petal length (cm)"
     assert first["inside"] == f"{setosa.mean():.4g}"
-
-
-@pytest.mark.long
-def test_the_account_of_iris_has_a_p_value():
-    iris = load_iris().data
-    content = account(choose(iris, scale="standard", random_state=0))
-    assert content["decision"] == {
-        "head": "2 clusters in 150 objects",
-        "sentence": "2 clusters in 150 objects: one Gaussian cloud is rejected (p = 0.01, 99 rotations); 1 of 1 "
-        "border holds (p < .05, Holm).",
-        "plain": "2 groups. At most 1 of 100 sets of data without groups looks divided as clearly. The gap between "
-        "them is confirmed.",
-        "by": "p-value",
-        "reason": content["decision"]["reason"],
-        "clusters": 2,
-        "objects": 150,
-        "objects_in_no_cluster": 0,
-        "asked_for": None,
-        "p_value": 0.01,
-        "references": 99,
-        "null": "rotation",
-        "why_no_p": None,
-        "borders": None,
-        "alternatives": [],
-        "doubts": content["decision"]["doubts"],
-    }
-
-
-def numbers_of(found):
-    """Return the numbers of an account: the decision, and all tables of all sections."""
-    return {
-        "decision": {
-            name: value
-            for name, value in found["decision"].items()
-            if name not in ("sentence", "plain", "reason")
-        },
-        "facts": {fact["name"]: fact["value"] for fact in found["facts"]},
-        "sections": {
-            part["id"]: [
-                [block["kind"], [column["name"] for column in block["columns"]], block["rows"]]
-                if block["kind"] == "table"
-                else [block["kind"]]
-                for block in part["blocks"]
-            ]
-            for part in found["sections"]
-        },
-    }
-
-
-def assert_alike(found, golden, where="account"):
-    """Compare accounts: words and integers exactly, other numbers approximately."""
-    if isinstance(golden, dict):
-        assert list(found) == list(golden), where
-        for key, part in golden.items():
-            assert_alike(found[key], part, f"{where}.{key}")
-    elif isinstance(golden, list):
-        assert len(found) == len(golden), where
-        for at, part in enumerate(golden):
-            assert_alike(found[at], part, f"{where}[{at}]")
-    elif isinstance(golden, float):
-        # Versions of NumPy differ in the last bits of the scores, and a resample in an object.
-        assert found == pytest.approx(golden, rel=0.02, abs=0.02), where
-    else:
-        assert found == golden, where
-
-
-@pytest.mark.long
-def test_the_numbers_of_iris_are_unchanged(tmp_path):
-    # If a change of numbers is intended, replace iris.json by the file written here.
-    actual = account(choose(load_iris().data, scale="standard", random_state=0), max_objects=10)
-    actual = json.loads(json.dumps(numbers_of(actual), allow_nan=False))
-    left = tmp_path / "iris.json"
-    left.write_text(json.dumps(actual, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    golden = json.loads((Path(__file__).parent / "iris.json").read_text(encoding="utf-8"))
-    assert_alike(actual, golden, f"{left}: account")
 
 
 def test_numbers_match_the_confidence_module(model, blobs):
@@ -254,42 +178,6 @@ def test_one_cluster_has_a_separate_page():
         "cite",
         "repeat",
     ]
-
-
-@pytest.mark.long
-def test_clusters_by_their_borders_alone_are_not_called_a_rejection():
-    """Two clusters along a line, which one long Gaussian cut in two would match in stability."""
-    rng = np.random.default_rng(1)
-    y = (rng.random(600) < 0.36).astype(int)
-    X = np.column_stack([4.2 * y + rng.normal(size=600), 0.25 * rng.normal(size=600)])
-    chosen = choose(X, n_references=39, scale=None, random_state=0)
-    assert chosen.p_value > 0.05
-    assert chosen.n_clusters == 2
-    content = account(chosen, X=X)
-    sentence = content["decision"]["sentence"]
-    assert sentence.startswith(
-        "2 clusters in 600 objects: 1 of 1 border holds (p < .01, Holm), although K = 2 to 10"
-    )
-    assert sentence.count("holds") == 1
-    assert "rejected" not in sentence
-    assert content["decision"]["plain"].endswith("The gap between them is confirmed.")
-    words = json.dumps(section(content, "why"))
-    assert "It is not small: a long cloud without clusters would be cut as stably." in words
-    assert "A small one means" not in words
-
-
-def test_one_cluster_without_a_p_value_is_not_attributed_to_a_score():
-    content = account(choose_from(np.zeros((12, 4), dtype=int)))
-    decision = content["decision"]
-    assert decision["sentence"].startswith(
-        "1 cluster in 12 objects: at no number are objects of a cluster together more often than others; "
-        "no p-value: labels alone"
-    )
-    assert decision["p_value"] is None
-    words = json.dumps(section(content, "why"))
-    assert "One cluster is the answer because pairs do not differ" in words
-    assert "not among the answers" not in words
-    assert "sharp score. The" not in words
 
 
 def test_one_cluster_of_clusterings_shows_their_evidence():
@@ -391,11 +279,11 @@ def test_points_are_measured_in_the_scale_of_the_clustering():
 
 
 def test_the_report_describes_how_members_were_made(blobs):
-    generator = EnsembleGenerator("spectral", 6, n_graphs=2, feature_fraction=0.5, fit_on=50)
+    generator = EnsembleGenerator("spectral", 6, feature_fraction=0.5, fit_on=50)
     model = ConsensusClustering("EAC", generator, n_clusters=2, random_state=0).fit(blobs)
     description = (
         "spectral clustering on landmarks with many numbers of clusters (50 % of the features each, each "
-        "fitted on 50 objects at most, on 2 graphs of landmarks)"
+        "fitted on 50 objects at most)"
     )
     assert description in str(account(model, X=blobs))
 

@@ -11,7 +11,6 @@ from conclust import EAC, ConsensusClustering
 from conclust.exceptions import InputError
 from conclust.report import account
 from conclust.report.contents import contents
-from conclust.report.overview import separations
 from conclust.report.page import page
 from conclust.report.pictures import Gallery
 from conclust.report.reading import read_result
@@ -82,28 +81,6 @@ def test_without_points_there_are_sizes_and_separations():
     blocks = overview(account(EAC(3).fit(labels), ensemble=labels, pictures=False))
     assert [column["name"] for column in blocks[1]["columns"]][1] == "size"
     assert len(blocks) == 2
-
-
-def test_separations_are_described_in_words():
-    overlap = np.array([[0.9, 0.1, 0.0], [0.2, 0.78, 0.02], [0.01, 0.0, 0.99]])
-    assert separations(overlap) == [
-        "overlaps with 1 (10 %)",
-        "overlaps with 0 (20 %)",
-        "rarely confused with others (gaps not tested)",
-    ]
-    gaps = np.array([[False, False, True], [False, False, True], [True, True, False]])
-    assert separations(overlap, gaps) == [
-        "adjacent to 1: no gap found; overlaps with 1 (10 %)",
-        "adjacent to 0: no gap found; overlaps with 0 (20 %)",
-        "well separated by gaps",
-    ]
-    assert separations(overlap, ~np.eye(3, dtype=bool))[0] == (
-        "a gap to every other cluster; overlaps with 1 (10 %)"
-    )
-    assert separations(overlap, names=["gold", "tin", "clay"])[:2] == [
-        "overlaps with tin (10 %)",
-        "overlaps with gold (20 %)",
-    ]
 
 
 def test_objects_that_are_alone_in_every_clustering_overlap_with_no_cluster():

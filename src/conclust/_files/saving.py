@@ -8,6 +8,7 @@ stored by its fields, an estimator by its parameters and fitted attributes, othe
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Callable, Iterable
 from functools import cache
 from hashlib import sha256
@@ -57,8 +58,19 @@ _TYPES = {
     "PairCounts": "conclust.selection.judged.pairs",
     "BorderTests": "conclust.confidence.borders.result",
     "Merge": "conclust.confidence.borders.merging",
+    "ConsensusTree": "conclust.confidence.borders.tree",
+    "Split": "conclust.confidence.borders.tree",
+    "ClusterGaps": "conclust.confidence.gaps",
+    "ClusterFeatures": "conclust.confidence.features",
+    "ClusterCategories": "conclust.confidence.categories",
     "Calibration": "conclust.confidence.calibration",
+    "Method": "conclust.consensus.method",
+    "Reported": "conclust.results.result",
+    "Record": "conclust.results.record",
+    "Source": "conclust.results.record",
+    "Features": "conclust.results.features",
 }
+_MANY = 1000  # texts, from which on a list of them is an array: a description has a largest size
 # What affects how an estimator runs, but not its result, and where its last report lies.
 _RUNNING = ("n_jobs", "cache_dir", "verbose", "_report_")
 
@@ -174,6 +186,8 @@ class _Writer:
             return {"float": str(value)}
         if kind is range:
             return {"range": [value.start, value.stop, value.step]}
+        if kind is list and len(value) > _MANY and all(type(one) is str for one in value):
+            return {"texts": self._array(np.frombuffer(json.dumps(value).encode(), np.uint8))}
         if kind in (list, tuple):
             numbers = len(value) > 8 and all(
                 type(one) is int and abs(one) >> 62 == 0 for one in value
@@ -283,6 +297,7 @@ class _Reader:
             "dtype": np.dtype,
             "number": lambda name: self._arrays[name][()],
             "array": self._arrays.__getitem__,
+            "texts": lambda name: json.loads(self._arrays[name].tobytes()),
             "record": lambda place: self._records[range(len(self._records))[place]],
         }
         return undo[kind](content)

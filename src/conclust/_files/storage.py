@@ -283,20 +283,6 @@ def read_json(path: PathLike, *, max_bytes: int = _MAX_JSON) -> Any:
     return _from_json(content, path)
 
 
-def entry_of(content: Any, path: PathLike, *keys: str) -> Any:
-    """Return an entry of one of conclust's JSON files; refuse a file that lacks it."""
-    value = content
-    for key in keys:
-        if not isinstance(value, dict) or key not in value:
-            refuse_file(
-                path,
-                f"lacks the entry {'/'.join(keys)!r}: it is damaged, or of another version of conclust. Make "
-                "the result again",
-            )
-        value = value[key]
-    return value
-
-
 def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False) -> AnyArray:
     """Read an NPY file of plain numbers, booleans or strings; never a pickle.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from importlib.metadata import version
 
-RESULT_FORMAT = 2
+RESULT_FORMAT = 3
 """Entry `format` of result.json: a folder of another format is not read."""
 
 

@@ -35,6 +35,11 @@ def plain(text: object) -> str:
     return _UNPRINTABLE.sub(_spelled, str(text))
 
 
+def words(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Return the command line, as it was typed."""
+    return tuple(plain(word) for word in getattr(arguments, "words", ()))
+
+
 def _spelled(match: re.Match[str]) -> str:
     code = ord(match[0])
     if 0xDC80 <= code <= 0xDCFF:

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 import time
 import warnings
 from typing import Any
 
-from conclust._files.versions import versions
-from conclust.cli.console import plain
-
-__all__ = [
-    "Clock",
-    "parameters",
-    "recorded_warnings",
-    "versions",
-    "words",
-]
+from conclust.cli.console import words
+from conclust.results.record import Record
 
 
-def words(arguments: argparse.Namespace) -> tuple[str, ...]:
-    """Return the command line, as it was typed."""
-    return tuple(plain(word) for word in getattr(arguments, "words", ()))
+def record_of(arguments: argparse.Namespace, **known: Any) -> Record:
+    """Return the record of a run that has read its input: its command line, and what else is known."""
+    typed = words(arguments)
+    call = shlex.join(["conclust", *typed])
+    return Record(command=arguments.command, arguments=typed, call=call, **known)
+
+
+def given(**settings: Any) -> dict[str, Any]:
+    """Return the settings that have a value."""
+    return {name: value for name, value in settings.items() if value is not None}
 
 
 def parameters(estimator: Any) -> dict[str, Any]:
-    """Return the parameters of an estimator."""
-    return dict(estimator.get_params(deep=False))
+    """Return the parameters of an estimator, paths as text."""
+    values = estimator.get_params(deep=False)
+    return {k: os.fspath(v) if isinstance(v, os.PathLike) else v for k, v in values.items()}
 
 
 class Clock:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Sequence
 
 from conclust._threads import thread_count
+from conclust.cli.console import words
 from conclust.cli.reading.notation import SEPARATORS, Reading
-from conclust.cli.record import words
 from conclust.generation.scaling import Scale
 
 

@@ -1,7 +1,5 @@
 from conclust.evidence.dense import DenseEvidence as DenseEvidence
 from conclust.evidence.dense import Evidence as Evidence
-from conclust.evidence.dense import EvidenceBlock as EvidenceBlock
-from conclust.evidence.dense import Rows as Rows
 from conclust.evidence.dense import coassociation as coassociation
 from conclust.evidence.dense import coassociation_blocks as coassociation_blocks
 from conclust.evidence.dense import copresence as copresence
@@ -12,15 +10,11 @@ from conclust.evidence.nearest import nearest_pairs as nearest_pairs
 from conclust.evidence.pairs import SparseEvidence as SparseEvidence
 from conclust.evidence.pairs import pair_counts as pair_counts
 from conclust.evidence.pairs import sample_pairs as sample_pairs
-from conclust.evidence.tree import SpanningTree as SpanningTree
 from conclust.evidence.tree import spanning_tree as spanning_tree
 
 __all__ = [
     "DenseEvidence",
     "Evidence",
-    "EvidenceBlock",
-    "Rows",
-    "SpanningTree",
     "SparseEvidence",
     "coassociation",
     "coassociation_blocks",

@@ -75,7 +75,9 @@ class EnsembleGenerator(
           is meant for texts. ``fit`` raises an error for rows of zeros, which have no direction.
         - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points. Each member determines
           its own 1000 landmarks (n_samples / 2 if these are fewer), ties each object to the 5 nearest of them, and
-          cuts the graph of objects and landmarks. n_clusters is drawn uniformly. Groups need not be round; these
+          cuts the graph of objects and landmarks. Members that see all objects and features share four graphs in turn,
+          which differ in the number of landmarks that an object is tied to; each graph is embedded once, and a member with
+          K clusters is k-means on the K leading columns (FSEC [4]_). n_clusters is drawn uniformly. Groups need not be round; these
           members take more time.
         - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [6]_, the best of four runs at
           each number of neighbours and resolution. Groups need not be round. With `n_clusters`, each member searches
@@ -84,7 +86,7 @@ class EnsembleGenerator(
           Members differ in the core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to
           the square root of n_samples) and their minimum size.
         - "mixed": single, average, ward and centroid linkage (Euclidean), spectral clustering and k-means, each with
-          every number of clusters. It needs n x n matrices.
+          every number of clusters. It needs n x n matrices, of at most 20,000 objects.
         - A scikit-learn clusterer: cloned for each member, every ``random_state`` in it set from the
           member's seed, ``n_clusters`` taken from the parameter of that name where both have it. Its
           label -1 is noise.
@@ -113,11 +115,6 @@ class EnsembleGenerator(
         objects that it draws; then all objects are labelled for all members in one pass. The members must be able to
         label other objects ("kmeans", "spherical", "spectral", "graph", "density", KMeans, MiniBatchKMeans). None:
         the larger of 10,000 and ten per requested cluster if all members are able to do this, otherwise all objects.
-    n_graphs : int, default=None
-        Number of graphs of landmarks that the "spectral" members share in turn; they differ in the number of landmarks
-        that an object is tied to. Each graph is embedded once, and a member with K clusters is k-means on the K leading
-        columns (FSEC [4]_). None: 4, or a graph for each member if members see different objects or features. Needs
-        ``sample_fraction=1``.
     init : {"k-means++", "random"}, default="k-means++"
         Starts of the "kmeans" members. "k-means++": points chosen by greedy k-means++ [5]_, which are far apart, so
         that small clusters near a large one get their own centres. "random": distinct points chosen at random.
@@ -127,8 +124,6 @@ class EnsembleGenerator(
         otherwise unchanged (pixels, coordinates, expression, principal components); see the notes. ``scale_`` records
         the result. A clusterer of your own may have parameters in the unit of X, so with "auto" it gets unscaled
         columns, with a ``ScaleWarning`` if their spreads differ in kind.
-    max_dense : int, default=20000
-        Maximum number of objects for which "mixed" and its algorithms allocate n x n matrices.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all randomness. The result does not depend on `n_jobs`, the backend or the cache, and the first
         members stay the same if more are requested.
@@ -212,11 +207,9 @@ class EnsembleGenerator(
     the features. The default takes 1.6 CPU seconds for 500 objects with 20,000 features (17 without rotation), and 22
     for 3,000 with 5,000 (41).
 
-    With `n_graphs`, each further member of a graph takes O(n K^2) time. Members of one graph use the same features,
-    and the same objects if `fit_on` leaves some out; they are made one after the other. Twenty members with 20 to 60
-    clusters on 100,000 x 16 points take 7.4 CPU seconds with a graph each, 2.1 with 4 graphs, and 1.1 with one graph.
-    On three sets of digits, with the default range and this one, the mean NMI of the consensus is .897, .888 and .881
-    for U-SENC, and .886, .885 and .867 for `AutoConsensus`.
+    Each further member of a shared graph takes O(n K^2) time. Members of one graph use the same objects if `fit_on`
+    leaves some out; they are made one after the other. Twenty members with 20 to 60 clusters on 100,000 x 16 points take
+    2.1 CPU seconds (7.4 with a graph each).
 
     References
     ----------
@@ -249,8 +242,6 @@ class EnsembleGenerator(
     np.True_
     >>> EnsembleGenerator("spectral", n_partitions=5, random_state=0).fit_transform(X).shape
     (150, 5)
-    >>> EnsembleGenerator("spectral", n_graphs=2, random_state=0).fit_transform(X).shape
-    (150, 20)
     >>> EnsembleGenerator(["graph", "density"], 12, random_state=0).fit_transform(X).shape
     (150, 12)
     >>> from sklearn.cluster import DBSCAN
@@ -276,10 +267,8 @@ class EnsembleGenerator(
     sample_fraction: float = 1.0
     feature_fraction: float = 1.0
     fit_on: int | None = None
-    n_graphs: int | None = None
     init: Init = "k-means++"
     scale: Scale = "auto"
-    max_dense: int = 20_000
     random_state: RandomStateLike = None
     n_jobs: int | None = None
     cache_dir: str | PathLike[str] | None = None
@@ -313,7 +302,7 @@ class EnsembleGenerator(
             If a parameter is out of its range, more clusters are requested than objects drawn, or more objects are
             drawn than the method can handle.
         DenseLimitError
-            If method="mixed" would need matrices larger than `max_dense` allows.
+            If method="mixed" would need matrices of more than 20,000 objects.
         """
         with fitting(self):
             self._make(X, graph)
@@ -347,7 +336,7 @@ class EnsembleGenerator(
             If a parameter is out of its range, more clusters are requested than objects drawn, or more objects are
             drawn than the method can handle.
         DenseLimitError
-            If method="mixed" would need matrices larger than `max_dense` allows.
+            If method="mixed" would need matrices of more than 20,000 objects.
         """
         if comes_in_chunks(X):
             return self.fit(X, graph=graph).transform(X)

@@ -50,7 +50,8 @@ _INIT = "k-means++"
 _FIT_ON = 10_000
 _FOR_EACH = 10
 # Number of graphs of landmarks that spectral members share.
-_N_GRAPHS = 4
+SHARED_GRAPHS = 4  # of landmarks, if all members see the same objects and features
+MOST_DENSE = 20_000  # objects for which n x n matrices are made
 
 
 def fitted_on(generator: Any, n: int) -> int | None:
@@ -117,7 +118,6 @@ def make_plan(
     n_fitted = None if fit_on is None else min(fit_on, n_objects)
     sizes = Sizes(n, n_objects, d, max(1, round(columns * d)), rows, n_fitted)
     n_partitions: int | None = generator.n_partitions
-    _check_graphs(generator)
     check_graph_alone(generator, kinds_of(generator.method), given)
     _check_init(generator)
     root = seed_sequence(generator.random_state, OWNER)
@@ -126,14 +126,12 @@ def make_plan(
     pairs = _pairs(method)
     mixed = isinstance(method, str) and method == "mixed"
     dense = ["mixed"] if mixed else [name for name, _ in pairs or [] if _is_dense(name)]
-    if dense:
-        max_dense: int = generator.max_dense
-        if sizes.n_objects > max_dense:
-            raise DenseLimitError(
-                f"method={dense[0]!r} needs matrices of {sizes.n_objects} x {sizes.n_objects}; max_dense "
-                f"allows {max_dense} objects. Use method='kmeans' or 'spectral', which need none, draw fewer "
-                "objects (sample_fraction), or raise max_dense if enough memory is available."
-            )
+    if dense and sizes.n_objects > MOST_DENSE:
+        raise DenseLimitError(
+            f"method={dense[0]!r} needs matrices of {sizes.n_objects} x {sizes.n_objects}, which are made for at most "
+            f"{MOST_DENSE} objects. Use method='kmeans' or 'spectral', which need none, or draw fewer objects "
+            "(sample_fraction)."
+        )
     if mixed:
         check_choices(choices, sizes)
         return plan_mixed(points, sizes, choices, n_partitions, root, generator.init)
@@ -147,22 +145,6 @@ def make_plan(
             refuse("n_clusters", OWNER, expected, generator.n_clusters)
         return _plan_pairs(generator, pairs, points, sizes, root, recipes)
     return _plan_in_turn(generator, points, sizes, choices, n_partitions, root, recipes)
-
-
-def _check_graphs(generator: Any) -> None:
-    """Refuse a number of graphs if members make none or must not share one."""
-    if generator.n_graphs is None:
-        return
-    kinds = kinds_of(generator.method)
-    if not any(isinstance(kind, str) and kind == "spectral" for kind in kinds):
-        expected = "None without members by 'spectral', the only ones with a graph of landmarks"
-        refuse("n_graphs", OWNER, expected, generator.n_graphs)
-    if generator.sample_fraction < 1.0:
-        expected = (
-            "1.0 with n_graphs, as the members of a graph would all leave out the same objects (fit_on= lets "
-            "them see some and label all)"
-        )
-        refuse("sample_fraction", OWNER, expected, generator.sample_fraction)
 
 
 def _check_init(generator: Any) -> None:
@@ -324,7 +306,7 @@ def _plan_pairs(
     recipes : dict
         Recipes of members by neighbours.
     """
-    n_partitions, n_graphs = generator.n_partitions, generator.n_graphs
+    n_partitions = generator.n_partitions
     cached = generator.cache_dir is not None
     runs = []
     for algorithm, n_requested in pairs:
@@ -334,14 +316,11 @@ def _plan_pairs(
             runs.append(Run(ALL_PAIRS[algorithm], ks, times=1))
             continue
         entry = _starting(_entry(algorithm, ks, points, sizes, cached, recipes), generator.init)
-        if n_graphs is not None:
-            entry = _sharing(entry)
         if entry.choices is None:
             name = entry.recipe.name
             expected = f"a list without numbers of clusters for {name}, which has no such parameter"
             refuse("method", OWNER, expected, (name, ks))
-        times = n_graphs if entry.shares else None
-        runs.append(Run(entry.recipe, ks, times))
+        runs.append(Run(entry.recipe, ks))
     total = sum(len(run.numbers) for run in runs)
     if n_partitions not in (None, total):
         expected = f"None or {total}, the numbers of clusters that the method lists"
@@ -393,11 +372,8 @@ def _plan_in_turn(
         refuse("n_clusters", OWNER, f"None with {names}, which has no such parameter", choices)
     named = all(isinstance(method, str) for method in methods)
     total = n_partitions or _default_partitions(methods, named, several)
-    n_graphs = generator.n_graphs
     whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
-    if n_graphs is None and sizes.n_objects == sizes.n and sizes.n_features == sizes.d:
-        n_graphs = _N_GRAPHS
-    if n_graphs is not None:
+    if sizes.n_objects == sizes.n and sizes.n_features == sizes.d:
         entries = [_sharing(entry) for entry in entries]
     for entry in entries:
         if total > len(entries) and whole and not entry.random:
@@ -413,7 +389,7 @@ def _plan_in_turn(
             )
     tasks, seeds = [], spawn_seeds(root, total)
     turns = _turns([entries[u % len(entries)].recipe.name for u in range(total)])
-    for columns in _runs_in_turn(entries, total, n_graphs):
+    for columns in _runs_in_turn(entries, total):
         entry = entries[columns[0] % len(entries)]
         requested = [_pick(entry, seeds[u], turns[u]) for u in columns]
         task = sizes.task(entry.recipe, columns, requested, seeds[columns[0]])
@@ -457,19 +433,19 @@ def _designed(tasks: Sequence[Task]) -> list[Task]:
     return designed
 
 
-def _runs_in_turn(entries: Sequence[_Entry], total: int, n_graphs: int | None) -> list[list[int]]:
+def _runs_in_turn(entries: Sequence[_Entry], total: int) -> list[list[int]]:
     """Return the members that each run makes: one, or all members of a shared graph."""
     runs: list[list[int]] = []
     graphs: list[list[int]] = []
     turn = 0
     for u in range(total):
-        if n_graphs is None or not entries[u % len(entries)].shares:
+        if not entries[u % len(entries)].shares:
             runs.append([u])
             continue
-        if turn < n_graphs:
+        if turn < SHARED_GRAPHS:
             graphs.append([])
             runs.append(graphs[-1])
-        graphs[turn % n_graphs].append(u)
+        graphs[turn % SHARED_GRAPHS].append(u)
         turn += 1
     return runs
 

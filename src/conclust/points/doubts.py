@@ -10,7 +10,7 @@ import numpy as np
 
 from conclust._types import Floats
 from conclust._validation import count
-from conclust.generation import EnsembleGenerator
+from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.rows import is_in_blocks
 from conclust.generation.points import read_points
 

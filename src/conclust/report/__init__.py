@@ -1,7 +1,6 @@
 """Reports: a result as one self-contained HTML file.
 
-``reading.py`` and ``folders.py`` read a model, a selection, labels or a folder into a ``Reported``
-(``result.py``); ``contents.py`` and its neighbours make an account of plain data; ``page.py`` with
+``reading.py`` reads a model, a selection, labels or a folder into a ``Reported`` (`conclust.results`); ``contents.py`` and its neighbours make an account of plain data; ``page.py`` with
 ``page.css`` and ``page.js`` makes the page.
 """
 

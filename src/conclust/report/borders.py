@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
+from conclust.confidence import BorderTests
+from conclust.confidence.borders.headline import headline
+from conclust.confidence.borders.result import described
 from conclust.report.pictures import Gallery
 from conclust.report.tables import column, numbers, section, table, text_block
-from conclust.results.borders import Borders
 from conclust.results.result import Reported
 
 _FEW = 400
@@ -17,15 +18,16 @@ def border_words(reported: Reported) -> str:
     """Return the addition to the first line: "3 of 4 borders hold (p < .05, Holm)"; empty without tests."""
     if reported.borders is None or reported.n_clusters == 1:
         return ""
-    line = _headline(reported, reported.borders)
-    return line.removeprefix(f"{reported.n_clusters} clusters").lstrip(",; ")
+    tests, K = reported.borders, reported.n_clusters
+    rejected = _rejected(reported)
+    line = headline(K, tests.n_held(), tests.n_borders, tests.alpha, more_than_gaussian=rejected)
+    return line.removeprefix(f"{K} clusters").lstrip(",; ")
 
 
-def _headline(reported: Reported, borders: Borders) -> str:
+def _rejected(reported: Reported) -> bool:
+    """Return whether a test rejected that the points are one Gaussian."""
     selection = reported.selection
-    tested = selection is not None and not math.isnan(selection.p_value)
-    rejected = tested and selection.p_value <= selection.settings.get("alpha", 0.05)
-    return borders.headline(more_than_gaussian=bool(rejected))
+    return selection is not None and selection.p_value <= selection.settings.get("alpha", 0.05)
 
 
 def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | None:
@@ -41,12 +43,9 @@ def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | No
     borders = reported.borders
     if borders is None or reported.n_clusters == 1:
         return None
-    line = _headline(reported, borders)
-    text = f"{line[0].upper()}{line[1:]}."
-    if borders.merging:
-        text += f" {borders.merging}"
+    text = described(borders, more_than_gaussian=_rejected(reported))
     how = (
-        f"In each of {borders.n_splits} random splits, a third of the points was clustered separately. The other points "
+        f"In each of {len(borders.agreement)} random splits, a third of the points was clustered separately. The other points "
         "between two clusters were projected onto the line through their centres, and the dip test shows whether they have "
         "one mode there. The p-value is twice the median over the splits, adjusted for the number of borders by Holm's "
         "method. It is valid for clusters from any method. If a border does not hold, it is not shown to be absent"
@@ -57,19 +56,19 @@ def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | No
         if few
         else "."
     )
-    if math.isfinite(borders.agreement):
-        how += f" The clusterings of the parts agree with the clusters on {100 * borders.agreement:.0f} % of the points."
+    if len(borders.agreement):
+        how += f" The clusterings of the parts agree with the clusters on {100 * borders.agreement.mean():.0f} % of the points."
     blocks: list[dict[str, Any]] = [
         text_block(text),
         text_block(how),
         _table(borders),
     ]
-    if borders.tree is not None:
-        blocks.append(gallery.of_tree(borders.tree))
+    if reported.border_tree is not None:
+        blocks.append(gallery.of_tree(reported.border_tree))
     return section("borders", "Which borders hold", blocks)
 
 
-def _table(borders: Borders) -> dict[str, Any]:
+def _table(borders: BorderTests) -> dict[str, Any]:
     columns = [
         column("first", "Cluster", "One of two neighbouring clusters.", kind="cluster"),
         column("second", "and", "The other one.", kind="cluster"),

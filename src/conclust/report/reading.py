@@ -36,12 +36,10 @@ from conclust.generation.scaling import fitted_scaler
 from conclust.networks import GraphConsensus
 from conclust.report.names import read_cluster_names
 from conclust.report.names import shown as displayed
-from conclust.results.borders import Borders, borders_of
 from conclust.results.features import MOST_GAPS, Features
 from conclust.results.folder import load
-from conclust.results.record import Record, why_of
+from conclust.results.record import Record, figures_of
 from conclust.results.result import Reported
-from conclust.results.selections import StoredSelection
 from conclust.selection import Selection, choose, choose_from
 from conclust.topics import TopicConsensus
 
@@ -113,7 +111,7 @@ def read_result(
         reported = replace(reported, selection=chosen)
     _check_selection(reported)
     if borders is not None or tree is not None:
-        reported = replace(reported, borders=_borders_of(reported, borders, tree))
+        reported = replace(reported, borders=_borders_of(reported, borders, tree), border_tree=tree)
     if X is not None:
         reported = _with_points(reported, X, feature_names, result, before)
     if cluster_names is not None:
@@ -194,10 +192,7 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
         asked_for=None if requested_number is None else int(requested_number),
         call=f"{model!r}.fit({', '.join(arguments)})",
         settings=_settings_of(model),
-        supports=tuple(getattr(inner, "supports_", ())),
-        reason=getattr(inner, "reason_", None),
-        why=why_of(inner),
-        number_by=getattr(inner, "number_by_", None),
+        **figures_of(inner),
         by_chance=None if sure is None else float(sure.by_chance.mean()),
         versions=versions(),
     )
@@ -224,7 +219,7 @@ def _settings_of(model: Any) -> dict[str, Any]:
 def _check_selection(reported: Reported) -> None:
     if reported.selection is None:
         return
-    if not isinstance(reported.selection, Selection | StoredSelection):
+    if not isinstance(reported.selection, Selection):
         raise InputError(
             "'selection' must be a Selection, as of conclust.selection.choose. Got "
             f"{type(reported.selection).__name__}."
@@ -237,8 +232,8 @@ def _check_selection(reported: Reported) -> None:
         )
 
 
-def _borders_of(reported: Reported, tests: Any, tree: Any) -> Borders:
-    """Return the tested borders and the tree; refuse those of other clusters."""
+def _borders_of(reported: Reported, tests: Any, tree: Any) -> BorderTests:
+    """Return the tested borders, by the numbers of the clusters; refuse those of other clusters."""
     if not isinstance(tests, BorderTests):
         raise InputError(
             "'borders' must be the BorderTests of these clusters, as of conclust.confidence.border_tests; 'tree' goes with "
@@ -257,8 +252,7 @@ def _borders_of(reported: Reported, tests: Any, tree: Any) -> Borders:
         raise InputError(
             f"'tree' must be of the {reported.n_samples} objects that are reported. Got one of {len(tree.leaves)}."
         )
-    numbered = replace(tests, names=tuple(range(tests.n_clusters)))
-    return replace(borders_of(tests, tree), table=numbered.table)
+    return replace(tests, names=tuple(range(tests.n_clusters)))
 
 
 def _scaled(points: Floats, names: Sequence[str], reported: Reported, result: Any) -> Floats:

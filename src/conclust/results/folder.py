@@ -1,33 +1,28 @@
-"""A result folder of ``conclust cluster``, ``combine`` or ``select``, read back: complete, or refused."""
+"""A result folder of ``conclust cluster``, ``combine`` or ``select``: written by these, and read back complete or refused.
+
+The tables are for users. What is read back is report.npz, a `Reported` in the form in which models are saved, with the
+members in ensemble.npz; result.json seals the folder.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from conclust._files.spreadsheets import unguarded
-from conclust._files.storage import open_regular, read_json
-from conclust._types import Floats, Ints
-from conclust.confidence import ClusterGaps
+from conclust._files import saving
+from conclust._files.storage import json_numbers, read_json, write_json
+from conclust._files.versions import RESULT_FORMAT
+from conclust._types import Floats
+from conclust.confidence import BorderTests, ClusterGaps
 from conclust.confidence.reading import Judged
 from conclust.ensemble import Ensemble
-from conclust.ensemble.labels import canonical_labels
-from conclust.exceptions import ConclustError, FileFormatError, InputError
-from conclust.results.borders import Borders, read_borders
-from conclust.results.entries import check_format, checked_entries
-from conclust.results.features import Features, read_features, read_gaps
-from conclust.results.record import Record, read_record
+from conclust.exceptions import FileFormatError, InputError
+from conclust.results.record import entries
 from conclust.results.result import Reported
-from conclust.results.selections import StoredSelection, read_selection
+from conclust.results.writing import OutputFolder
+from conclust.selection import Selection
 
 _COMMANDS = ("cluster", "combine", "select")
 
@@ -71,291 +66,155 @@ def load(path: str | os.PathLike[str]) -> Reported:
     >>> found.n_clusters, found.record.command, found.judged.members.shape
     (2, 'combine', (20, 3))
     """
-    folder = Folder(Path(path))
-    try:
-        return _read(folder)
-    except ConclustError:
-        raise
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
+    folder = Path(path)
+    reported, membership = _stored(folder)
+    record, selection = reported.record, reported.selection
+    settings = {"seed": record.seed, **record.settings}
+    if selection is not None and record.command != "select":
+        settings["selection"] = selection.settings
+    reported = replace(reported, record=replace(record, settings=settings))
+    if record.command == "select" and reported.n_clusters == 1:
+        return reported
+    members = Ensemble.load(_file(folder, "ensemble.npz"))
+    if members.n_samples != reported.n_samples:
         raise FileFormatError(
-            f"{folder.path / 'result.json'} is not as expected ({error}): it is damaged, or of another "
-            "version of conclust. Make the result again."
-        ) from error
-
-
-def _read(folder: Folder) -> Reported:
-    command = folder.reported_command()
-    ids, labels = folder.labels()
-    chosen = folder.selection(command, len(labels))
-    record = folder.record()
-    method, n_clusters = record.method, int(labels.max()) + 1
-    if record.n_clusters != n_clusters:
-        folder.damaged("labels.csv")
-    judged = None
-    if command != "select" or n_clusters > 1:
-        members = Ensemble.load(folder.file("ensemble.npz"))
-        if members.n_samples != len(labels):
-            folder.damaged("ensemble.npz")
-        shares = folder.memberships(labels) if method is not None and method.membership else None
-        judged = Judged(labels, members, shares)
-    return Reported(
-        labels,
-        record,
-        judged,
-        chosen,
-        names=ids,
-        features=folder.features(n_clusters),
-        gaps=folder.gaps(n_clusters),
-        borders=folder.borders(n_clusters),
-        kept=folder.kept(),
-    )
-
-
-class Folder:
-    """The files of a result folder, and the content of result.json."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        if not path.is_dir():
-            what = "is a file" if path.exists() else "does not exist"
-            raise InputError(
-                f"{path} {what}. A report needs a folder that 'conclust cluster', 'combine' or "
-                "'select' has written."
-            )
-        if not (path / "result.json").exists():
-            raise InputError(
-                f"{path} is not a complete result folder: it has no result.json, which is written last. Make "
-                "it again with 'conclust cluster', 'combine' or 'select'."
-            )
-        self.content = checked_entries(read_json(path / "result.json"), path / "result.json")
-
-    @property
-    def command(self) -> Any:
-        """The command that wrote the folder."""
-        return self.content.get("command")
-
-    def check_format(self) -> None:
-        """Refuse a folder that another version of conclust wrote, in another format."""
-        check_format(self.content, self.path)
-
-    def reported_command(self) -> str:
-        """Return the command that wrote the folder; refuse a command without a report."""
-        command = self.command
-        if command not in _COMMANDS:
-            raise InputError(
-                f"{self.path} is not a result that can be reported"
-                + (f", but the result of 'conclust {command}'" if isinstance(command, str) else "")
-                + ". Give the folder of 'conclust cluster', 'combine' or 'select'."
-            )
-        self.check_format()
-        return str(command)
-
-    def record(self) -> Record:
-        """Return the record of the run."""
-        return read_record(self.content, self.path / "result.json")
-
-    def file(self, name: str) -> Path:
-        """Return the path of a required file."""
-        required = self.path / name
-        if not required.exists():
-            raise InputError(
-                f"{self.path} lacks {name}: the result is incomplete, or of another version of conclust. "
-                "Make it again."
-            )
-        return required
-
-    def damaged(self, name: str) -> NoReturn:
-        """Refuse a file that does not fit the others."""
-        raise FileFormatError(
-            f"{self.path / name} does not fit the other files of the result: it was changed or damaged. "
+            f"{folder / 'ensemble.npz'} does not fit the other files of the result: it was changed or damaged. "
             "Make the result again."
         )
-
-    def labels(self) -> tuple[list[str] | None, Ints]:
-        """Return the names of the objects (None if they are numbered from 0) and the labels."""
-        numbered = self._numbered()
-        if numbered is not None:
-            return None, numbered
-        with self._rows("labels.csv") as (header, rows):
-            if header[1:2] != ["label"]:
-                self.damaged("labels.csv")
-            ids: list[str] = []
-            cells: list[str] = []
-            for row in rows:
-                ids.append(row[0])
-                cells.append(row[1])
-        try:
-            labels = np.fromiter(map(int, cells), np.int64, len(cells))
-        except (ValueError, OverflowError):
-            self.damaged("labels.csv")
-        if not _are_labels(labels):
-            self.damaged("labels.csv")
-        if header[0] == "object" and all(map(str.__eq__, ids, map(str, range(len(ids))))):
-            return None, labels
-        return [unguarded(name) for name in ids], labels
-
-    def kept(self) -> Floats | None:
-        """Return the probability that the pairs of each object hold in a fresh sample, or None."""
-        with self._rows("labels.csv") as (header, rows):
-            if header[3:] != ["kept"]:
-                return None
-            try:
-                return np.array([float(row[3] or "nan") for row in rows])
-            except ValueError:
-                self.damaged("labels.csv")
-
-    def _numbered(self) -> Ints | None:
-        """Return the labels of objects that are numbers from 0, or None: then the rows are read one by one."""
-        with open_regular(self.file("labels.csv")) as file:
-            content = file.read()
-        header = content[: content.find(b"\n")].rstrip(b"\r").split(b",")
-        # What the reader of rows refuses, a quote that is not closed or an empty line, is left to it.
-        n_rows = content.count(b"\n") - 1
-        if header[:2] != [b"object", b"label"] or b'"' in content or n_rows < 1:
-            return None
-        others = [(str(at), "S1") for at in range(2, len(header))]
-        row = np.dtype([("object", "S10"), ("label", np.int64), *others])
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", DeprecationWarning)  # of 1.0, which is not an int
-                rows = np.loadtxt(
-                    io.BytesIO(content),
-                    row,
-                    delimiter=",",
-                    skiprows=1,
-                    comments=None,
-                    ndmin=1,
-                    encoding="utf-8",
-                )
-        except (ValueError, OverflowError, DeprecationWarning):
-            return None
-        labels = np.ascontiguousarray(rows["label"])
-        if len(rows) != n_rows or not np.array_equal(rows["object"], _numerals(n_rows)):
-            return None
-        return labels if _are_labels(labels) else None
-
-    def memberships(self, labels: Ints) -> Floats:
-        """Return the memberships, with rows rescaled to sum to 1, because they are written with nine decimals."""
-        with self._rows("memberships.csv") as (header, _):
-            width = len(header) - 1
-        if width <= labels.max():
-            self.damaged("memberships.csv")
-        # Names are not stored; a row of another length is an error.
-        row = np.dtype([("object", "U1"), ("shares", np.float64, (width,))])
-        try:
-            with open_regular(self.file("memberships.csv")) as file:
-                rows = np.loadtxt(
-                    file,
-                    row,
-                    delimiter=",",
-                    quotechar='"',
-                    skiprows=1,
-                    comments=None,
-                    ndmin=1,
-                    encoding="utf-8",
-                )
-        except ValueError:
-            self.damaged("memberships.csv")
-        shares: Floats = np.array(rows["shares"])
-        if len(shares) != len(labels) or not np.isfinite(shares).all() or shares.min() < 0:
-            self.damaged("memberships.csv")
-        total = shares.sum(axis=1, keepdims=True)
-        if total.min() < 0.5:
-            self.damaged("memberships.csv")
-        shares /= total
-        return shares
-
-    def selection(self, command: str, n_samples: int) -> StoredSelection | None:
-        """Return how the number of clusters was chosen, if it is recorded."""
-        entries = self.content if command == "select" else self.content.get("selection")
-        if entries is None:
-            return None
-        labels = self._partitions(command, [int(k) for k in entries["k"]], n_samples)
-        stored = read_selection(entries, labels)
-        return self.damaged("result.json") if stored is None else stored
-
-    def _partitions(self, command: str, ks: list[int], n_samples: int) -> dict[int, Ints]:
-        if command != "select" and not (self.path / "partitions.csv").exists():
-            return {}
-        header, rows = self._table("partitions.csv")
-        if header[1:] != [f"k{k}" for k in ks] or len(rows) != n_samples:
-            self.damaged("partitions.csv")
-        return {
-            k: np.array(self._numbers("partitions.csv", rows, at + 1, int), dtype=np.int64)
-            for at, k in enumerate(ks)
-        }
-
-    def features(self, n_clusters: int) -> Features | None:
-        """Return the features that distinguish the clusters, if points were clustered."""
-        if not (self.path / "features.csv").exists():
-            return None
-        try:
-            stored = read_features(*self._table("features.csv"), n_clusters)
-        except (ValueError, OverflowError):
-            stored = None
-        return self.damaged("features.csv") if stored is None else stored
-
-    def gaps(self, n_clusters: int) -> ClusterGaps | None:
-        """Return which clusters have gaps between them, if points were clustered."""
-        entries = self.content.get("gaps")
-        if entries is None:
-            return None
-        stored = read_gaps(entries, n_clusters)
-        return self.damaged("result.json") if stored is None else stored
-
-    def borders(self, n_clusters: int) -> Borders | None:
-        """Return which borders hold, if they were tested."""
-        content = self.content.get("borders")
-        if content is None:
-            return None
-        stored = read_borders(content, *self._table("borders.csv"), n_clusters)
-        return self.damaged("borders.csv") if stored is None else stored
-
-    def _table(self, name: str) -> tuple[list[str], list[list[str]]]:
-        with self._rows(name) as (header, rows):
-            return header, list(rows)
-
-    @contextmanager
-    def _rows(self, name: str) -> Iterator[tuple[list[str], Iterator[list[str]]]]:
-        """Open a table; yield its header and an iterator of rows, which must be as long as the header."""
-        before = csv.field_size_limit(1 << 24)
-        try:
-            with open_regular(self.file(name)) as file:
-                lines = csv.reader(
-                    io.TextIOWrapper(file, encoding="utf-8", newline=""), strict=True
-                )
-                header = next(lines)
-                yield (
-                    header,
-                    (row if len(row) == len(header) else self.damaged(name) for row in lines),
-                )
-        except (csv.Error, UnicodeDecodeError, StopIteration):
-            self.damaged(name)
-        finally:
-            csv.field_size_limit(before)
-
-    def _numbers(
-        self, name: str, rows: list[list[str]], column: int, kind: Callable[[str], Any]
-    ) -> list[Any]:
-        try:
-            return [kind(row[column]) for row in rows]
-        except (ValueError, OverflowError):
-            self.damaged(name)
+    return replace(reported, judged=Judged(reported.labels, members, membership))
 
 
-def _numerals(n: int) -> NDArray[np.bytes_]:
-    """Return the numbers from 0 to n - 1 as text of at most ten digits."""
-    text = np.zeros((n, 10), dtype=np.uint8)
-    for digits in range(1, len(str(n)) + 1):
-        part = slice(0 if digits == 1 else 10 ** (digits - 1), 10**digits)
-        values = np.arange(n)[part]
-        for at in range(digits - 1, -1, -1):
-            values, last = np.divmod(values, 10)
-            text[part, at] = last + ord("0")
-    return text.view("S10").ravel()
+def load_alone(folder: Path) -> Reported:
+    """Read a result folder without its ensemble."""
+    return _stored(folder)[0]
 
 
-def _are_labels(labels: Ints) -> bool:
-    """Return whether these are labels of a consensus: clusters are numbered by first appearance."""
-    in_cluster = labels[labels >= 0]
-    return bool(in_cluster.size) and bool(np.array_equal(canonical_labels(in_cluster), in_cluster))
+def _stored(folder: Path) -> tuple[Reported, Floats | None]:
+    """Read report.npz of a complete folder of this version: the result, and its memberships."""
+    if not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise InputError(f"{folder} {what}. Give a folder that {_made_by()} has written.")
+    seal = folder / "result.json"
+    if not seal.exists():
+        raise InputError(
+            f"{folder} is not a complete result folder: it has no result.json, which is written last. Make "
+            f"it again with {_made_by()}."
+        )
+    content = read_json(seal)
+    if not isinstance(content, dict):
+        raise FileFormatError(f"{seal} is damaged: it is not a JSON object. Make the result again.")
+    command, version = content.get("command"), content.get("format")
+    if command not in _COMMANDS:
+        raise InputError(
+            f"{folder} is not a result that can be reported"
+            + (f", but the result of 'conclust {command}'" if isinstance(command, str) else "")
+            + f". Give the folder of {_made_by()}."
+        )
+    if version != RESULT_FORMAT:
+        versions = content.get("versions")
+        made = versions.get("conclust") if isinstance(versions, dict) else None
+        raise InputError(
+            f"{folder} has format {version!r}, written by {f'conclust {made}' if made else 'another version of conclust'}; "
+            f"this version reads format {RESULT_FORMAT}. Make the result again, or read it with that version."
+        )
+    stored: tuple[Reported, Floats | None] = saving.load(_file(folder, "report.npz"))
+    if not saving.fits(stored, tuple[Reported, Floats | None]) or not _fit(*stored):
+        raise FileFormatError(
+            f"{folder / 'report.npz'} is damaged, or of another result. Make the result again."
+        )
+    return stored
+
+
+def _made_by() -> str:
+    return "'conclust cluster', 'combine' or 'select'"
+
+
+def _fit(reported: Reported, membership: Floats | None) -> bool:
+    """Return whether memberships are of the objects and clusters of a result."""
+    if membership is None:
+        return True
+    n, width = membership.shape
+    return bool(n == reported.n_samples and width >= reported.n_clusters)
+
+
+def _file(folder: Path, name: str) -> Path:
+    """Return the path of a required file."""
+    if not (folder / name).exists():
+        raise InputError(
+            f"{folder} lacks {name}: the result is incomplete, or of another version of conclust. "
+            "Make it again."
+        )
+    return folder / name
+
+
+def write_result(
+    folder: OutputFolder, reported: Reported, membership: Floats | None = None
+) -> None:
+    """Write report.npz, and result.json, which seals the folder.
+
+    Parameters
+    ----------
+    folder : OutputFolder
+        The folder; the tables and ensemble.npz are in it.
+    reported : Reported
+        The result, without its ensemble.
+    membership : ndarray of shape (n_samples, n_held) or None
+        Memberships, if there are any.
+    """
+    selection, gaps, borders = reported.selection, reported.gaps, reported.borders
+    if selection is not None:  # the resamples of all numbers are large, and no report shows them
+        selection = replace(selection, ensembles={})
+    saving.save(folder.file("report.npz"), (replace(reported, selection=selection), membership))
+    content = entries(reported.record)
+    chosen = {} if selection is None else _of_selection(selection)
+    if reported.record.command == "select":
+        content |= {**chosen, "settings": reported.record.settings}
+    else:
+        content["selection"] = chosen or None
+    content["gaps"] = None if gaps is None else _of_gaps(gaps)
+    content["borders"] = None if borders is None else _of_borders(borders)
+    write_json(folder.file("result.json"), content)
+
+
+def _of_selection(found: Selection) -> dict[str, Any]:
+    """Return the entry of a selection: its answer and its criteria."""
+    return {
+        "clusters": found.n_clusters,
+        "p_value": json_numbers(found.p_value),
+        "references": found.n_references,
+        "p_value_clouds": json_numbers(found.p_value_clouds),
+        "reason": found.reason,
+        "why": found.why,
+        "doubts": found.doubts,
+        "alternatives": found.alternatives,
+        "settings": found.settings,
+        "borders_tested": found.n_borders,
+        "borders_held": found.n_held,
+        "k": found.k,
+        "criteria": {name: json_numbers(column) for name, column in found.table.items()},
+        "null": json_numbers(found.null),
+    }
+
+
+def _of_gaps(gaps: ClusterGaps) -> dict[str, Any]:
+    return {
+        "dip": json_numbers(gaps.dip),
+        "p_value": json_numbers(gaps.p_value),
+        "splits": gaps.n_splits,
+        "draws": gaps.n_draws,
+        "neighbours": gaps.neighbours,
+    }
+
+
+def _of_borders(tests: BorderTests) -> dict[str, Any]:
+    """Return the entry of tests of borders: all but the table, which is borders.csv."""
+    return {
+        "clusters": tests.n_clusters,
+        "alpha": tests.alpha,
+        "adjusted_by": "Holm",
+        "splits": len(tests.agreement),
+        "agreement": json_numbers(tests.agreement.mean() if len(tests.agreement) else float("nan")),
+        "borders": tests.n_borders,
+        "held": tests.n_held(),
+        "clusters_left": int(tests.merged().max()) + 1,
+    }

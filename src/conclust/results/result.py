@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from conclust._types import Floats, Ints
 from conclust._validation import count
-from conclust.confidence import ClusterGaps
+from conclust.confidence import BorderTests, ClusterGaps, ConsensusTree
 from conclust.confidence.reading import Judged
-from conclust.results.borders import Borders
+from conclust.ensemble.labels import canonical_labels
 from conclust.results.features import Features
 from conclust.results.record import Record
+from conclust.selection import Selection
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Reported:
         Record of the run.
     judged : Judged or None
         Consensus and its ensemble. None: one cluster without an ensemble.
-    selection : Selection, StoredSelection or None
+    selection : Selection or None
         Selection of the number of clusters.
     model : fitted estimator or None
         Fitted model, for its trace.
@@ -40,8 +43,10 @@ class Reported:
         Features by cluster.
     gaps : ClusterGaps or None
         Gaps between clusters.
-    borders : Borders or None
+    borders : BorderTests or None
         Borders between clusters, with tests.
+    border_tree : ConsensusTree or None
+        The consensus tree with a p-value for each split.
     cluster_names : tuple of str or None
         Names of the clusters; None: their labels, from 0.
     kept : ndarray of shape (n_samples,) or None
@@ -58,9 +63,35 @@ class Reported:
     names: list[str] | None = None
     features: Features | None = None
     gaps: ClusterGaps | None = None
-    borders: Borders | None = None
+    borders: BorderTests | None = None
+    border_tree: ConsensusTree | None = None
     cluster_names: tuple[str, ...] | None = None
     kept: Floats | None = None
+
+    def _restored(self) -> bool:
+        """Return whether parts that were read from a file are of the same objects and clusters."""
+        n, K = len(self.labels), self.n_clusters
+        in_cluster = self.labels[self.labels >= 0]
+        per_object = [
+            self.names,
+            self.kept,
+            None if self.border_tree is None else self.border_tree.leaves,
+        ]
+        selection = self.selection
+        per_object += [*selection.labels.values()] if isinstance(selection, Selection) else []
+        squares = (
+            [] if self.gaps is None else [self.gaps.dip, self.gaps.p_value, self.gaps.neighbours]
+        )
+        features = [] if self.features is None else self.features.parts()
+        return (
+            K > 0
+            and isinstance(selection, Selection | None)
+            and np.array_equal(canonical_labels(in_cluster), in_cluster)
+            and all(part is None or len(part) == n for part in per_object)
+            and all(square.shape == (K, K) for square in squares)
+            and all(part.shape == (K, d) for part, d in features)
+            and (self.borders is None or self.borders.n_clusters == K)
+        )
 
     def __repr__(self) -> str:
         """Return the source and the size: the arrays fill screens."""

@@ -34,6 +34,7 @@ RESULT_FILES = (
     "alternatives.csv",
     "ensemble.npz",
     "model.npz",
+    "report.npz",
     "features.csv",
     "borders.csv",
     "labels.npy",
@@ -110,7 +111,7 @@ class OutputFolder:
             if self.path.is_dir():  # it may be a mount point
                 self._temporary = self.path / self._temporary.name
             self._temporary.mkdir()
-            self._held.enter_context(locked_folder(self._temporary, wait=True))
+            self._held.enter_context(locked_folder(self._temporary))
             # Only now does it have a name by which `_sweep` finds it.
             self._temporary = self._temporary.rename(self._temporary.with_suffix(".tmp"))
         except BaseException as error:  # also Ctrl-C
@@ -145,7 +146,7 @@ class OutputFolder:
         if not self.path.is_dir() and self._renamed():
             sync_folder(self.path.parent)
             return
-        with locked_folder(self.path, wait=True):
+        with locked_folder(self.path):
             if not self._force and any((self.path / name).exists() for name in self._names):
                 raise OutputExistsError(
                     f"The folder {self.path} holds the result of another process, which ended first. Choose another "
@@ -335,29 +336,22 @@ if sys.platform != "win32":
 
 
 @contextmanager
-def locked_folder(folder: Path, *, wait: bool) -> Iterator[bool]:
-    """Hold a folder; the system releases it if the process dies.
+def locked_folder(folder: Path) -> Iterator[None]:
+    """Hold a folder, after waiting for other processes that hold it; the system releases it if the process dies.
 
-    Yields False if another process holds the folder and `wait` is false. Without effect, and True, where there are no
-    such locks: on Windows and on some network file systems.
+    Without effect where there are no such locks: on Windows and on some network file systems.
     """
     if sys.platform == "win32":
-        yield True
+        yield
         return
     descriptor = os.open(folder, os.O_RDONLY)
-    held = True
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-        except BlockingIOError:
-            held = False
-        except OSError:
-            pass
-        yield held
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
     finally:
-        if held:  # processes forked meanwhile have the descriptor, too
-            with suppress(OSError):
-                fcntl.flock(descriptor, fcntl.LOCK_UN)
+        with suppress(OSError):  # processes forked meanwhile have the descriptor, too
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from conclust.ensemble import Ensemble
-from conclust.generation import EnsembleGenerator
+from conclust.generation.generator import EnsembleGenerator
 from conclust.selection.choosing import choose
 from conclust.selection.selection import Selection
 

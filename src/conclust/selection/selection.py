@@ -14,15 +14,14 @@ from conclust._validation import check_bool, count, pandas_for, refuse
 from conclust.confidence import BorderTests
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
-from conclust.exceptions import DenseLimitError
+from conclust.exceptions import DenseLimitError, InputError
 from conclust.selection.decision import numbers_tried
 from conclust.selection.judged.pairs import PairCounts, check_window
-from conclust.selection.record import SelectionRecord
 from conclust.words.reason import Other, Reason, as_well_supported
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Selection(Saved, SelectionRecord):
+class Selection(Saved):
     """The estimated number of clusters, with the criteria for each number.
 
     Attributes
@@ -55,7 +54,7 @@ class Selection(Saved, SelectionRecord):
     why : str
         The reason without the number of clusters at its head and the full stop.
     ensembles : dict of int to Ensemble
-        The resamples of each number.
+        The resamples of each number; empty for a selection read from a result folder.
     trees : dict of int to ndarray of shape (n_leaves - 1, 4)
         The dendrogram that the labels are cut from, average linkage on 1 less the consensus matrix.
     leaves : dict of int to ndarray of shape (n_leaves,)
@@ -67,6 +66,19 @@ class Selection(Saved, SelectionRecord):
         cluster because none holds. None where one Gaussian is not rejected, or borders were not tested.
     """
 
+    n_clusters: int
+    p_value: float
+    n_references: int
+    reason: str
+    alternatives: tuple[int, ...]
+    doubts: tuple[str, ...]
+    k: Ints
+    table: dict[str, Floats] = field(repr=False)
+    null: Floats = field(repr=False)
+    labels: dict[int, Ints] = field(repr=False)
+    settings: dict[str, Any] = field(repr=False)
+    p_value_clouds: float = float("nan")
+    why: str = ""
     ensembles: dict[int, Ensemble] = field(repr=False)
     trees: dict[int, Floats] = field(repr=False)
     leaves: dict[int, Ints] = field(repr=False)
@@ -145,8 +157,16 @@ class Selection(Saved, SelectionRecord):
             If the number was not tried.
         DenseLimitError
             If there are more objects than `max_dense`.
+        InputError
+            If the selection was read from a result folder, which does not keep the resamples.
         """
-        ensemble = self.ensembles[self._tried(n_clusters)]
+        self._tried(n_clusters)
+        if not self.ensembles:
+            raise InputError(
+                "A selection read from a result folder has no resamples. Repeat it with conclust.selection.choose, or take "
+                "the distribution over pairs, selection.cdf(K)."
+            )
+        ensemble = self.ensembles[n_clusters]
         if max_dense is not None and ensemble.n_samples > max_dense:
             raise DenseLimitError(
                 f"The consensus matrix of {ensemble.n_samples} objects would take "
@@ -221,7 +241,8 @@ class Selection(Saved, SelectionRecord):
     def _restored(self) -> bool:
         """Return whether the numbers tried, read from a file, have all their entries."""
         ks, n = self.k.tolist(), len(self.labels_)
-        entries = (self.labels, self.ensembles, self.trees, self.leaves, self.pairs)
+        ensembles = self.ensembles  # of a result folder: none
+        entries = (self.labels, ensembles or self.labels, self.trees, self.leaves, self.pairs)
         return (
             len(ks) > 0
             and all(not p < 0 and not p > 1 for p in (self.p_value, self.p_value_clouds))
@@ -232,13 +253,13 @@ class Selection(Saved, SelectionRecord):
             and self.null.shape[1:] == (len(ks),)
             and all(labels.shape == (n,) for labels in self.labels.values())
             and all(labels.min() >= -1 and labels.max() < k for k, labels in self.labels.items())
-            and all(ensemble.n_samples == n for ensemble in self.ensembles.values())
+            and all(ensemble.n_samples == n for ensemble in ensembles.values())
             and all(_is_tree(self.trees[k], self.leaves[k], n) for k in ks)
-            and all(self.pairs[k].fits(self.ensembles[k].n_partitions) for k in ks)
+            and all(self.pairs[k].fits(ensembles[k].n_partitions) for k in ensembles)
         )
 
     def _tried(self, n_clusters: Any) -> int:
-        if n_clusters not in self.ensembles:
+        if n_clusters not in self.pairs:
             refuse(
                 "n_clusters",
                 "Selection",

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from conclust.cli.console import Talk
 from conclust.cli.requested import jobs
-from conclust.confidence import border_tests, consensus_tree
-from conclust.results.borders import Borders, borders_of
+from conclust.confidence import BorderTests, ConsensusTree, border_tests, consensus_tree
+from conclust.confidence.borders.result import described
 from conclust.results.writing import OutputFolder, write_numbers
 
 BORDERS = "borders.csv"
@@ -18,7 +18,7 @@ BORDERS = "borders.csv"
 
 def tested_borders(
     arguments: argparse.Namespace, talk: Talk, X: ArrayLike, clusters: Any, level: float
-) -> Borders | None:
+) -> tuple[BorderTests | None, ConsensusTree | None]:
     """Test the borders between clusters, with ``--borders``.
 
     Parameters
@@ -36,11 +36,11 @@ def tested_borders(
 
     Returns
     -------
-    Borders or None
-        None without ``--borders``.
+    tuple of BorderTests or None and ConsensusTree or None
+        The tests, None without ``--borders``; and the tree, if the clusters are cut from one.
     """
     if not arguments.borders:
-        return None
+        return None, None
     talk.step("Testing the borders: parts of the points are clustered separately (--borders).")
     with talk.during("testing borders"):
         tests = border_tests(
@@ -55,19 +55,17 @@ def tested_borders(
                 alpha=level,
                 random_state=arguments.seed,
             )
-    return borders_of(tests, tree)
+    return tests, tree
 
 
-def write_borders(folder: OutputFolder, borders: Borders | None) -> None:
+def write_borders(folder: OutputFolder, borders: BorderTests | None) -> None:
     """Write borders.csv, where borders were tested."""
     if borders is not None:
         write_numbers(folder.file(BORDERS), borders.table)
 
 
-def border_lines(borders: Borders | None, *, more_than_gaussian: bool = False) -> list[str]:
-    """Return the lines printed about the borders: a headline, and details."""
+def border_lines(borders: BorderTests | None, *, more_than_gaussian: bool = False) -> list[str]:
+    """Return the lines printed about the borders."""
     if borders is None:
         return []
-    headline = borders.headline(more_than_gaussian=more_than_gaussian)
-    line = f"{headline[0].upper()}{headline[1:]}."
-    return [f"{line} {borders.merging}".rstrip()]
+    return [described(borders, more_than_gaussian=more_than_gaussian)]

@@ -32,27 +32,22 @@ from conclust.cli.reading.inputs import (
     read_ensemble,
     read_memberships,
 )
-from conclust.cli.record import Clock, parameters, recorded_warnings, words
+from conclust.cli.record import Clock, given, parameters, record_of, recorded_warnings
 from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import jobs, reading, scale, scaling
 from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
-from conclust.confidence import ChanceConfidence, ClusterGaps, confidences
+from conclust.confidence import ChanceConfidence, confidences
 from conclust.confidence.calibration import calibrated, kept_sentence
 from conclust.confidence.chance import usual_chance
 from conclust.ensemble import Ensemble
 from conclust.exceptions import SelectionWarning
-from conclust.generation import EnsembleGenerator
+from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.pipeline import ConsensusClustering
 from conclust.points.doubts import doubts
-from conclust.results.record import (
-    EnsembleFacts,
-    Record,
-    Settings,
-    Source,
-    figures_of,
-    write_record,
-)
+from conclust.results.folder import write_result
+from conclust.results.record import Record, Source, facts_of, figures_of
+from conclust.results.result import Reported
 from conclust.results.writing import (
     LabelTable,
     OutputFolder,
@@ -69,15 +64,13 @@ __all__ = ["folder_of", "jobs", "run_cluster", "run_combine", "send", "source_of
 
 @dataclass(frozen=True)
 class _Work:
-    """The consensus and its ensemble, and their entries in the result."""
+    """The consensus and its ensemble, and the record of how they were made."""
 
     model: Any
     ensemble: Ensemble
     table: LabelTable
     classes: list[str] | None
-    source: Source
-    settings: Settings
-    warnings: list[str]
+    record: Record
     clustered: _Clustered | None = None
 
 
@@ -167,16 +160,11 @@ def _clustered(
         pipeline.fit(filled.X, partitions=points.categories)
     made = pipeline.generator_
     weights = pipeline.ensemble_.weights
-    settings = Settings(
+    settings = read_as(arguments, points, made.scale_, made.scale_reason_) | given(
         method=choice.method.estimator.lower(),
         consensus=parameters(pipeline.consensus_),
         generator=parameters(made),
-        scale=made.scale_,
-        scale_reason=scaling(made.scale_reason_, points.names),
-        na=arguments.na,
-        notations=points.notations or None,
-        impute=arguments.impute,
-        filling=None if filled.values is None else tuple(filled.values.tolist()),
+        filling=None if filled.values is None else filled.values.tolist(),
         category_weight=None if weights is None else float(weights[-1]),
         around_centers=pipeline.centers_ is not None,
     )
@@ -185,18 +173,30 @@ def _clustered(
     if pipeline.centers_ is not None:
         model = copy(model)
         model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
-    held = _Clustered(points, filled, pipeline)
-    source = source_of(arguments.points, points, filled)
-    return _Work(
-        model,
-        pipeline.ensemble_,
-        table,
-        points.classes,
-        source,
-        settings,
-        [*points.doubts, *warned],
-        held,
+    record = record_of(
+        arguments,
+        source=source_of(arguments.points, points, filled),
+        features=len(points.names),
+        settings=settings,
+        warnings=(*points.doubts, *warned),
     )
+    held = _Clustered(points, filled, pipeline)
+    return _Work(model, pipeline.ensemble_, table, points.classes, record, held)
+
+
+def read_as(
+    arguments: argparse.Namespace, points: Points, scale: Any, reason: str
+) -> dict[str, Any]:
+    """Return the settings by which points were read and scaled."""
+    return {
+        "scale": scale,
+        "impute": arguments.impute,
+        **given(
+            scale_reason=scaling(reason, points.names),
+            na=arguments.na,
+            notations=points.notations or None,
+        ),
+    }
 
 
 def source_of(path: Path, points: Points, filled: Filled) -> Source:
@@ -258,7 +258,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             tuple(labels.names),
             id_name=labels.id_name,
         )
-        settings = Settings(
+        settings = given(
             method=choice.method.estimator.lower(),
             consensus=parameters(model),
             missing=arguments.missing,
@@ -267,7 +267,10 @@ def run_combine(arguments: argparse.Namespace) -> None:
             na=arguments.na,
         )
         table = LabelTable(labels.ids, labels.id_name)
-        work = _Work(model, ensemble, table, labels.classes, source, settings, [*repeats, *warned])
+        record = record_of(
+            arguments, source=source, settings=settings, warnings=(*repeats, *warned)
+        )
+        work = _Work(model, ensemble, table, labels.classes, record)
         summary = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(summary, summary.splitlines()[0])
 
@@ -317,16 +320,16 @@ def _finish(
         The consensus and its ensemble.
     """
     model, ensemble, clustered = work.model, work.ensemble, work.clustered
-    selection = borders = kept = None
+    selection = borders = tree = kept = None
     if clustered is not None:
         selection = getattr(clustered.pipeline, "selection_", None)
-        borders = tested_borders(arguments, talk, clustered.filled.X, clustered.pipeline, LEVEL)
+        pipeline, X = clustered.pipeline, clustered.filled.X
+        borders, tree = tested_borders(arguments, talk, X, pipeline, LEVEL)
         if borders is not None:
             clock.lap("borders")
         if arguments.calibrate:
             talk.step("Clustering halves of the points (--calibrate).")
             with talk.during("calibrating"):
-                pipeline, X = clustered.pipeline, clustered.filled.X
                 kept = calibrated(pipeline, X, random_state=arguments.seed).kept
             clock.lap("calibrate")
     labels = model.labels_
@@ -345,35 +348,48 @@ def _finish(
         saved.save(folder.file("model.npz"))
         if selection is not None:
             write_partitions(folder.file("partitions.csv"), selection.labels, table)
-        gaps = None
+        features = gaps = None
         if clustered is not None:
-            gaps = _write_points(folder, clustered, model)
-            others = getattr(clustered.pipeline, "evidence_", {})
+            if model.n_clusters_ > 1:
+                path = folder.file("features.csv")
+                features = features_written(path, clustered.points, clustered.filled, labels)
+                gaps = gaps_between(scaled(X, pipeline.generator_.scaler_), labels)
+            others = getattr(pipeline, "evidence_", {})
             if others:
-                at = clustered.pipeline.labels_at
-                write_partitions(folder.file("alternatives.csv"), {K: at(K) for K in others}, table)
+                alternatives = {K: pipeline.labels_at(K) for K in others}
+                write_partitions(folder.file("alternatives.csv"), alternatives, table)
             write_borders(folder, borders)
         clock.lap("write")
-        record = Record(
-            command=arguments.command,
-            arguments=words(arguments),
-            source=work.source,
-            settings=work.settings.entries(),
+        requested = work.record.settings["consensus"].get("n_clusters")
+        given_number = selection is None and isinstance(requested, int)
+        record = replace(
+            work.record,
+            method=choice.method,
             seed=arguments.seed,
-            ensemble=EnsembleFacts.of(ensemble),
+            asked_for=requested if given_number else None,
+            ensemble=facts_of(ensemble),
             n_clusters=int(model.n_clusters_),
-            cluster_sizes=sizes.tolist(),
+            cluster_sizes=tuple(sizes.tolist()),
             labels_hash=sha256_of(labels.astype("<i8")),
             n_unplaced=int(np.count_nonzero(labels < 0)),
             mean_confidence=None if sure is None else sure.mean,
             by_chance=None if sure is None else float(sure.by_chance.mean()),
             scores=scores,
-            warnings=tuple(work.warnings),
             seconds=clock.seconds(),
             **figures_of(model),
         )
-        path = folder.file("result.json")
-        write_record(path, record, selection=selection, gaps=gaps, borders=borders)
+        reported = Reported(
+            labels,
+            record,
+            selection=selection,
+            names=None if table.ids is None else list(table.ids),
+            features=features,
+            gaps=gaps,
+            borders=borders,
+            border_tree=tree,
+            kept=kept,
+        )
+        write_result(folder, reported, membership if choice.method.membership else None)
     else:
         send(labels, table, arguments)
     chosen = [] if selection is None else [selection.reason, *selection.doubts]
@@ -386,15 +402,6 @@ def _finish(
     line = sizes_line(sizes)
     summary = _summary(arguments, choice, model, labels, ensemble, sure, scores, n_categories, line)
     return "\n".join([*chosen, summary])
-
-
-def _write_points(folder: OutputFolder, clustered: _Clustered, model: Any) -> ClusterGaps | None:
-    """Write the features that distinguish the clusters; return the gaps between clusters."""
-    points, filled, generator = clustered.points, clustered.filled, clustered.pipeline.generator_
-    if model.n_clusters_ < 2:
-        return None
-    features_written(folder.file("features.csv"), points, filled, model.labels_)
-    return gaps_between(scaled(filled.X, generator.scaler_), model.labels_)
 
 
 def send(labels: Ints, table: LabelTable, arguments: argparse.Namespace) -> None:

@@ -19,20 +19,21 @@ import numpy as np
 
 from conclust import datasets, report
 from conclust._files.storage import atomic_write, write_json
+from conclust._files.versions import versions
 from conclust._types import Floats
 from conclust._validation import count
 from conclust.cli.console import Talk
-from conclust.cli.record import versions
 from conclust.cli.requested import jobs
+from conclust.datasets.generators import GENERATORS
 from conclust.exceptions import EnsembleWarning, InputError
-from conclust.generation import EnsembleGenerator
+from conclust.generation.generator import EnsembleGenerator
 from conclust.metrics import adjusted_rand_index
 from conclust.pipeline import ConsensusClustering
 from conclust.results.writing import OutputFolder
 from conclust.words.card import card_of
 
-# The four sets of scikit-learn with classes, and the first two of the papers' sets that are tables without gaps.
-_SETS = ("iris", "wine", "breast_cancer", "digits", "house_votes_232", "ionosphere")
+# Sets of scikit-learn with classes.
+_SETS = ("iris", "wine", "breast_cancer", "digits")
 _SEEDS = 5
 _REPORTED = "wine"  # the data set of the full report, if it is among those requested
 _PAGE, _REPORT, _FIGURES = "demo.html", "report.html", "results.json"
@@ -66,14 +67,15 @@ def run(arguments: argparse.Namespace) -> None:
     """Cluster each set with five seeds, print the table, write the pages."""
     talk = Talk(arguments)
     names = _chosen(arguments.data)
-    sets = {name: _loaded(name) for name in names}
+    sets = {name: datasets.load(name) for name in names}
     start = time.perf_counter()
     rows: list[_Row] = []
     cards: list[str] = []
     files = [_PAGE, _REPORT, _FIGURES]
     with OutputFolder(arguments.out, force=arguments.force, names=files) as folder:
         talk.result(_wrapped(_BEGIN) + "\n")
-        for name, (data, X) in sets.items():
+        for name, data in sets.items():
+            X = data.X
             row, model = _measured(name, data, X, arguments)
             rows.append(row)
             talk.step(f"  {name} ({row.seconds:.1f} s)")
@@ -99,33 +101,18 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _chosen(data: str | None) -> list[str]:
     if data is None:
-        here = set(datasets.available())
-        return [name for name in _SETS if name in here]
+        return list(_SETS)
     names = [name.strip() for name in data.split(",") if name.strip()]
     if not names:
         raise InputError("--data does not name a data set. An example is --data iris,wine.")
-    all_names = datasets.names()
+    known = [*datasets.BUNDLED, *GENERATORS]
     for name in names:
-        if name not in all_names:
-            suggestions = get_close_matches(name, all_names) or datasets.available()
+        if name not in known:
+            suggestions = get_close_matches(name, known) or known
             raise InputError(
                 f"--data: there is no data set {name!r}. Is it {' or '.join(suggestions)}?"
             )
     return list(dict.fromkeys(names))
-
-
-def _loaded(name: str) -> tuple[datasets.Dataset, Floats]:
-    data = datasets.load(name)
-    return data, _checked(name, data)
-
-
-def _checked(name: str, data: Any) -> Floats:
-    if not isinstance(data.X, np.ndarray) or data.X.ndim != 2 or data.X.dtype.kind not in "biuf":
-        raise InputError(f"The data set {name!r} is not a table of numbers; the demo needs one.")
-    X = data.X.astype(np.float64)
-    if not np.isfinite(X).all():
-        raise InputError(f"The data set {name!r} has missing values; the demo needs complete data.")
-    return X
 
 
 def _measured(

@@ -44,8 +44,8 @@ def read_line(path: Path, kinds: list[str], notes: tuple[str, ...]) -> str:
     return f"Read {name}: {', '.join(kinds)}" + "".join(f"; {note}" for note in notes) + "."
 
 
-def features_written(path: Path, points: Points, filled: Filled, labels: Ints) -> None:
-    """Write the difference between each cluster and the other objects, for each feature or category.
+def features_written(path: Path, points: Points, filled: Filled, labels: Ints) -> Features:
+    """Write, and return, the difference between each cluster and the other objects, for each feature or category.
 
     For a feature these are means over the cells that were not filled, for a category shares of the objects
     that have one.
@@ -68,6 +68,7 @@ def features_written(path: Path, points: Points, filled: Filled, labels: Ints) -
         shares = cluster_categories(points.categories, labels)
     features = Features(tuple(points.names), means, tuple(points.category_names), shares)
     write_features(path, features, cells)
+    return features
 
 
 def gaps_between(points: Floats, labels: Ints) -> ClusterGaps | None:

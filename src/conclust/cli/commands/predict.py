@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.saving import load
+from conclust._files.saving import fits, load
+from conclust._files.storage import write_json
 from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.cli.commands.consensus import folder_of, send
@@ -23,7 +24,7 @@ from conclust.cli.reading.notation import Reading
 from conclust.cli.reading.sources import Source as Input
 from conclust.cli.reading.sources import opened
 from conclust.cli.reading.tables import Table, label_matrix, listed, table_of
-from conclust.cli.record import Clock, words
+from conclust.cli.record import Clock, record_of
 from conclust.cli.requested import jobs, reading
 from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence
@@ -33,8 +34,8 @@ from conclust.ensemble import Ensemble
 from conclust.exceptions import FileFormatError, InputError, OutputExistsError, UnseenLabelWarning
 from conclust.pipeline import ConsensusClustering, members_and_centers
 from conclust.placing import labels_by_shares
-from conclust.results.folder import Folder
-from conclust.results.record import Record, Settings, Source, write_record
+from conclust.results.folder import load_alone
+from conclust.results.record import Record, Source, entries
 from conclust.results.writing import LabelTable, write_labels, write_memberships
 
 _FILES = ("labels.csv", "memberships.csv", "result.json")
@@ -125,22 +126,20 @@ def run(arguments: argparse.Namespace) -> None:
             if membership is not None:
                 write_memberships(folder.file("memberships.csv"), membership, label_table)
             clock.lap("write")
-            record = Record(
-                command=arguments.command,
-                arguments=words(arguments),
+            record = record_of(
+                arguments,
                 source=Source(plain(arguments.points), n_new),
-                settings=Settings(method=result.record.settings["method"]).entries(),
+                settings={"method": result.record.settings["method"]},
                 n_clusters=n_clusters,
-                cluster_sizes=sizes.tolist(),
+                cluster_sizes=tuple(sizes.tolist()),
                 n_unplaced=n_unplaced,
                 mean_confidence=mean,
                 by_chance=by_chance,
                 scores=scores,
                 seconds=clock.seconds(),
-                placed_in=plain(arguments.result),
-                placed_by=placed.way,
             )
-            write_record(folder.file("result.json"), record)
+            placing = {"result": plain(arguments.result), "placed_by": placed.way}
+            write_json(folder.file("result.json"), entries(record) | record.settings | placing)
     lines = [
         f"{count(n_new, 'new object')} placed in {count(n_clusters, 'cluster')} ({placed.way}). "
         f"{sizes_line(sizes)}"
@@ -153,16 +152,9 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _read_result(folder: Path) -> _Result:
-    if not folder.is_dir() or not (folder / "result.json").exists():
-        raise InputError(
-            f"{folder} is not a result folder: give a folder written by 'conclust cluster' or 'conclust "
-            "combine'."
-        )
-    result = Folder(folder)
-    if result.command not in ("cluster", "combine"):
-        raise InputError(f"{folder} is a result of 'conclust {result.command}': see --help.")
-    result.check_format()
-    record, path = result.record(), folder / "model.npz"
+    record, path = load_alone(folder).record, folder / "model.npz"
+    if record.command == "select":
+        raise InputError(f"{folder} is a result of 'conclust select': see --help.")
     if not path.exists():
         raise InputError(
             f"{folder} has no model.npz, by which new objects are placed: it is incomplete, or of an earlier version of conclust. "
@@ -172,7 +164,7 @@ def _read_result(folder: Path) -> _Result:
     kind = ConsensusClusterer if record.command == "combine" else ConsensusClustering
     if not isinstance(model, kind):
         raise FileFormatError(
-            f"{path} does not fit result.json: it was changed. Make the result again."
+            f"{path} does not fit report.npz: it was changed. Make the result again."
         )
     return _Result(folder, record, model)
 
@@ -183,10 +175,8 @@ def _read_result(folder: Path) -> _Result:
 def _reading_like(result: _Result, how: Reading, source: Input) -> Reading:
     """Read as the result was read: the spellings of empty cells, which only files of text have, and the notations of numbers."""
     settings = result.record.settings
-    na = settings.get("na") or [] if source.kind == "csv" else []
-    notations = {**(settings.get("notations") or {})}
-    if not all(isinstance(text, str) for text in (*na, *notations.values())):
-        return how
+    na = settings.get("na", ()) if source.kind == "csv" else ()
+    notations = settings.get("notations", {})
     return replace(how, na=(*how.na, *na), notations=notations, command=())
 
 
@@ -208,9 +198,9 @@ def _read_new(arguments: argparse.Namespace, how: Reading, result: _Result, tabl
     _check_width(table, len(points.names), len(source.columns))
     X, filling = points.X, record.settings.get("filling")
     if filling is not None:
-        if len(filling) != X.shape[1]:
+        if not fits(filling, list[float]) or len(filling) != X.shape[1]:
             raise FileFormatError(
-                f"{result.folder / 'result.json'} was changed. Make the result again."
+                f"{result.folder / 'report.npz'} was changed. Make the result again."
             )
         X = np.where(np.isnan(X), np.array(filling, dtype=np.float64), X)
     return _New(

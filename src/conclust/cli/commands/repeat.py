@@ -12,7 +12,6 @@ import numpy as np
 
 from conclust._files.versions import versions
 from conclust._validation import count
-from conclust.cli.commands.consensus import sha256_of
 from conclust.cli.console import Talk
 from conclust.exceptions import InputError
 from conclust.metrics import consistency_index
@@ -24,15 +23,13 @@ def run(arguments: argparse.Namespace) -> None:
     """Make the result again in a temporary folder, and compare."""
     talk = Talk(arguments)
     before = load(arguments.result)
-    source, labels_hash = before.record.source, before.record.labels_hash
+    source = before.record.source
     n_columns = len(source.columns) + len(source.categories)
-    if before.record.command != "cluster" or labels_hash is None or len(source.hashes) != n_columns:
+    if before.record.command != "cluster" or len(source.hashes) != n_columns:
         raise InputError(
             f"{arguments.result} cannot be repeated: 'conclust repeat' is for results of 'conclust cluster' of this version. "
             "Run its command again; result.json has it."
         )
-    if sha256_of(before.labels.astype("<i8")) != labels_hash:
-        raise InputError(f"labels.csv of {arguments.result} was changed after the run.")
     talk.step(f"Making {arguments.result} again: {before.record.call}.")
     with TemporaryDirectory() as home:
         after = _again(before, arguments.points, Path(home) / "result")

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from typing import Any
 
 import numpy as np
 
 from conclust._types import Floats, Ints
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
-from conclust.cli.commands.consensus import folder_of, send, source_of
+from conclust.cli.commands.consensus import folder_of, read_as, send, source_of
 from conclust.cli.commands.fill import Filled
 from conclust.cli.commands.of_points import features_written, gaps_between, points_read
 from conclust.cli.console import Talk
 from conclust.cli.reading.inputs import Points
-from conclust.cli.record import Clock, recorded_warnings, words
+from conclust.cli.record import Clock, record_of, recorded_warnings
 from conclust.cli.requested import jobs, scale, scaling
 from conclust.cli.summary import last_lines, score, sizes_line, sizes_of
+from conclust.confidence import BorderTests, ConsensusTree
 from conclust.exceptions import SelectionWarning
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.scaling import fitted_scaler
-from conclust.results.borders import Borders, borders_of
-from conclust.results.record import Record, Settings, write_record
+from conclust.results.folder import write_result
+from conclust.results.result import Reported
 from conclust.results.writing import LabelTable, write_labels, write_numbers, write_partitions
 from conclust.selection import Selection, choose
 
@@ -31,6 +31,7 @@ SELECTION_FILES = (
     "partitions.csv",
     "criteria.csv",
     "ensemble.npz",
+    "report.npz",
     "features.csv",
     "borders.csv",
     "report.html",
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> None:
             selection = _choose(arguments, talk, points, filled)
         clock.lap("choose")
         talk.step(scaling(selection.settings["scale_reason"], points.names))
-        borders = _borders(arguments, talk, filled, selection)
+        borders, tree = _borders(arguments, talk, filled, selection)
         if borders is not None:
             clock.lap("borders")
         chosen = selection.labels_
@@ -64,21 +65,40 @@ def run(arguments: argparse.Namespace) -> None:
             write_partitions(folder.file("partitions.csv"), selection.labels, table)
             write_numbers(folder.file("criteria.csv"), {"k": selection.k, **selection.table})
             write_borders(folder, borders)
-            gaps = None
+            features = gaps = None
             if selection.n_clusters > 1:
                 selection.ensembles[selection.n_clusters].save(folder.file("ensemble.npz"))
-                path = folder.file("features.csv")
-                features_written(path, points, filled, selection.labels_)
-                gaps = gaps_between(_scaled(filled.X, selection), selection.labels_)
+                features = features_written(folder.file("features.csv"), points, filled, chosen)
+                gaps = gaps_between(_scaled(filled.X, selection), chosen)
             clock.lap("write")
-            more = {
-                "scores": scores,
-                "warnings": (*points.doubts, *messages),
-                "seconds": clock.seconds(),
-            }
-            record = _record(arguments, points, filled, selection, chosen, **more)
-            path = folder.file("result.json")
-            write_record(path, record, selection=selection, gaps=gaps, borders=borders)
+            used = selection.settings
+            settings = read_as(arguments, points, used["scale"], used["scale_reason"])
+            record = record_of(
+                arguments,
+                source=source_of(arguments.points, points, filled),
+                features=len(points.names),
+                settings={**used, **settings},
+                seed=arguments.seed,
+                n_clusters=selection.n_clusters,
+                cluster_sizes=tuple(sizes_of(chosen, selection.n_clusters).tolist()),
+                n_unplaced=int(np.count_nonzero(chosen < 0)),
+                reason=selection.reason,
+                why=selection.why,
+                scores=scores,
+                warnings=(*points.doubts, *messages),
+                seconds=clock.seconds(),
+            )
+            reported = Reported(
+                chosen,
+                record,
+                selection=selection,
+                names=None if table.ids is None else list(table.ids),
+                features=features,
+                gaps=gaps,
+                borders=borders,
+                border_tree=tree,
+            )
+            write_result(folder, reported)
         else:
             send(chosen, table, arguments)
     talk.result(_summary(arguments, selection, borders, chosen, scores), selection.reason)
@@ -86,10 +106,10 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _borders(
     arguments: argparse.Namespace, talk: Talk, filled: Filled, selection: Selection
-) -> Borders | None:
+) -> tuple[BorderTests | None, ConsensusTree | None]:
     """Return which borders hold, as the selection tested them, if it did."""
     if arguments.borders and selection.n_clusters > 1 and selection.borders is not None:
-        return borders_of(selection.borders)
+        return selection.borders, None
     return tested_borders(
         arguments, talk, _scaled(filled.X, selection), selection.labels_, arguments.alpha
     )
@@ -120,55 +140,10 @@ def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: F
         )
 
 
-def _record(
-    arguments: argparse.Namespace,
-    points: Points,
-    filled: Filled,
-    selection: Selection,
-    chosen: Ints,
-    **more: Any,
-) -> Record:
-    """Return the record of the run.
-
-    Parameters
-    ----------
-    arguments : Namespace
-        The command line.
-    points : Points
-        Points read from the file.
-    filled : Filled
-        Points that were clustered.
-    selection : Selection
-        The selection.
-    chosen : ndarray of shape (n_samples,)
-        The labels.
-    **more : object
-        Further fields of the record.
-    """
-    scaled_by = Settings(
-        scale=selection.settings["scale"],
-        scale_reason=scaling(selection.settings["scale_reason"], points.names),
-        na=arguments.na,
-        notations=points.notations or None,
-        impute=arguments.impute,
-    )
-    return Record(
-        command=arguments.command,
-        arguments=words(arguments),
-        source=source_of(arguments.points, points, filled),
-        settings={**selection.settings, **scaled_by.entries()},
-        seed=arguments.seed,
-        n_clusters=selection.n_clusters,
-        cluster_sizes=sizes_of(chosen, selection.n_clusters).tolist(),
-        n_unplaced=int(np.count_nonzero(chosen < 0)),
-        **more,
-    )
-
-
 def _summary(
     arguments: argparse.Namespace,
     selection: Selection,
-    borders: Borders | None,
+    borders: BorderTests | None,
     chosen: Ints,
     scores: dict[str, float] | None,
 ) -> str:

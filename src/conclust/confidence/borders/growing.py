@@ -29,7 +29,7 @@ from conclust.confidence.reading import read_features
 from conclust.consensus.auto import AutoConsensus
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
-from conclust.generation import EnsembleGenerator
+from conclust.generation.generator import EnsembleGenerator
 
 _OWNER = "consensus_tree"
 _PART = 1 / 3

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from conclust._arrays.scale import moderate
 from conclust._types import Floats
 from conclust.confidence.reading import read_features
-from conclust.generation import EnsembleGenerator
+from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points
 

@@ -248,3 +248,16 @@ class BorderTests:
 
     def _level(self, alpha: float | None) -> float:
         return level_of(alpha, self.alpha, _OWNER)
+
+
+def described(tests: BorderTests, *, more_than_gaussian: bool = False) -> str:
+    """Return the headline of tests in a sentence, and the number of clusters left where not all borders hold."""
+    held, borders = tests.n_held(), tests.n_borders
+    line = headline(
+        tests.n_clusters, held, borders, tests.alpha, more_than_gaussian=more_than_gaussian
+    )
+    text = f"{line[0].upper()}{line[1:]}."
+    if held in (0, borders):
+        return text
+    left = count(int(tests.merged().max()) + 1, "cluster")
+    return f"{text} Merging across borders that do not hold, and testing again, leaves {left}."

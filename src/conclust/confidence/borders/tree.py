@@ -67,6 +67,20 @@ class ConsensusTree:
     leaves: Ints = field(repr=False)
     alpha: float
 
+    def _restored(self) -> bool:
+        """Return whether splits that were read from a file are those of a tree with these leaves."""
+        nodes = [split.node for split in self.splits]
+        ends = [*set(range(2 * len(nodes) + 1)).difference(nodes), -1]
+        return (
+            len(set(nodes)) == len(nodes)
+            and all(
+                (split.left, split.right) == (2 * t + 1, 2 * t + 2) and 0 <= split.node <= 2 * t
+                for t, split in enumerate(self.splits)
+            )
+            and bool(np.isin(self.leaves, ends).all())
+            and 0 < self.alpha <= 1
+        )
+
     @property
     def has_p_values(self) -> bool:
         """Whether points were given, so that splits have p-values."""

@@ -176,8 +176,6 @@ def _described(generator: dict[str, Any]) -> str:
     ]
     if isinstance(fit_on := generator.get("fit_on"), int):
         more.append(f"each fitted on {fit_on:,} objects at most")
-    if isinstance(graphs := generator.get("n_graphs"), int):
-        more.append(f"on {count(graphs, 'graph')} of landmarks")
     scale = {"minmax": "columns scaled to [0, 1]", "standard": "columns standardised"}
     more += [scale[str(generator.get("scale"))]] if str(generator.get("scale")) in scale else []
     return members + (f" ({', '.join(more)})" if more else "")

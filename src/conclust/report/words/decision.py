@@ -187,7 +187,7 @@ def _in_plain_words(reported: Reported, tested: bool) -> str:
 def _borders_held(reported: Reported) -> tuple[int, int]:
     """Return the number of borders that hold, and of those tested: of the result, or else of the selection."""
     if reported.borders is not None:
-        return reported.borders.n_held, len(reported.borders.table["holds"])
+        return reported.borders.n_held(), reported.borders.n_borders
     selection = reported.selection
     if selection is None or not selection.n_borders or selection.n_clusters != reported.n_clusters:
         return 0, 0

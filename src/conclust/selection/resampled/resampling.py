@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from conclust._random import spawn_generators, spawn_seeds, spawn_sequences
 from conclust._types import Floats
 from conclust._validation import refuse
-from conclust.generation import EnsembleGenerator
+from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.members import sole_parameter
 from conclust.generation.runs import MOST_CLUSTERS, draw_objects, run_kmeans
 
