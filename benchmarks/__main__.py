@@ -9,7 +9,7 @@ import importlib
 import sys
 
 NAMES = (
-    "startup",
+    "middle",
     "coassociation",
     "spanning_tree",
     "factored",

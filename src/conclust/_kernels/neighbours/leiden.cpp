@@ -18,8 +18,11 @@ using Labels = std::vector<std::int32_t>;
 // Gains below this share of a node's ties are rounding.
 constexpr double least_gain = 1e-12;
 constexpr std::size_t visits_between_looks = 4096;
-// Graphs of fewer nodes lie in the cache. Maximum number of ties of a node that are prefetched.
+// Graphs of fewer nodes: all but their ties lies in the cache, and these are prefetched some visits ahead.
 constexpr std::size_t prefetched_from = 20'000;
+constexpr std::size_t visits_ahead = 3;
+constexpr std::size_t cache_line = 64;
+// Maximum number of ties of a node that are prefetched in larger graphs.
 constexpr std::size_t most_prefetched = 32;
 
 std::size_t at(std::int32_t value) { return static_cast<std::size_t>(value); }
@@ -58,39 +61,36 @@ struct OwnedGraph {
     Graph view() const { return {starts, ends, weights, loads}; }
 };
 
-// Weights of ties per community: a dense array, in which only modified entries are cleared.
+// Weights of ties per community: a dense array, in which only modified entries are cleared. Weights are above 0, so a
+// sum of 0 is new. Without branches: which communities repeat among the ties of a node cannot be predicted.
 class Sums {
   public:
-    explicit Sums(std::size_t n) : sums_(n) {}
+    explicit Sums(std::size_t n) : sums_(n, 0.0), touched_(n + 1) {}
 
     void add(std::int32_t label, double weight) {
-        Sum& sum = sums_[at(label)];
-        if (!sum.known) {
-            sum.known = true;
-            touched.push_back(label);
-        }
-        sum.weight += weight;
+        double& sum = sums_[at(label)];
+        touched_[count_] = label;
+        count_ += sum == 0.0 ? 1 : 0;
+        sum += weight;
     }
 
-    double of(std::int32_t label) const { return sums_[at(label)].weight; }
+    double of(std::int32_t label) const { return sums_[at(label)]; }
 
     const void* place(std::int32_t label) const { return &sums_[at(label)]; }
 
+    std::span<const std::int32_t> touched() const { return {touched_.data(), count_}; }
+
     void clear() {
-        for (const std::int32_t label : touched) {
-            sums_[at(label)] = {};
+        for (const std::int32_t label : touched()) {
+            sums_[at(label)] = 0.0;
         }
-        touched.clear();
+        count_ = 0;
     }
 
-    std::vector<std::int32_t> touched;
-
   private:
-    struct Sum {
-        double weight = 0.0;
-        bool known = false;
-    };
-    std::vector<Sum> sums_;
+    std::vector<double> sums_;
+    std::vector<std::int32_t> touched_;
+    std::size_t count_ = 0;
 };
 
 class Search {
@@ -115,6 +115,7 @@ class Search {
         std::vector<std::int32_t> queue = shuffled(n);
         std::vector<std::uint8_t> waits(n, 1);
         std::size_t head = 0;
+        std::size_t tail = 0;
         std::size_t length = n;
         bool moved = false;
         for (; length > 0; --length) {
@@ -136,7 +137,7 @@ class Search {
             const double least = least_gain * degree;
             const double stay = sums_.of(own) - rate_ * load * loads[at(own)];
             double most = stay;
-            for (const std::int32_t c : sums_.touched) {
+            for (const std::int32_t c : sums_.touched()) {
                 if (c == own) {
                     continue;
                 }
@@ -168,11 +169,13 @@ class Search {
             labels[v] = best;
             for (std::size_t e = graph.begin(v); e < graph.end(v); ++e) {
                 const std::size_t u = at(graph.ends[e]);
-                if (waits[u] == 0 && labels[u] != best) {
-                    waits[u] = 1;
-                    queue[(head + length - 1) % n] = graph.ends[e];
-                    ++length;
-                }
+                // The place behind the last is free, and written in any case: no branch to predict.
+                const bool joins = waits[u] == 0 && labels[u] != best;
+                queue[tail] = graph.ends[e];
+                waits[u] = joins ? 1 : waits[u];
+                length += joins ? 1 : 0;
+                tail += joins ? 1 : 0;
+                tail = tail == n ? 0 : tail;
             }
         }
         return moved;
@@ -214,7 +217,7 @@ class Search {
             }
             std::int32_t best = -1;
             double most = least_gain * outside[v];
-            for (const std::int32_t c : sums_.touched) {
+            for (const std::int32_t c : sums_.touched()) {
                 const double of = loads[at(c)];
                 if (outside[at(c)] < rate_ * of * (all - of)) {
                     continue;
@@ -261,7 +264,7 @@ class Search {
                     sums_.add(labels[at(graph.ends[e])], graph.weights[e]);
                 }
             }
-            for (const std::int32_t other : sums_.touched) {
+            for (const std::int32_t other : sums_.touched()) {
                 if (at(other) != c) {
                     whole.ends.push_back(other);
                     whole.weights.push_back(sums_.of(other));
@@ -282,6 +285,7 @@ class Search {
                                          const std::vector<double>& loads) const {
         const std::size_t n = queue.size();
         if (n < prefetched_from) {
+            prefetch_ties(graph, queue, head + visits_ahead);
             return;
         }
         const auto later = [&](std::size_t visits) {
@@ -309,6 +313,20 @@ class Search {
 
     static std::size_t last_prefetched(const Graph& graph, std::size_t v) {
         return std::min(graph.end(v), graph.begin(v) + most_prefetched);
+    }
+
+    CONCLUST_INLINE static void prefetch_ties(const Graph& graph, const std::vector<std::int32_t>& queue,
+                                              std::size_t place) {
+        if (place >= queue.size()) {
+            return;
+        }
+        const std::size_t v = at(queue[place]);
+        for (std::size_t e = graph.begin(v); e < graph.end(v); e += cache_line / sizeof(std::int32_t)) {
+            prefetch(&graph.ends[e]);
+        }
+        for (std::size_t e = graph.begin(v); e < graph.end(v); e += cache_line / sizeof(double)) {
+            prefetch(&graph.weights[e]);
+        }
     }
 
     std::vector<std::int32_t> shuffled(std::size_t n) {
