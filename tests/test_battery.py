@@ -62,17 +62,6 @@ def usual(form):
     return fit(form, planted()[0], 3)
 
 
-def weighted_labels():
-    labels, _ = planted()
-    return Ensemble(labels, weights=np.arange(labels.shape[1]) % 3)
-
-
-@cache
-def weighted(form):
-    """Return the form fitted to the planted labels with weights 0, 1 and 2."""
-    return fit(form, weighted_labels(), 3)
-
-
 def of_each_class(test):
     """Mark a law that holds by what all forms of a class share: it is tried on one of them."""
     test.of_each_class = True
@@ -131,16 +120,13 @@ def test_the_order_of_partitions_does_not_matter(form):
     assert same(usual(form).labels_, fit(form, labels[:, order], 3).labels_)
 
 
-def test_integer_weights_act_as_repetitions(form):
+@pytest.mark.parametrize("unit", [1.0, 1 / 15])  # the weights sum to 15: by it, to 1
+def test_integer_weights_act_as_repetitions(form, unit):
     labels, _ = planted()
-    repeated = np.repeat(labels, np.arange(labels.shape[1]) % 3, axis=1)
-    assert same(weighted(form).labels_, fit(form, repeated, 3).labels_)
-
-
-def test_weights_times_a_constant_are_the_same_weights(form):
-    ensemble = weighted_labels()
-    shares = ensemble.reweighted(ensemble.weights / ensemble.weights.sum())
-    assert same(weighted(form).labels_, fit(form, shares, 3).labels_)
+    weights = np.arange(labels.shape[1]) % 3
+    repeated = np.repeat(labels, weights, axis=1)
+    weighted = Ensemble(labels, weights=unit * weights)
+    assert same(fit(form, weighted, 3).labels_, fit(form, repeated, 3).labels_)
 
 
 # -- required results
