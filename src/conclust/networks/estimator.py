@@ -274,7 +274,7 @@ class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
             next_ = Other("a larger 'resolution' gives more clusters", ())
             return Reason(self.n_clusters_, "the runs agree on the edges within them", (next_,))
         parts = "" if self.n_clusters_ == 1 else "these are the connected components, and "
-        next_ = Other("split=False returns the communities of the runs", ())
+        next_ = Other("to see the communities of the runs, pass split=False", ())
         return Reason(self.n_clusters_, f"{parts}{self._lacking}", (next_,))
 
     def to_communities(self) -> list[set[Any]]:

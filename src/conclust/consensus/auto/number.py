@@ -16,8 +16,8 @@ from conclust.trees.dendrogram import clusters_at, lifetimes
 
 
 def fine_partitions(ensemble: Ensemble) -> Ints:
-    """Return the partitions with at least the median number of clusters, of those that count."""
-    counting = ensemble.partition_weights > 0
+    """Return the partitions with at least the median number of clusters, of those that count and observed an object."""
+    counting = (ensemble.partition_weights > 0) & (ensemble.missing_counts < ensemble.n_samples)
     counts = ensemble.cluster_counts
     return np.flatnonzero(counting & (counts >= np.median(counts[counting])))
 
