@@ -29,7 +29,7 @@ def reported(K, p=None, references=99, held=0, n_borders=0, of_result=False):
 @pytest.mark.parametrize(
     ("result", "words"),
     [
-        (reported(1), "One group."),
+        (reported(1), "One group: why."),
         (
             reported(1, 0.01),
             "One group: the data have structure, but no gap between groups is confirmed.",
@@ -37,7 +37,7 @@ def reported(K, p=None, references=99, held=0, n_borders=0, of_result=False):
         (reported(1, 0.4), "One group: nothing shows that these objects fall into several."),
         (
             reported(3),
-            "3 groups. Whether there are groups at all was not tested.",
+            "3 groups: why. Whether there are groups at all was not tested.",
         ),
         (
             reported(3, 0.01),
@@ -63,10 +63,10 @@ def reported(K, p=None, references=99, held=0, n_borders=0, of_result=False):
         ),
         (
             reported(2, held=0, n_borders=1, of_result=True),
-            "2 groups. Whether there are groups at all was not tested. The gap between them "
+            "2 groups: why. Whether there are groups at all was not tested. The gap between them "
             "is not confirmed.",
         ),
     ],
 )
 def test_the_decision_in_plain_words(result, words):
-    assert _in_plain_words(result, result.selection is not None) == words
+    assert _in_plain_words(result, result.selection is not None, ": why") == words
