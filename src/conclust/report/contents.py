@@ -432,8 +432,8 @@ def _citing(reported: Reported) -> dict[str, Any]:
 def _checklist(items: list[list[str]]) -> dict[str, Any]:
     """Return the section with the items of a report on a cluster analysis."""
     text = (
-        "What a report on a cluster analysis should say, by the stages in the protocol of TRoCA (Lisik et al., BMJ Open 15(8), 2025) "
-        "and by C. Hennig's questions (Pattern Recognition Letters 64, 2015), filled in as far as this result tells."
+        "What a report on a cluster analysis should say, filled in as far as this result tells. The items are ours, after C. Hennig's "
+        "questions (Pattern Recognition Letters 64, 2015): TRoCA's checklist (protocol: BMJ Open 15(8), 2025) is not published yet."
     )
     how = ("The stage.", "What to report.", "Whether this result tells it.", "What it tells.")
     columns = [

@@ -1,7 +1,8 @@
 """The reporting checklist: what was done, what was not, and what only the authors of an analysis can say.
 
-The items go through the stages of a cluster analysis that the protocol of TRoCA (Lisik et al., BMJ Open 15(8), 2025) and Hennig's
-questions (Pattern Recognition Letters 64, 2015) name. Those without an answer here are for the authors; of the others, the last column is said where the answer is empty.
+The items go through purpose, data, method, number, results, validation and openness, after C. Hennig's questions (Pattern
+Recognition Letters 64, 2015). The guideline for cluster analyses, TRoCA, has a protocol (BMJ Open 15(8), 2025), but no list yet. Items
+without an answer here are for the authors; of the others, the last column is said where the answer is empty.
 """
 
 from __future__ import annotations
