@@ -1,6 +1,6 @@
 """Whether the calibrated confidence is the share of pairs that hold in a fresh sample.
 
-python -m experiments.calibration.replicates [--quick] [--seeds 710 711 712 713 714] [--jobs 1] [--out FOLDER]
+python -m experiments.calibration.replicates [--quick] [--seeds 720 721 722 723 724] [--jobs 1] [--out FOLDER]
 
 Planted mixtures of unit Gaussians at the corners of a simplex, 1.5 to 5 standard deviations apart, 200 to 1,000 points (others:
 `--sizes`), 2 to 100 features, 2 to 4 classes of random sizes; the same, told the number; one Gaussian, round or long, cut in
@@ -8,9 +8,11 @@ two by a model that is told two; real sets. The default is fitted to a sample, a
 sample alone how often the pairs of each object hold. Then two fresh samples of the same size are drawn from the same law
 (of a real set: its other half), their own consensus, which is not told the number, is carried to the objects of the first, and the
 share of pairs that do hold is counted. ECE: the mean distance between what was said and what happened, in ten classes of
-what was said; each sample counts as one. Beside it that of today's confidence, the share of the members.
+what was said; each sample counts as one. Beside it the ECE that a few samples give by luck, if what was said is true, and that of
+today's confidence, the share of the members.
 
-Settled with the seeds 700 to 702: which pairs count, and the groups of similar confidence. Seeds 710 to 714 report.
+Settled with the seeds 700 to 702: which pairs count, and the groups of similar confidence; with some of 740 to 759: that halves are
+compared with the clusters of the model. Seeds 720 to 724 report.
 """
 
 from __future__ import annotations
@@ -75,11 +77,9 @@ def samples_of(kind: str, number: int, rng: np.random.Generator, sizes: list[int
 
 def measure(unit: str, names: list[str]) -> dict[str, Any]:
     """Return what was said and what happened on the samples of a law."""
-    kind, seed, number, *sizes = unit.removesuffix(" half").split(" ")
+    kind, seed, number, *sizes = unit.split(" ")
     rng = np.random.default_rng([int(seed), list(KINDS).index(kind), int(number)])
     samples, told, what = samples_of(kind, int(number), rng, [int(size) for size in sizes])
-    if unit.endswith(" half"):
-        samples[1:] = [X[: len(samples[0]) // 2] for X in samples[1:]]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = ConsensusClustering(n_clusters=told, random_state=int(seed)).fit(samples[0])
@@ -115,6 +115,18 @@ def pooled(rows: list[dict[str, Any]], which: str) -> tuple[float, NDArray[np.fl
     return float(np.abs(sums[:, 1] - sums[:, 2]).sum()), sums
 
 
+def by_luck(rows: list[dict[str, Any]]) -> float:
+    """Return the mean ECE if what was said of each sample is true, and a fresh sample holds either all pairs or half of them."""
+    rng, eces = np.random.default_rng(0), []
+    said = np.array([row["said"] for row in rows])
+    at = np.minimum((said * BINS).astype(int), BINS - 1)
+    for _ in range(1000):
+        held = [rng.binomial(len(row["fresh"]), max(0.0, 2.0 * row["said"] - 1.0)) for row in rows]
+        happened = 0.5 + 0.5 * np.array(held) / [len(row["fresh"]) for row in rows]
+        eces.append(np.abs(np.bincount(at, said - happened)).sum() / len(rows))
+    return float(np.mean(eces))
+
+
 def row_of(name: str, rows: list[dict[str, Any]]) -> Row:
     """Return the line of a kind."""
     return {
@@ -123,6 +135,7 @@ def row_of(name: str, rows: list[dict[str, Any]]) -> Row:
         "said": float(np.mean([row["said"] for row in rows])),
         "happened": float(np.mean([row["happened"] for row in rows])),
         "ECE": pooled(rows, "calibrated")[0],
+        "ECE by luck": by_luck(rows),
         "ECE of the members": pooled(rows, "members")[0],
         "largest": max(row["largest"] for row in rows),
     }
@@ -155,20 +168,15 @@ def draw(parts: dict[str, list[dict[str, Any]]], path: Any) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = options(__doc__)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[710, 711, 712, 713, 714])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[720, 721, 722, 723, 724])
     parser.add_argument("--sizes", type=int, nargs="+", default=[200, 200, 200, 400, 400, 1000])
-    parser.add_argument("--half", action="store_true", help="fresh samples of half as many objects")
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     arguments: argparse.Namespace = parser.parse_args(argv)
-    name = "half" if arguments.half else "replicates"
     seeds = arguments.seeds[: 1 if arguments.quick else None]
     sizes = [100] if arguments.quick else arguments.sizes
-    kept = opened(arguments, f"{name}.kept.json", {"sizes": sizes})
+    kept = opened(arguments, "replicates.kept.json", {"sizes": sizes})
     units = [
-        (
-            kind,
-            " ".join([kind, str(seed), str(number), *map(str, sizes), *["half"] * arguments.half]),
-        )
+        (kind, " ".join([kind, str(seed), str(number), *map(str, sizes)]))
         for seed in seeds
         for kind in arguments.kinds
         for number in range(1 if arguments.quick else SETS[kind])
@@ -184,7 +192,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if several:
         rows.insert(1, row_of("of these, several clusters found", several))
     show(rows, "What was said, and the share of pairs that held in fresh samples")
-    write(rows, name, arguments)
+    write(rows, "replicates", arguments)
     listed = [
         {"samples": name}
         | {key: row[key] for key in ("what", "clusters")}
@@ -193,8 +201,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         for name, part in parts.items()
         for row in part
     ]
-    write(listed, "samples_half" if arguments.half else "samples", arguments)
-    if arguments.out is not None and not arguments.half:
+    write(listed, "samples", arguments)
+    if arguments.out is not None:
         draw(parts, arguments.out)
 
 

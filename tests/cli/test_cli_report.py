@@ -113,3 +113,12 @@ def test_names_may_be_longer_than_the_name_of_a_file(result):
         == 0
     )
     assert clusters_of(result / "report.html") == names
+
+
+def test_the_checklist_alone_is_written_as_a_table(result, tmp_path, capsys):
+    out = tmp_path / "list.csv"
+    assert main(["report", str(result), "--out", str(out)]) == 0
+    assert capsys.readouterr().out == f"The reporting checklist is {out}.\n"
+    first, *rows = out.read_text("utf-8").splitlines()
+    assert first == '"Part","Item","State","What"'
+    assert '"Data","Number of objects","done","18."' in rows

@@ -75,6 +75,15 @@ def test_one_gaussian_cut_in_two_is_kept_by_half_at_most(stretch, consensus):
     assert calibrated(model, X, n_halvings=3, random_state=0).kept.max() <= 0.6
 
 
+def test_clusters_that_halves_do_not_find_are_kept_by_little_more_than_half():
+    """The model's clusters are asked about: halves that agree on one cluster do not hold them."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 2)) + np.repeat([[0, 0], [4.2, 0]], 40, axis=0)
+    model = ConsensusClustering(generator=FEW, random_state=0).fit(X)
+    assert model.n_clusters_ == 2
+    assert calibrated(model, X, n_halvings=3, random_state=0).kept.max() <= 0.7
+
+
 def test_overlapping_clusters_are_kept_less_near_their_border():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [4, 0]], 150, axis=0)
@@ -123,15 +132,15 @@ def test_the_shell_writes_it_and_reads_it_back(points, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("kept", "sentence"),
     [
-        ([1.0, 1.0], "Of all 2 objects, nearly all such objects keep their companions in a fresh sample."),
+        ([1.0, 1.0], "Of objects such as these 2, nearly all keep their companions in a fresh sample."),
         (
             [0.5, 0.5, 0.9],
-            "Of all 3 objects, at least 5 of 10 such objects keep their companions in a fresh sample.",
+            "Of objects such as these 3, at least 5 of 10 keep their companions in a fresh sample.",
         ),
         (
             [0.9, 0.9, np.nan, 0.62],
-            "Of 2 of 3 objects, 9 of 10 such objects keep their companions in a fresh sample; of the least certain, "
-            "object 3, 6 of 10 such objects do.",
+            "Of objects such as 2 of these 3, 9 of 10 keep their companions in a fresh sample; of objects such as the "
+            "least certain one, object 3, 6 of 10.",
         ),
     ],
 )  # fmt: skip

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from conclust import EAC, ConsensusClustering
 from conclust.exceptions import InputError
 from conclust.report import account
-from conclust.report.contents import contents
 from conclust.report.page import page
-from conclust.report.pictures import Gallery
-from conclust.report.reading import read_result
 
 pd = pytest.importorskip("pandas")
 
@@ -46,16 +41,19 @@ def found(customers):
 
 def test_groups_come_first_with_their_distinguishing_features(found, customers):
     assert found["sections"][0]["id"] == "overview"
-    text, table, heat = overview(found)
+    text, table, heat, what_next = overview(found)
     columns = [column["name"] for column in table["columns"]]
     assert columns == ["cluster", "features", "size", "share", "confidence", "separation"]
     names = [row[1] for row in table["rows"]]
     mean, others = customers["age"][:40].mean(), customers["age"][40:].mean()
-    assert f"high age {mean:.4g} ({others:.4g} elsewhere)" in names[0]
+    assert f"high age {mean:.3g} ({others:.3g} elsewhere)" in names[0]
     assert "plan = premium 100 % (0 % elsewhere)" in names[1]
     assert [row[2] for row in table["rows"]] == [40, 40, 40]
     assert [row[5] for row in table["rows"]] == ["well separated by gaps"] * 3
-    assert text["text"].startswith("120 of 120 objects (100 %) have a confidence of at least 0.9.")
+    assert text["text"].startswith("120 of 120 objects have a confidence of at least 0.9.")
+    assert text["title"] == "How sure."
+    assert "not the probability of being right" in text["text"]
+    assert (what_next["title"], what_next["text"]) == ("What next.", found["decision"]["next"])
     assert heat["rows"][0][0] in {"age", "income", "plan = premium", "plan = basic"}
 
 
@@ -66,7 +64,7 @@ def test_the_heatmap_shows_means_and_differences(found, customers):
     inside = [customers["age"][40 * k : 40 * k + 40] for k in range(3)]
     for k, (difference, shown) in enumerate(age[1:]):
         outside = np.concatenate([inside[j] for j in range(3) if j != k])
-        assert shown == f"{inside[k].mean():.2f}".rstrip("0").rstrip(".")
+        assert shown == f"{inside[k].mean():.1f}".removesuffix(".0")
         squares = ((inside[k] - inside[k].mean()) ** 2).sum() + (
             (outside - outside.mean()) ** 2
         ).sum()
@@ -105,7 +103,7 @@ def test_objects_that_are_alone_in_every_clustering_overlap_with_no_cluster():
 
 
 def test_clusters_have_the_numbers_of_their_labels(found):
-    table, heat = overview(found)[1:]
+    table, heat = overview(found)[1:3]
     assert found["clusters"] == ["0", "1", "2"]
     assert [row[0] for row in table["rows"]] == [0, 1, 2]
     assert "Its label in" in table["columns"][0]["how"]
@@ -122,7 +120,7 @@ def test_clusters_have_the_given_names(customers):
     names = [" pensioners", "premium", "<b>basic</b>\u202e"]
     content = account(model, X=customers, cluster_names=names)
     assert content["clusters"] == ["pensioners", "premium", "<b>basic</b>\\u202e"]
-    table, heat = overview(content)[1:]
+    table, heat = overview(content)[1:3]
     assert table["columns"][0]["how"].startswith("Its name. Labels in the result: 0 is pensioners")
     assert heat["columns"][2]["title"] == "premium"
     pictures = {
@@ -144,33 +142,6 @@ def test_names_for_other_clusters_are_refused(customers, names):
     model = ConsensusClustering(random_state=0).fit(customers[["age", "income"]])
     with pytest.raises(InputError, match=r"must be 3 different names, one for each cluster\. Got"):
         account(model, cluster_names=names, pictures=False)
-
-
-def test_a_gap_that_is_not_found_does_not_contradict_the_number():
-    rng = np.random.default_rng(0)
-    X = np.repeat([[0.0, 0], [9, 0], [0, 9]], [60, 30, 30], axis=0) + rng.normal(size=(120, 2))
-    reported = read_result(ConsensusClustering(random_state=0).fit(X), X=X)
-    assert reported.n_clusters == 3
-    assert reported.record.number_by == "points"
-    assert reported.gaps.separated().sum() == 6
-
-    def texts_with(p_value, **record):
-        gaps = replace(reported.gaps, p_value=p_value, neighbours=~np.eye(3, dtype=bool))
-        changed = replace(reported, gaps=gaps, record=replace(reported.record, **record))
-        found = contents(changed, max_objects=10, gallery=Gallery(wanted=False))
-        return found, str([b for b in overview(found) if b["kind"] == "text"])
-
-    found, text = texts_with(reported.gaps.p_value)
-    assert "does not come from this test" not in text
-    not_found = reported.gaps.p_value.copy()
-    not_found[0, 1] = not_found[1, 0] = 0.2
-    found, text = texts_with(not_found)
-    assert "adjacent to 1: no gap found" in str(overview(found)[1])
-    assert "half of the points of two clusters (45 for 0 and 1)" in text
-    assert "does not come from this test, but from the measure of the first lines" in text
-    assert "No gap found to" in str(found["sections"])
-    # A number that was given needs no explanation.
-    assert "does not come" not in texts_with(not_found, number_by="given")[1]
 
 
 def test_the_heatmap_has_the_share_of_each_category_in_each_cluster(found, customers):

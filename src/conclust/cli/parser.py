@@ -317,7 +317,7 @@ def _add_report(commands: Any) -> None:
         "--out",
         type=path_of,
         metavar="FILE",
-        help="file of the page; - for standard output [report.html in DIR]",
+        help="file of the page; .csv or .md: only the reporting checklist; - for standard output [report.html in DIR]",
     )
     group.add_argument("--force", action="store_true", help="replace an existing page")
     group.add_argument(

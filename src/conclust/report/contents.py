@@ -6,7 +6,6 @@ Numbers come from `conclust.selection`, `conclust.confidence` and `conclust.plot
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,21 +14,20 @@ import numpy as np
 from conclust._validation import count
 from conclust.confidence import (
     ClusterConfidence,
-    ClusterGaps,
     ObjectConfidence,
     cluster_confidence,
     object_confidence,
     partition_confidence,
-    stability_over_k,
 )
 from conclust.confidence.posterior.modes import several_modes
 from conclust.report.borders import borders_section
 from conclust.report.differences import features_section
-from conclust.report.names import shown
+from conclust.report.names import shown, shown_text
 from conclust.report.overview import always_apart, how_named, overview_section
 from conclust.report.pictures import Gallery
 from conclust.report.sample import drawn_text, sample_of
 from conclust.report.tables import column, numbers, section, table, text_block
+from conclust.report.words.checklist import HEADS, as_csv, as_markdown, checklist_of
 from conclust.report.words.citing import cited, filled_cells, listed, methods_text
 from conclust.report.words.decision import decision_of, p_text
 from conclust.report.words.why import why_section
@@ -70,7 +68,7 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
     sections = []
     if sure is not None and clusters is not None:
         sections += [
-            overview_section(drawn, sure, clusters, of=reported.n_samples),
+            overview_section(drawn, sure, clusters, decision["next"], of=reported.n_samples),
             _clusters(reported, drawn, clusters, sure, gallery),
             *filter(None, [borders_section(reported, gallery)]),
             features_section(reported),
@@ -78,12 +76,15 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
         ]
     sections.append(why_section(reported, gallery))
     if alone:
-        sections.append(_what_to_do(reported))
+        sections.append(_what_to_do())
         if judged is not None:
-            sections.append(_evidence(drawn, gallery))
+            pictures = gallery.of_evidence(drawn)
+            sections.append(section("evidence", "What the clusterings show", [pictures]))
     if judged is not None:
         sections.append(_partitions(drawn, gallery, of=reported.n_samples))
-    sections += [_run(reported), _timings(reported), _citing(reported), _repeating(reported)]
+    checklist = checklist_of(reported, decision)
+    sections += [_run(reported), _citing(reported), _checklist(checklist)]
+    sections.append(_repeating(reported))
     return {
         "format": FORMAT,
         "decision": decision,
@@ -92,7 +93,7 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
         "clusters": list(reported.shown_clusters),
         "colours": gallery.colours(reported.n_clusters),
         "sections": sections,
-        "files": _download(reported, decision),
+        "checklist": checklist,
     }
 
 
@@ -136,13 +137,13 @@ def _facts(reported: Reported, clusters: ClusterConfidence | None) -> list[dict[
             "Mean over the objects of the membership of their own cluster "
             "(conclust.confidence.confidences). 1 is certain."
         )
-        facts.append(("Mean confidence", f"{mean:.3f}", how))
+        facts.append(("Mean confidence", f"{mean:.2f}", how))
     if record.by_chance is not None:
         how = (
             "The same mean when partitions with clusters of the same sizes, drawn at random, are combined into "
             "the same number of clusters (conclust.confidence.chance_confidence)."
         )
-        facts.append(("By chance", f"{record.by_chance:.3f}", how))
+        facts.append(("By chance", f"{record.by_chance:.2f}", how))
     return [{"name": name, "value": value, "how": how} for name, value, how in facts]
 
 
@@ -160,40 +161,29 @@ def _run(reported: Reported) -> dict[str, Any]:
                 f"their class), adjusted Rand index {record.scores['adjusted_rand_index']:.3f}."
             )
         )
-    if record.warnings:
-        blocks.append(_list("Warnings", [shown_text(text) for text in record.warnings]))
+    if record.seconds:
+        columns = [
+            column("step", "Step", "What was done.", kind="text"),
+            column("seconds", "Seconds", "Wall-clock time on the machine that ran it.", digits=2),
+        ]
+        cells = [
+            [shown(name) for name in record.seconds],
+            numbers(list(record.seconds.values()), 3),
+        ]
+        blocks.append(table("How long it took", columns, cells))
     return section("run", "What was run", blocks)
 
 
-def _what_to_do(reported: Reported) -> dict[str, Any]:
+def _what_to_do() -> dict[str, Any]:
     tips = [
         "Accept it: one cluster is an answer. Differences between objects may be gradual; then an "
         "ordering, such as principal components, is more informative than clusters.",
-        "Check the features: many uninformative features hide a few informative ones. Choose features for a reason before "
-        "you look at clusters, or reduce them to principal components (n_components), and try again.",
-        "Check the scale: if columns differ in spread, the widest dominate (--scale standard).",
-        "More objects, or more references (--references 999), find weaker clusters; more resamples make "
-        "the curves smoother.",
+        "Check the features: many uninformative features hide a few informative ones, and of columns that differ in spread "
+        "the widest dominate (--scale standard). More objects find weaker clusters.",
         "If groups are needed anyway, request a number (-k 3, n_clusters=3). The division may be useful, "
         "but state that the number was requested.",
     ]
-    if reported.selection is None:
-        tips.insert(
-            1,
-            "Test the points: 'conclust select points.csv' (conclust.selection.choose) compares them with "
-            "clouds that have no clusters, and gives a p-value.",
-        )
     return section("next", "What you can do", [_list("", tips)])
-
-
-def _evidence(reported: Reported, gallery: Gallery) -> dict[str, Any]:
-    text = (
-        "Each of the combined clusterings divides the objects, but in different ways. If there are "
-        "clusters, the first picture has dark squares on its diagonal."
-    )
-    return section(
-        "evidence", "What the clusterings show", [text_block(text), gallery.of_evidence(reported)]
-    )
 
 
 def _clusters(
@@ -207,8 +197,6 @@ def _clusters(
     K, sizes = reported.n_clusters, clusters.sizes
     others = clusters.overlap.copy()
     np.fill_diagonal(others, -1.0)
-    measures, next_cluster = _columns_of_clusters(how_named(reported))
-    columns = measures
     cells: list[Any] = [
         list(range(K)),
         sizes.tolist(),
@@ -216,17 +204,10 @@ def _clusters(
         numbers(clusters.confidence),
         numbers(clusters.consensus),
         numbers(clusters.jaccard),
+        others.argmax(axis=1).tolist(),
+        numbers(others.max(axis=1)),
     ]
-    stability = _stability(reported)
-    if stability is not None:
-        how = "SC3's stability: 1 for a cluster that exists at every other number of clusters that was tried."
-        columns.append(column("stability", "Over K", how, digits=3))
-        cells.append(stability)
-    columns += next_cluster
-    cells += [others.argmax(axis=1).tolist(), numbers(others.max(axis=1))]
-    if reported.gaps is not None:
-        columns.append(_column_of_gaps(reported.gaps.n_splits))
-        cells.append(_without_gap(reported.gaps, reported.shown_clusters))
+    columns = _columns_of_clusters(how_named(reported))
     blocks = [
         table(f"The {count(K, 'cluster')}", columns, cells, first=_MANY_CLUSTERS),
         gallery.of_clusters(drawn, sure),
@@ -234,9 +215,9 @@ def _clusters(
     return section("clusters", "The clusters in numbers", blocks)
 
 
-def _columns_of_clusters(how: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the columns of the measures of clusters, and those of the next cluster; `how`: how clusters are named."""
-    measures = [
+def _columns_of_clusters(how: str) -> list[dict[str, Any]]:
+    """Return the columns of the table of clusters; `how`: how clusters are named."""
+    return [
         column("cluster", "Cluster", how, kind="cluster"),
         column("size", "Objects", "Number of objects."),
         column("share", "Share", "Share of the objects that are in a cluster.", digits=3),
@@ -261,8 +242,6 @@ def _columns_of_clusters(how: str) -> tuple[list[dict[str, Any]], list[dict[str,
             "from 0.85 very stable. Finer clusterings always lower it.",
             digits=3,
         ),
-    ]
-    next_cluster = [
         column(
             "next",
             "Next",
@@ -277,38 +256,6 @@ def _columns_of_clusters(how: str) -> tuple[list[dict[str, Any]], list[dict[str,
             digits=3,
         ),
     ]
-    return measures, next_cluster
-
-
-def _column_of_gaps(n_splits: int) -> dict[str, Any]:
-    return column(
-        "no_gap",
-        "No gap found to",
-        "Neighbouring clusters without a visible gap: the points of both, on the straight line between their "
-        "centres, may have one mode (held-out projection, Hartigan's dip, mean p over "
-        f"{n_splits} halvings above 0.05). Few points, weak gaps and bent borders show none: see "
-        "the notes of conclust.confidence.cluster_gaps.",
-        kind="text",
-    )
-
-
-def _without_gap(gaps: ClusterGaps, names: Sequence[str]) -> list[str]:
-    """Return for each cluster the names of its neighbours to which no gap was found."""
-    lacking = gaps.neighbours & ~gaps.separated()
-    return [
-        ", ".join(names[other] for other in np.flatnonzero(row).tolist()) or "none"
-        for row in lacking
-    ]
-
-
-def _stability(reported: Reported) -> list[Any] | None:
-    """Return the stability of each cluster over numbers of clusters, if the result is one of the selection."""
-    K, selection = reported.n_clusters, reported.selection
-    if selection is None or K not in selection.labels or len(selection.labels) < 2:
-        return None
-    if not np.array_equal(selection.labels[K], reported.labels):
-        return None
-    return numbers(stability_over_k(selection.labels)[K])
 
 
 def _objects(
@@ -445,7 +392,7 @@ def _partitions(reported: Reported, gallery: Gallery, *, of: int) -> dict[str, A
             "1 minus its mean normalized mutual information with the others.",
             digits=3,
         ),
-        column("weight", "Weight", "Its share of the total weight.", digits=4),
+        column("weight", "Weight", "Its share of the total weight.", digits=3),
     ]
     cells += [numbers(quality.diversity, 4), numbers(quality.weight, 6)]
     order = np.argsort(quality.ari if many else quality.diversity, kind="stable")[:1000]
@@ -477,22 +424,29 @@ def _mean(values: Any) -> str:
     return f"{np.nanmean(values):.2f}" if np.isfinite(values).any() else "not known"
 
 
-def _timings(reported: Reported) -> dict[str, Any]:
-    seconds = reported.record.seconds
-    if not seconds:
-        text = "Not recorded: only the commands conclust cluster, combine and select record times."
-        return section("timings", "How long it took", [text_block(text)])
-    columns = [
-        column("step", "Step", "What was done.", kind="text"),
-        column("seconds", "Seconds", "Wall-clock time on the machine that ran it.", digits=2),
-    ]
-    cells = [[shown(name) for name in seconds], numbers(list(seconds.values()), 3)]
-    return section("timings", "How long it took", [table("Seconds", columns, cells)])
-
-
 def _citing(reported: Reported) -> dict[str, Any]:
     text = "A sentence for a methods section is at the top of 'What was run'. The result relies on these works:"
     return section("cite", "How to cite", [text_block(text), _list("", cited(reported))])
+
+
+def _checklist(items: list[list[str]]) -> dict[str, Any]:
+    """Return the section with the items of a report on a cluster analysis."""
+    text = (
+        "What a report on a cluster analysis should say, filled in as far as this result tells. The items are ours, after C. Hennig's "
+        "questions (Pattern Recognition Letters 64, 2015): TRoCA's checklist (protocol: BMJ Open 15(8), 2025) is not published yet."
+    )
+    how = ("The stage.", "What to report.", "Whether this result tells it.", "What it tells.")
+    columns = [
+        column(title.lower(), title, why, kind="text")
+        for title, why in zip(HEADS, how, strict=True)
+    ]
+    files = [
+        ["checklist.csv", "text/csv", as_csv(items)],
+        ["checklist.md", "text/markdown", as_markdown(items)],
+    ]
+    listed_items = table("Reporting checklist", columns, zip(*items, strict=True), first=40)
+    blocks = [text_block(text), listed_items, {"kind": "files", "files": files}]
+    return section("checklist", "Reporting checklist", blocks)
 
 
 def _repeating(reported: Reported) -> dict[str, Any]:
@@ -508,18 +462,10 @@ def _repeating(reported: Reported) -> dict[str, Any]:
     blocks: list[dict[str, Any]] = [text_block(same)]
     if record.call:
         blocks.append({"kind": "code", "title": "To repeat it", "text": shown_text(record.call)})
-    blocks.append({"kind": "settings", "settings": settings, "versions": record.versions})
+    blocks.append(
+        {"kind": "settings", "call": record.call, "settings": settings, "versions": record.versions}
+    )
     return section("repeat", "How to repeat it", blocks)
-
-
-def _download(reported: Reported, decision: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of settings.json."""
-    return {
-        "decision": decision["sentence"],
-        "call": reported.record.call,
-        "settings": plain(reported.record.settings),
-        "versions": reported.record.versions,
-    }
 
 
 def plain(value: Any) -> Any:
@@ -537,12 +483,6 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | int | float):
         return value
     return shown_text(str(value))
-
-
-def shown_text(text: str) -> str:
-    """Return a sentence for display; a very long one is truncated."""
-    words = [shown(word) for word in text[:2000].split(" ")]
-    return " ".join(words) + ("…" if len(text) > 2000 else "")
 
 
 def _list(title: str, items: list[str]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from conclust._types import Floats
 from conclust.report.names import shown
 from conclust.report.tables import column, numbers, section, table, text_block
 from conclust.report.words.citing import filled_cells
@@ -18,8 +17,8 @@ from conclust.results.result import Reported
 
 _TOP_FEATURES = 8
 _MANY_CLUSTERS = 60
-_MOST_COLUMNS = 12  # maximum number of clusters in the table of shares
-_MOST_CATEGORIES = 500
+_MOST_COLUMNS = 12  # maximum number of clusters in that table
+_MOST_ROWS = 500  # of the table of all features and categories
 _HEAT_ROWS = 15
 _STRONGEST = 3  # maximum number of features that are named for a cluster
 _SMALL = 0.5  # standard deviations: smaller differences do not name a cluster
@@ -52,8 +51,6 @@ def features_section(reported: Reported) -> dict[str, Any]:
     of = {"of": len(features.names), "categories": len(features.category_names)}
     clusters = [{"cluster": k, "rows": part} for k, part in enumerate(rows)]
     blocks = [text_block(text), {"kind": "features", **of, "clusters": clusters}]
-    if reported.n_clusters <= _MOST_COLUMNS:
-        blocks += _shares(features, reported.cluster_titles)
     return _section(blocks)
 
 
@@ -69,7 +66,7 @@ def strongest(features: Features, k: int) -> list[str]:
 
 
 def heat_table(features: Features, titles: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a heatmap of the strongest features by cluster as a table; nothing for too many clusters.
+    """Return a heatmap of the features by cluster as a table, the strongest first; nothing for too many clusters.
 
     Parameters
     ----------
@@ -85,7 +82,7 @@ def heat_table(features: Features, titles: Sequence[str]) -> list[dict[str, Any]
     chosen: dict[str, None] = {}
     for at in range(max(map(len, ranked))):
         for rows in ranked:
-            if at < len(rows) and len(chosen) < _HEAT_ROWS:
+            if at < len(rows) and len(chosen) < _MOST_ROWS:
                 chosen.setdefault(rows[at]["feature"])
     cells: list[list[Any]] = [list(chosen)]
     for k in range(n_clusters):
@@ -161,10 +158,10 @@ def _pair(values: Any, k: int, j: int, write: Any) -> tuple[str, str]:
 
 
 def brief(value: float) -> str:
-    """Format a number with four digits for readers: 70,320, and 0.0123; very small ones as 1.2e-09."""
+    """Format a number with three digits for readers: 70,300, and 0.0123; very small ones as 1.2e-09."""
     if not math.isfinite(value) or value == 0 or not 1e-4 <= abs(value) < 1e9:
-        return f"{value:.4g}"
-    places = 3 - math.floor(math.log10(abs(value)))
+        return f"{value:.3g}"
+    places = 2 - math.floor(math.log10(abs(value)))
     rounded = round(value, places)
     if places <= 0:
         return f"{rounded:,.0f}"
@@ -174,33 +171,6 @@ def brief(value: float) -> str:
 
 def _percent(value: float) -> str:
     return "none" if math.isnan(value) else f"{100 * value:.0f} %"
-
-
-def _shares(features: Features, titles: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the table of the share of each category in each cluster."""
-    categories = features.categories
-    if categories is None or not categories.category:
-        return []
-    inside: Floats = categories.shares.inside[:, :_MOST_CATEGORIES]
-    n_rows = inside.shape[1]
-    columns = [
-        column("column", "Column", "The column of the input.", kind="name"),
-        column(
-            "category", "Category", "One of its values, in order of first appearance.", kind="name"
-        ),
-    ]
-    cells: list[Any] = [
-        [shown(features.category_names[j]) for j in categories.column[:n_rows].tolist()],
-        [shown(str(name)) for name in categories.category[:n_rows]],
-    ]
-    for k, (title, row) in enumerate(zip(titles, inside, strict=True)):
-        how = "Share of its objects that have this category, of those whose cell is not empty."
-        columns.append(column(f"cluster_{k}", title, how, kind="share"))
-        cells.append(numbers(row, 6))
-    caption = "Shares of the categories in each cluster"
-    if n_rows < len(categories.category):
-        caption += f": the first {n_rows:,} of {len(categories.category):,} categories"
-    return [table(caption, columns, cells)]
 
 
 def _section(blocks: list[dict[str, Any]]) -> dict[str, Any]:

@@ -56,3 +56,9 @@ def read_cluster_names(given: Any, n_clusters: int) -> tuple[str, ...]:
     if not all(names) or len(set(names)) < len(names):
         raise InputError(f"{expected} Got {found(list(names))} instead.")
     return names
+
+
+def shown_text(text: str) -> str:
+    """Return a sentence for display; a very long one is truncated."""
+    words = [shown(word) for word in text[:2000].split(" ")]
+    return " ".join(words) + ("…" if len(text) > 2000 else "")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from conclust._types import Bools, Floats, Ints
+from conclust._types import Bools, Floats
 from conclust._validation import count
 from conclust.confidence import ClusterConfidence, ObjectConfidence
 from conclust.confidence.calibration import kept_sentence
@@ -23,7 +23,12 @@ _MANY_CLUSTERS = 60
 
 
 def overview_section(
-    reported: Reported, sure: ObjectConfidence, clusters: ClusterConfidence, *, of: int
+    reported: Reported,
+    sure: ObjectConfidence,
+    clusters: ClusterConfidence,
+    what_next: str,
+    *,
+    of: int,
 ) -> dict[str, Any]:
     """Return the section with the names of the clusters and how well they are separated.
 
@@ -35,6 +40,8 @@ def overview_section(
         Confidence of the objects.
     clusters : ClusterConfidence
         Confidence and overlap of the clusters, and their sizes in the whole result.
+    what_next : str
+        The sentences on other numbers of clusters; may be empty.
     of : int
         Number of objects of the whole result, of which `reported` may be a sample.
     """
@@ -66,33 +73,14 @@ def overview_section(
         separations(clusters.overlap, gaps, reported.shown_clusters, apart),
     ]
     blocks = [
-        text_block(_certainty(reported, sure) + drawn_text(reported, of)),
+        text_block(_certainty(reported, sure) + drawn_text(reported, of), "How sure."),
         table(f"The {count(K, 'group')}", columns, cells, first=_MANY_CLUSTERS),
     ]
-    note = _of_gaps_not_found(reported, sizes)
-    if note:
-        blocks.append(text_block(note))
     if reported.features is not None:
         blocks += heat_table(reported.features, reported.cluster_titles)
+    if what_next:
+        blocks.append(text_block(what_next, "What next."))
     return section("overview", "The groups at a glance", blocks)
-
-
-def _of_gaps_not_found(reported: Reported, sizes: Ints) -> str:
-    """Return what follows from a gap that was not found, beside a number of clusters that has another source."""
-    gaps = reported.gaps
-    if gaps is None or reported.record.number_by != "points":
-        return ""
-    lacking = np.argwhere(np.triu(gaps.neighbours & ~gaps.separated(), 1))
-    if not len(lacking):
-        return ""
-    seen = (sizes - sizes // 2)[lacking].sum(axis=1)
-    a, b = lacking[seen.argmin()].tolist()
-    names = reported.shown_clusters
-    return (
-        "Where the table finds no gap, there may be one: the dip test uses half of the points of two clusters "
-        f"({int(seen.min()):,} for {names[a]} and {names[b]}) along the straight line between their centres, which shows neither "
-        f"a gap in few points nor a bent one. The number of clusters does not come from this test, but from the measure of the first lines."
-    )
 
 
 def how_named(reported: Reported) -> str:
@@ -109,36 +97,25 @@ def how_named(reported: Reported) -> str:
 
 _HOW_SEPARATED = (
     "A gap is tested on the points of two clusters, projected onto the line between their centres (held-out halves, "
-    "Hartigan's dip, mean p at most 0.05). A gap that is not found is not shown to be absent. An overlap is the probability that an object drawn from the cluster falls into "
+    "Hartigan's dip, mean p at most 0.05). Half of the objects of two clusters are tested: few objects show no clear gap, and a bent one is not found. An overlap is the probability that an object drawn from the cluster falls into "
     f"the other one if its cluster is drawn again; overlaps below {_RARE:.0%} are not mentioned."
 )
 
 
 def _certainty(reported: Reported, sure: ObjectConfidence) -> str:
-    """Return the number of certain objects, and the mean confidence compared with chance."""
+    """Return how often objects keep their companions in fresh samples, or else the number of certain objects."""
+    if reported.kept is not None:
+        return kept_sentence(reported.kept)
     in_cluster = reported.labels >= 0
-    calibrated = "" if reported.kept is None else f"{kept_sentence(reported.kept)} "
     certain = int(np.count_nonzero(sure.confidence[in_cluster] >= _CERTAIN))
     total = int(in_cluster.sum())
-    text = calibrated + (
-        f"{certain:,} of {count(total, 'object')} ({_percent(certain, total)}) have a confidence of at least "
-        f"{_CERTAIN:g}."
+    ways = "conclust.confidence.calibrated(model, X)"
+    return (
+        f"{certain:,} of {count(total, 'object')} have a confidence of at least {_CERTAIN:g}. "
+        "Confidence is agreement between the clusterings, not the probability of being right; "
+        f"{'--calibrate' if reported.record.command else ways} measures how often such objects keep their companions in a fresh "
+        "sample."
     )
-    if reported.record.by_chance is not None:
-        mean = float(sure.confidence[in_cluster].mean())
-        text += (
-            f" The mean confidence is {mean:.2f}; {reported.record.by_chance:.2f} is expected from random partitions with the "
-            "same cluster sizes."
-        )
-    return text
-
-
-def _percent(part: int, total: int) -> str:
-    """Return a share in per cent, 100 % only if it is exact."""
-    text = f"{100 * part / total:.0f}"
-    if text == "100" and part < total:
-        text = f"{min(100 * part / total, 99.9):.1f}"
-    return f"{text} %"
 
 
 def always_apart(reported: Reported, sure: ObjectConfidence, *, of: int) -> Bools:
@@ -180,7 +157,7 @@ def separations(
         without = [] if gaps is None else [b for b in others if not gaps[a, b]]
         parts = []
         if without:
-            parts.append(f"adjacent to {_some([words[b] for b in without])}: no gap found")
+            parts.append(f"next to {_some([words[b] for b in without])} without a clear gap")
         if apart is not None and apart[a]:
             near = []
             parts.append("each of its objects is alone in every clustering")

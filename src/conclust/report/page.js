@@ -37,7 +37,10 @@
     if (typeof value !== "number") return String(value);
     if (Number.isInteger(value) && !digits) return whole.format(value);
     if (digits === null || digits === undefined) return String(value);
-    return withDigits(digits).format(value).replace(/^-/, "\u2212");
+    // Three significant digits at most.
+    const shown = Number(value.toPrecision(3));
+    const places = 2 - Math.floor(Math.log10(Math.abs(shown) || 1));
+    return withDigits(Math.max(0, Math.min(digits, places))).format(shown).replace(/^-/, "\u2212");
   }
 
   const minus = (text) => text.replace(/^-/, "\u2212");
@@ -256,13 +259,13 @@
     ]));
   }
 
-  function saved(name, text, title) {
-    const address = `data:application/json;charset=utf-8,${encodeURIComponent(text)}`;
-    return el("a", { class: "save", href: address, download: name }, title);
+  function saved(name, text, type = "application/json") {
+    const address = `data:${type};charset=utf-8,${encodeURIComponent(text)}`;
+    return el("a", { class: "save", href: address, download: `conclust-${name}` }, `Save as ${name.split(".").pop().toUpperCase()}`);
   }
 
   const blocks = {
-    text: (block) => el("p", {}, block.text),
+    text: (block) => el("p", {}, block.title ? el("b", {}, `${block.title} `) : null, block.text),
     list: (block) => [block.title ? el("h3", {}, block.title) : null,
       el("ul", {}, block.items.map((item) => el("li", {}, item)))],
     table: tableOf,
@@ -274,8 +277,9 @@
     settings: (block) => {
       const text = JSON.stringify({ settings: block.settings, versions: block.versions }, null, 2);
       return [el("h3", {}, "Settings and versions"), el("pre", { tabindex: "0", class: "settings" }, text),
-        el("p", {}, saved("conclust-settings.json", JSON.stringify(account.files, null, 2), "Save as JSON"))];
+        el("p", {}, saved("settings.json", JSON.stringify({ decision: decision.sentence, ...block }, null, 2)))];
     },
+    files: (block) => el("p", {}, block.files.flatMap(([name, type, text]) => [saved(name, text, type), " "])),
   };
 
   function section(part) {
@@ -296,10 +300,13 @@
   const places = el("nav", { "aria-label": "Sections" }, el("ul", {}, account.sections.map((part) =>
     el("li", {}, el("a", { href: `#${part.id}` }, part.title)))));
   const source = account.source ? el("p", { class: "source" }, "Source: ", el("bdi", { dir: "auto" }, account.source)) : null;
+  // The first screen is for readers in a hurry: the answer, doubts and the groups. All else comes below the line.
+  const isFirst = (part) => part.id === "overview";
   document.getElementById("page").append(
     el("header", {}, el("h1", {}, el("strong", {}, decision.head)), el("p", { class: "plain" }, decision.plain),
-      el("p", { class: "source" }, unbroken(decision.sentence)), source, facts, how, doubts, places),
-    el("main", {}, account.sections.map(section)),
+      doubts, account.sections.filter(isFirst).map(section)),
+    el("main", {}, el("section", { class: "run" }, el("p", {}, unbroken(decision.sentence)), source, facts, how, places),
+      account.sections.filter((part) => !isFirst(part)).map(section)),
     el("footer", {}, el("p", {}, "Made with conclust. This page is self-contained: it loads nothing from elsewhere.")),
     dialog);
 

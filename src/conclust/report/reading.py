@@ -60,22 +60,8 @@ def read_result(
 
     Parameters
     ----------
-    result : path-like, fitted model or pipeline, Selection, Reported or array-like of shape (n_samples,)
-        Result to report.
-    ensemble : Ensemble or array-like, default=None
-        The partitions.
-    X : array-like, default=None
-        The points.
-    selection : Selection, default=None
-        Selection of the number of clusters.
-    borders : BorderTests, default=None
-        Tests of the borders.
-    tree : ConsensusTree, default=None
-        The tree with its support.
-    names, feature_names : sequence, default=None
-        Names of objects and features.
-    cluster_names : sequence of str, default=None
-        Names of the clusters. None: those in the folder, or their labels, from 0.
+    result, ensemble, X, selection, borders, tree, names, feature_names, cluster_names : object
+        See there. The result may also be a Reported.
 
     Returns
     -------
@@ -195,6 +181,7 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
         **figures_of(inner),
         by_chance=None if sure is None else float(sure.by_chance.mean()),
         versions=versions(),
+        warnings=tuple(getattr(model, "doubts_", ())),
     )
     tree, calibration = (
         getattr(inner, "linkage_matrix_", None),

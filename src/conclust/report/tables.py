@@ -17,9 +17,9 @@ def section(name: str, title: str, blocks: Sequence[dict[str, Any]]) -> dict[str
     return {"id": name, "title": title, "blocks": list(blocks)}
 
 
-def text_block(text: str) -> dict[str, Any]:
-    """Return a paragraph."""
-    return {"kind": "text", "text": text}
+def text_block(text: str, title: str = "") -> dict[str, Any]:
+    """Return a paragraph, which may begin with a title."""
+    return {"kind": "text", "text": text, "title": title}
 
 
 def column(

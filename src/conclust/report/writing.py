@@ -20,6 +20,7 @@ from conclust.report.contents import contents
 from conclust.report.page import page
 from conclust.report.pictures import Gallery
 from conclust.report.reading import read_result
+from conclust.report.words.checklist import as_csv, as_markdown
 from conclust.selection import Selection
 
 _OWNER = "report"
@@ -43,24 +44,8 @@ def account(
 
     Parameters
     ----------
-    result : path-like, fitted model, Selection or array-like of shape (n_samples,)
+    result, ensemble, X, selection, borders, tree, names, feature_names, cluster_names : object
         See :func:`write`.
-    ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions, if the model or the labels do not include them.
-    X : array-like of shape (n_samples, n_features), default=None
-        The points, with NaN for empty cells.
-    selection : Selection, default=None
-        Selection of the number of clusters.
-    borders : BorderTests, default=None
-        Border tests from :func:`conclust.confidence.border_tests` for the same objects.
-    tree : ConsensusTree, default=None
-        Tree with support from :func:`conclust.confidence.consensus_tree`; needs `borders`.
-    names : sequence of length n_samples, default=None
-        Names of the objects. None: the index of a pandas `X`, the names in the folder, or numbers.
-    feature_names : sequence of length n_features, default=None
-        None: the columns of a frame `X`, or their numbers.
-    cluster_names : sequence of str, default=None
-        Names of the clusters, in the order of their labels. None: the names in the folder, or their labels, from 0.
     max_objects : int, default=2000
         Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True
@@ -136,7 +121,7 @@ def write(
         :func:`conclust.selection.choose` or ``choose_from``; or labels, with their ensemble. Of an AnnData, a method
         fitted to :func:`conclust.sc.get.ensemble`.
     path : path-like
-        Path of the file; an existing one is replaced.
+        Path of the file; an existing one is replaced. ".csv" and ".md": only the reporting checklist, as a table of CSV or Markdown.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
         The partitions, if the model or the labels do not include them.
     X : array-like of shape (n_samples, n_features), default=None
@@ -207,22 +192,22 @@ def write(
     if target.is_dir() or not (beside or target.parent.is_dir()):
         code = errno.EISDIR if target.is_dir() else errno.ENOENT
         raise OSError(code, os.strerror(code), str(target))
-    text = page(
-        account(
-            result,
-            ensemble=ensemble,
-            X=X,
-            selection=selection,
-            borders=borders,
-            tree=tree,
-            names=names,
-            feature_names=feature_names,
-            cluster_names=cluster_names,
-            max_objects=max_objects,
-            pictures=pictures,
-        )
+    written = {".csv": as_csv, ".md": as_markdown}.get(target.suffix)
+    found = account(
+        result,
+        ensemble=ensemble,
+        X=X,
+        selection=selection,
+        borders=borders,
+        tree=tree,
+        names=names,
+        feature_names=feature_names,
+        cluster_names=cluster_names,
+        max_objects=max_objects,
+        pictures=pictures and written is None,
     )
+    text = page(found) if written is None else written(found["checklist"])
     atomic_write(target, lambda file: file.write(text.encode("utf-8")))
-    if isinstance(result, EstimatorCard):
+    if isinstance(result, EstimatorCard) and written is None:
         result._report_ = str(target)  # its card links to the page
     return target

@@ -8,6 +8,7 @@ from typing import Any
 from conclust._validation import count
 from conclust.confidence.borders.headline import at_level, held_of
 from conclust.report.borders import border_words
+from conclust.report.names import shown_text
 from conclust.results.result import Reported
 from conclust.selection.decision import NO_CONTRAST, REFERENCES, without_clusters
 
@@ -54,6 +55,8 @@ def decision_of(reported: Reported) -> dict[str, Any]:
     selection, K = reported.selection, reported.n_clusters
     tested = selection is not None and not math.isnan(selection.p_value)
     by, sentence, why_no_p = _reasons(reported, tested)
+    head = f"{count(K, 'cluster')} in {count(reported.n_samples, 'object')}"
+    plain = _in_plain_words(reported, tested, sentence.removeprefix(head))
     borders = border_words(reported)
     if borders and not (selection is not None and by_borders_alone(selection)):
         sentence = f"{sentence}; {borders}"
@@ -65,10 +68,12 @@ def decision_of(reported: Reported) -> dict[str, Any]:
             0,
             f"The selection has {count(selection.n_clusters, 'cluster')}, but this result has {K}.",
         )
+    doubts += [text for text in map(shown_text, reported.record.warnings) if text not in doubts]
     return {
-        "head": f"{count(K, 'cluster')} in {count(reported.n_samples, 'object')}",
+        "head": head,
         "sentence": f"{sentence}.",
-        "plain": _in_plain_words(reported, tested),
+        "plain": plain,
+        "next": _next(reported),
         "by": by,
         "reason": None if selection is None else selection.reason,
         "clusters": K,
@@ -153,14 +158,20 @@ def _why_no_test(reported: Reported) -> str:
     return f"no test against a single cluster was run ({ask} does it)"
 
 
-def _in_plain_words(reported: Reported, tested: bool) -> str:
-    """Return what is known about the number of clusters, for readers without statistics."""
+def _next(reported: Reported) -> str:
+    """Return what to do next: the last part of the reason."""
+    record = reported.record
+    return (record.reason or "").partition(f"{record.why}. ")[2] if record.why else ""
+
+
+def _in_plain_words(reported: Reported, tested: bool, because: str) -> str:
+    """Return what is known about the number of clusters, for readers without statistics; `because`: the end of a sentence."""
     selection, K = reported.selection, reported.n_clusters
     groups = count(K, "group")
     if not tested:
         if K == 1:
-            return "One group."
-        line = f"{groups}. Whether there are groups at all was not tested."
+            return f"One group{because}."
+        line = f"{groups}{because}. Whether there are groups at all was not tested."
     else:
         p = max(selection.p_value, 1.0 / (selection.n_references + 1))
         rejected = p <= selection.settings.get("alpha", 0.05)

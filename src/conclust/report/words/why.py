@@ -90,26 +90,18 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
             "clusters at least as stable as the clusters of the points, at any K: the largest studentised gap "
             f"of log PAC over all K, compared with {references(selection)}. "
         )
-        if reported.n_clusters == 1 and selection.p_value <= selection.settings.get("alpha", 0.0):
+        small = selection.p_value <= selection.settings.get("alpha", 0.0)
+        if small and reported.n_clusters == 1:
+            text += "It is small, but no border between these clusters holds, and a single cloud as flat or as skewed is as stable."
+        elif small:
             text += (
-                "It is small: the points are more stable than one Gaussian. But no border between these clusters holds, "
-                "and a single cloud of the same covariance that is as flat or as skewed as the points is as stable."
-            )
-        elif reported.n_clusters == 1:
-            text += (
-                "It is not small: a cloud without clusters would be as stable. This does not prove "
-                "that there are no clusters; weak clusters need more objects or fewer useless features."
+                "It is small. A flat or a skewed cloud is also more stable than one Gaussian, so that a second test followed: a border "
+                "between the clusters holds, or clouds as flat and as skewed as the points are less stable."
             )
         elif by_borders_alone(selection):
-            text += (
-                "It is not small: a long cloud without clusters would be cut as stably. But the borders are tested separately, and all of them hold at "
-                "a fifth of the level."
-            )
+            text += "It is not small: a long cloud without clusters would be cut as stably. But all borders hold at a fifth of the level."
         else:
-            text += (
-                "A small one means: more stable than one Gaussian cloud. A flat or a skewed cloud is also more stable, so a second test "
-                "follows: either a border between the clusters holds, or clouds as flat and as skewed as the points are less stable."
-            )
+            text += "It is not small: a cloud without clusters would be as stable. Weak clusters need more objects or fewer useless features."
         blocks.append(text_block(text))
     else:
         text = "There is no p-value: whether there is more than one cluster was not tested. "
