@@ -23,13 +23,13 @@ from pathlib import Path
 
 import numpy as np
 from experiments.pcc2013 import kdd
-from experiments.published import DatasetNotFoundError
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.timing import Seconds, median, memory_of, timed
 from conclust import PCC, Ensemble
 from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
+from conclust.exceptions import DatasetNotFoundError
 
 N, M, K = 1_000_000, 100, 8
 

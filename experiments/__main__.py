@@ -6,7 +6,7 @@ import argparse
 import importlib
 from pathlib import Path
 
-from experiments.published import DatasetNotFoundError
+from conclust.exceptions import DatasetNotFoundError
 
 NAMES = (
     "pcc2013.planted",

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust import EnsembleGenerator
-from experiments.published import available, load
+from conclust.datasets import available, load
 
 __all__ = ["KINDS", "SETS", "PaperSet", "here", "members", "originals", "points"]
 

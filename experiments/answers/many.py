@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from conclust.datasets import available
+from conclust.exceptions import DatasetNotFoundError
 from experiments.answers.questions import POINTS, answered, of_points, score
 from experiments.output import Row, options, show, write
-from experiments.published import DatasetNotFoundError, available
 
 NUMBERS = (50, 250, 1000, 3000)
 

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from conclust import AutoConsensus, ConsensusClustering, Ensemble, EnsembleGenerator
 from conclust.confidence import questions
-from conclust.exceptions import InputError
+from conclust.datasets import available, load
+from conclust.exceptions import DatasetNotFoundError, InputError
 from conclust.metrics import adjusted_rand_index
 from experiments.leaderboard.pools import PREFIX, read
 from experiments.output import Row, options, show, write
-from experiments.published import DatasetNotFoundError, available, load
 
 POINTS = ("mfeat", "pendigits", "optdigits_5620", "usps_11000", "texture", "mnist_test_10000")
 POOLS = ("mfeat", "pendigits")

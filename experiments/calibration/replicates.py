@@ -28,10 +28,10 @@ from numpy.typing import NDArray
 from conclust import ConsensusClustering
 from conclust.confidence import calibrated, confidences
 from conclust.confidence.calibration import kept_shares
+from conclust.datasets import load
 from experiments.drawing import GREYS, plt, save
 from experiments.kept import fill, opened
 from experiments.output import Row, options, show, write
-from experiments.published import load
 
 KINDS = {
     "mixture": "planted mixtures",

@@ -23,10 +23,10 @@ from scipy.spatial.distance import squareform
 from scipy.stats import median_abs_deviation
 
 from conclust.confidence import cluster_confidence, item_consensus
+from conclust.datasets import load
 from conclust.metrics import adjusted_rand_index
 from conclust.selection import Selection, choose_from
 from experiments.output import Row, options, show, stopwatch, write
-from experiments.published import load
 
 SETS = ("hgsc_tcga", "golub_leukemia")
 Matrix = NDArray[np.float64]

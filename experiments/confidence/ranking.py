@@ -44,11 +44,11 @@ from conclust import EAC, HBGF, PCC, AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.confidence import item_consensus, object_confidence
 from conclust.confidence.items import agreement_of
 from conclust.confidence.reading import read_consensus
+from conclust.datasets import load
 from conclust.measures.matching import best_matching
 from conclust.metrics import contingency
 from experiments.default.sets import clouds
 from experiments.output import Row, options, show, write
-from experiments.published import load
 
 SETS = (
     "iris",

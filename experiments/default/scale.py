@@ -23,10 +23,10 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from conclust import ConsensusClustering, EnsembleGenerator
+from conclust.datasets import load
 from conclust.generation.scaling import _spread, fitted_scaling
 from conclust.metrics import adjusted_rand_index
 from experiments.output import Row, options, show, write
-from experiments.published import load
 
 SETTLED = ("wine", "iris", "optdigits_1000", "standin_image_c_aggregation", "su_multitissue")
 CONFIRMED = (

@@ -23,8 +23,8 @@ from sklearn.datasets import (
 )
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
+from conclust.datasets import available, load
 from conclust.metrics import adjusted_rand_index
-from experiments.published import available, load
 
 Labels = NDArray[np.int64]
 

@@ -30,11 +30,11 @@ from conclust import (
     AutoConsensus,
     CumulativeVoting,
 )
+from conclust.datasets import available, load
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
 from conclust.weighting import certainty_weights
 from experiments.leaderboard.pools import POOLS, PREFIX, SETTLED, draws, read
 from experiments.output import Row, options, show, write
-from experiments.published import available, load
 
 POWERS = (0, 1, 2, 3)
 METHODS: dict[str, Callable[[int, int], Any]] = {

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_circles, make_moons
 
 from conclust import Ensemble, EnsembleGenerator
+from conclust.datasets import available, load
 from experiments.leaderboard.pools import POOLS, PREFIX, read
-from experiments.published import available, load
 
 __all__ = ["KINDS", "Pool", "at_levels", "pools_of", "raters", "sorts"]
 

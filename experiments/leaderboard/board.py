@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from conclust import Ensemble
+from conclust.datasets import available, load
 from conclust.exceptions import ConclustError
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
 from experiments.leaderboard.entries import Entry, entries
@@ -51,7 +52,6 @@ from experiments.leaderboard.tables import (
 )
 from experiments.origin import origin
 from experiments.output import Row, options, show, stopwatch, write
-from experiments.published import available, load
 
 SETTINGS = ("draws", "few", "limit", "seed")
 # What a run may have more of than the one that it goes on from.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust import Ensemble
-from experiments.published import load
+from conclust.datasets import load
 
 __all__ = ["DRAWN", "POOLS", "PREFIX", "SETTLED", "Pool", "draws", "read"]
 

@@ -24,11 +24,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust import Ensemble, GraphConsensus
+from conclust.exceptions import DatasetNotFoundError
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
 from conclust.networks.estimator import Kind
 from experiments.networks.formulas import edges_by_formula, has_formula
 from experiments.output import Row, options, show, write
-from experiments.published import DatasetNotFoundError
 
 CONDITIONS = (
     "lfr_training/default",

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust import PCC, EnsembleGenerator, coassociation
+from conclust.datasets import load
 from conclust.membership import cluster_similarity, soft_centroids, vat_order
 from experiments.drawing import save
 from experiments.output import Row, options, show, write
-from experiments.published import load
 
 DIGIT, SIZE, BOUND, PARTITIONS = "2", 300, 5, 150
 _LEAST = 0.05  # edges of less than this are not drawn

@@ -39,12 +39,12 @@ from conclust import (
     Ensemble,
     EnsembleGenerator,
 )
+from conclust.datasets import load
 from conclust.exceptions import EnsembleWarning
 from conclust.metrics import adjusted_rand_index, consistency_index
 from experiments.drawing import MARKERS, save
 from experiments.kept import Kept, fill, opened
 from experiments.output import Row, options, show, stopwatch, write
-from experiments.published import load
 
 PAPER_SECONDS = {"l2": 13.8, "kl": 16.7}
 PAPER_MEMBERS = 0.79

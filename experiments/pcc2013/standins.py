@@ -16,13 +16,13 @@ import warnings
 import numpy as np
 
 from conclust import Ensemble
+from conclust.datasets import load
 from conclust.exceptions import EnsembleWarning
 from conclust.metrics import consistency_index
 from experiments.output import Row, options, show, write
 from experiments.paper_sets import PARTITIONS, SETS, members
 from experiments.pcc2013.printed import AVERAGES, COLUMNS
 from experiments.pcc2013.settings import PAPERS
-from experiments.published import load
 
 CANDIDATES = {
     "rings": ("rings", "standin_rings_zelnik1", "standin_rings_1000"),

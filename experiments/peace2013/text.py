@@ -28,6 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, TfidfTransformer
 
 from conclust import EnsembleGenerator, coassociation
+from conclust.datasets import available, load
 from conclust.exceptions import EnsembleWarning
 from conclust.metrics import class_f1, consistency_index, pairwise_f1
 from experiments.drawing import save
@@ -43,7 +44,6 @@ from experiments.peace2013.settings import (
     TEXT_METHODS,
 )
 from experiments.peace2013.stemmer import stem
-from experiments.published import available, load
 
 __all__ = ["documents", "spread"]
 

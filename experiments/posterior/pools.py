@@ -20,11 +20,12 @@ import numpy as np
 
 from conclust import BayesEstimate, Ensemble
 from conclust.consensus.median.bayes_search import tree_cuts
+from conclust.datasets import available
+from conclust.exceptions import DatasetNotFoundError
 from conclust.measures.losses import Loss, PartitionRows, expected_losses
 from experiments.leaderboard.entries import Entry, entries
 from experiments.leaderboard.pools import POOLS, PREFIX, Pool, read
 from experiments.output import Row, options, show, stopwatch, write
-from experiments.published import DatasetNotFoundError, available
 
 MEMBERS = 20
 LOSSES: tuple[Loss, ...] = ("vi", "binder")

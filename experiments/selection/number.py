@@ -26,11 +26,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 from scipy.stats import kstest
 
+from conclust.datasets import available, load
 from conclust.exceptions import ScaleWarning, SelectionWarning
 from conclust.metrics import adjusted_rand_index
 from conclust.selection import Selection, choose
 from experiments.output import Row, options, show, write
-from experiments.published import available, load
 
 Points = NDArray[np.float64]
 

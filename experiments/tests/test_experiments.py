@@ -13,10 +13,10 @@ from experiments.default import battery
 from experiments.leaderboard import board, pools, tables
 from experiments.leaderboard.published import ARI_TRUE_K, ENTRY_OF, NMI_MAX_TRUE_K
 from experiments.pcc2013 import planted
-from experiments.published import DatasetNotFoundError, available
 
 import conclust
-from conclust.datasets import Dataset
+from conclust.datasets import Dataset, available
+from conclust.exceptions import DatasetNotFoundError
 
 
 def rows_of(path):

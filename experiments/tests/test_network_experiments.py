@@ -6,8 +6,8 @@ import networkx as nx
 import numpy as np
 import pytest
 from experiments.networks import communities, formulas, published
-from experiments.published import DatasetNotFoundError
 
+from conclust.exceptions import DatasetNotFoundError
 from conclust.metrics import adjusted_rand_index
 
 

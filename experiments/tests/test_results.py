@@ -18,7 +18,8 @@ from experiments.leaderboard.entries import entries
 from experiments.leaderboard.tables import split
 from experiments.origin import ROOT, Tree, at_commit, commit, experiment_of, here, origin
 from experiments.peace2013 import figures as peace
-from experiments.published import DatasetNotFoundError
+
+from conclust.exceptions import DatasetNotFoundError
 
 RESULTS = ROOT / "experiments"
 

@@ -18,11 +18,11 @@ import numpy as np
 from sklearn.datasets import make_blobs
 
 from conclust import HBGF, AutoConsensus, Ensemble, EnsembleGenerator
+from conclust.datasets import load
 from conclust.exceptions import EnsembleWarning
 from conclust.generation import plan
 from conclust.metrics import normalized_mutual_information, partition_similarities
 from experiments.output import Row, options, show, stopwatch, write
-from experiments.published import load
 from experiments.usenc2020.members import MEMBERS
 
 SETS = ("mfeat", "pendigits", "optdigits_5620")

@@ -20,11 +20,10 @@ from typing import Any
 import numpy as np
 
 from conclust import EAC, HBGF, KCC, LWEA, PCC, CumulativeVoting, Ensemble, EnsembleGenerator
-from conclust.datasets import Dataset, rings
+from conclust.datasets import Dataset, load, rings
 from conclust.exceptions import EnsembleWarning, ScaleWarning
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
 from experiments.output import Row, options, show, stopwatch, write
-from experiments.published import load
 from experiments.usenc2020.shapes import circles_and_gaussians, smiling_face, two_bananas
 
 PUBLISHED = {("pendigits", "spectral 20-60", "U-SENC"): 0.8534}

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust import LWEA, AutoConsensus, Ensemble, EnsembleGenerator, MultiViewGenerator
+from conclust.datasets import load
 from conclust.metrics import adjusted_rand_index, normalized_mutual_information
 from experiments.output import Row, options, show, write
-from experiments.published import load
 
 VIEWS = {
     "Fourier": slice(0, 76),

@@ -12,6 +12,7 @@ import warnings
 __all__ = [
     "CacheWarning",
     "ConclustError",
+    "DatasetNotFoundError",
     "DenseLimitError",
     "DistancesWarning",
     "EnsembleWarning",
@@ -64,6 +65,10 @@ class FileFormatError(ConclustError, ValueError):
 
 class OutputExistsError(ConclustError, FileExistsError):
     """The output folder is not empty and ``--force`` was not given."""
+
+
+class DatasetNotFoundError(ConclustError, FileNotFoundError):
+    """A known data set is not on this machine; the message states where it is published and where to put it."""
 
 
 class MissingExtraError(ConclustError, ImportError):

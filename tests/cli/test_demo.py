@@ -87,13 +87,19 @@ def test_only_the_score_reads_the_classes(tmp_path, monkeypatch):
     assert a["adjusted_rand_index"] != b["adjusted_rand_index"]
 
 
-def test_the_demo_refuses_unknown_data_sets(tmp_path, capsys):
+def test_the_demo_refuses_unknown_data_sets(tmp_path, capsys, monkeypatch):
     assert run(tmp_path / "a", "--data", "no_such_set") == 1
     printed = capsys.readouterr()
     assert printed.out == ""
     assert "there is no data set 'no_such_set'. Is it" in printed.err
     assert run(tmp_path / "a", "--data", "iris,bresat_cancer") == 1
-    assert "Is it breast_cancer?" in capsys.readouterr().err
+    assert "Is it breast_cancer or" in capsys.readouterr().err
+    # Known but unavailable: also refused before the introduction.
+    monkeypatch.delenv("CONCLUST_DATA", raising=False)
+    assert run(tmp_path / "a", "--data", "zoo") == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert "'zoo' is not on this machine" in printed.err
     assert run(tmp_path / "a", "--data", " , ") == 1
     assert "does not name a data set" in capsys.readouterr().err
     assert not (tmp_path / "a").exists()
@@ -103,6 +109,20 @@ def test_the_demo_refuses_unknown_data_sets(tmp_path, capsys):
     assert "--force" in capsys.readouterr().err
 
 
-def test_sets_are_used_once_in_the_given_order():
-    assert demo._chosen(None) == ["iris", "wine", "breast_cancer", "digits"]
-    assert demo._chosen("wine, rings,iris,wine") == ["wine", "rings", "iris"]
+@pytest.mark.parametrize(
+    ("X", "sentence"),
+    [
+        (np.array([[1.0, np.nan]] * 3), "missing values"),
+        (np.array([["a"]] * 3), "not a table of numbers"),
+    ],
+)
+def test_incomplete_data_sets_are_refused(X, sentence):
+    data = datasets.Dataset("x", X, np.array([0, 1, 1]), ("a",), ("p", "q"), "made up")
+    with pytest.raises(demo.InputError, match=sentence):
+        demo._checked("x", data)
+
+
+def test_the_demo_uses_the_available_data_sets(monkeypatch):
+    monkeypatch.setattr(datasets, "available", lambda: ["digits", "ionosphere", "rings", "iris"])
+    assert demo._chosen(None) == ["iris", "digits", "ionosphere"]
+    assert demo._chosen("wine, iris,wine") == ["wine", "iris"]

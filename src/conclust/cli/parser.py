@@ -134,7 +134,7 @@ def _add_demo(commands: Any) -> None:
     parser.add_argument(
         "--data",
         metavar="NAME,...",
-        help="data sets to use, also generated ones, such as rings [iris, wine, breast_cancer and digits]",
+        help="data sets to use [six, or those of them that are available]",
     )
     add_running(parser)
     parser.set_defaults(run=_run_demo)

@@ -24,7 +24,6 @@ from conclust._types import Floats
 from conclust._validation import count
 from conclust.cli.console import Talk
 from conclust.cli.requested import jobs
-from conclust.datasets.generators import GENERATORS
 from conclust.exceptions import EnsembleWarning, InputError
 from conclust.generation.generator import EnsembleGenerator
 from conclust.metrics import adjusted_rand_index
@@ -32,8 +31,8 @@ from conclust.pipeline import ConsensusClustering
 from conclust.results.writing import OutputFolder
 from conclust.words.card import card_of
 
-# Sets of scikit-learn with classes.
-_SETS = ("iris", "wine", "breast_cancer", "digits")
+# The four sets of scikit-learn with classes, and the first two of the papers' sets that are tables without gaps.
+_SETS = ("iris", "wine", "breast_cancer", "digits", "house_votes_232", "ionosphere")
 _SEEDS = 5
 _REPORTED = "wine"  # the data set of the full report, if it is among those requested
 _PAGE, _REPORT, _FIGURES = "demo.html", "report.html", "results.json"
@@ -67,15 +66,14 @@ def run(arguments: argparse.Namespace) -> None:
     """Cluster each set with five seeds, print the table, write the pages."""
     talk = Talk(arguments)
     names = _chosen(arguments.data)
-    sets = {name: datasets.load(name) for name in names}
+    sets = {name: _loaded(name) for name in names}
     start = time.perf_counter()
     rows: list[_Row] = []
     cards: list[str] = []
     files = [_PAGE, _REPORT, _FIGURES]
     with OutputFolder(arguments.out, force=arguments.force, names=files) as folder:
         talk.result(_wrapped(_BEGIN) + "\n")
-        for name, data in sets.items():
-            X = data.X
+        for name, (data, X) in sets.items():
             row, model = _measured(name, data, X, arguments)
             rows.append(row)
             talk.step(f"  {name} ({row.seconds:.1f} s)")
@@ -101,18 +99,33 @@ def run(arguments: argparse.Namespace) -> None:
 
 def _chosen(data: str | None) -> list[str]:
     if data is None:
-        return list(_SETS)
+        here = set(datasets.available())
+        return [name for name in _SETS if name in here]
     names = [name.strip() for name in data.split(",") if name.strip()]
     if not names:
         raise InputError("--data does not name a data set. An example is --data iris,wine.")
-    known = [*datasets.BUNDLED, *GENERATORS]
+    all_names = datasets.names()
     for name in names:
-        if name not in known:
-            suggestions = get_close_matches(name, known) or known
+        if name not in all_names:
+            suggestions = get_close_matches(name, all_names) or datasets.available()
             raise InputError(
                 f"--data: there is no data set {name!r}. Is it {' or '.join(suggestions)}?"
             )
     return list(dict.fromkeys(names))
+
+
+def _loaded(name: str) -> tuple[datasets.Dataset, Floats]:
+    data = datasets.load(name)
+    return data, _checked(name, data)
+
+
+def _checked(name: str, data: Any) -> Floats:
+    if not isinstance(data.X, np.ndarray) or data.X.ndim != 2 or data.X.dtype.kind not in "biuf":
+        raise InputError(f"The data set {name!r} is not a table of numbers; the demo needs one.")
+    X = data.X.astype(np.float64)
+    if not np.isfinite(X).all():
+        raise InputError(f"The data set {name!r} has missing values; the demo needs complete data.")
+    return X
 
 
 def _measured(

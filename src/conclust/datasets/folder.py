@@ -1,4 +1,4 @@
-"""Data sets by name: those of scikit-learn, generated ones, and published ones, from the folder that CONCLUST_DATA names.
+"""Reading published sets from the folder that the variable CONCLUST_DATA names.
 
 The folder holds the files and a ``manifest.json``: a list of records with at least ``name``,
 ``file`` and ``sha256``. Which files belong to which set is fixed in ``catalogue.json``, so that nothing in the
@@ -24,19 +24,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust import datasets
 from conclust._files.storage import open_regular, read_json, read_npz
 from conclust._types import Floats, Ints
 from conclust.datasets.dataset import Dataset
-from conclust.datasets.generators import GENERATORS
-from conclust.exceptions import ConclustError, FileFormatError
+from conclust.exceptions import DatasetNotFoundError, FileFormatError
 
 VARIABLE = "CONCLUST_DATA"
 _ROWS = 16_384  # number of rows read at a time: text takes far more memory than numbers
-
-
-class DatasetNotFoundError(ConclustError, FileNotFoundError):
-    """A published data set is not on this machine."""
 
 
 @dataclass(frozen=True)
@@ -219,19 +213,3 @@ def _damaged(path: Path, what: str, entry: Published) -> NoReturn:
         f"{path} {what}. Expected {entry.n_samples} rows of {entry.n_features} values and a label, "
         f"of {entry.n_classes} classes."
     )
-
-
-def available() -> list[str]:
-    """List the sets that can be loaded on this machine: those of `conclust.datasets`, and those in the folder."""
-    return sorted([*datasets.BUNDLED, *GENERATORS, *filter(is_there, PUBLISHED)])
-
-
-def load(name: str) -> Dataset:
-    """Load a published set, or one of `conclust.datasets`.
-
-    Values are raw: nothing is scaled, missing values are NaN. Words in a column are coded as whole numbers, 0 on, in
-    alphabetical order. Classes are numbered in order of their names. ``DatasetNotFoundError`` says where a set that is
-    not on this machine is published, and which folder to put it in; ``FileFormatError`` that a file is damaged, or not
-    the one that the manifest describes.
-    """
-    return read(name) if name in PUBLISHED else datasets.load(name)
