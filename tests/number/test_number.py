@@ -162,7 +162,7 @@ def test_few_points_are_counted_near_a_gap_and_many_within_a_cloud():
 
 
 @pytest.mark.parametrize("n", [12, 300])
-def test_the_shared_covariance_is_that_of_ledoit_and_wolf(n):
+def test_the_shared_covariance_equals_ledoit_and_wolf(n):
     rng = np.random.default_rng(n)
     X, labels = rng.normal(size=(n, 5)) * np.arange(1, 6), np.arange(n) % 3
     means, covariance = means_and_covariance(X, labels, 3)

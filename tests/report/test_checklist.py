@@ -39,7 +39,7 @@ def test_items_are_filled_in_from_the_result(model):
     assert all(text for _, text in items.values())
 
 
-def test_what_was_measured_becomes_done(model):
+def test_measured_items_become_done(model):
     tests = border_tests(POINTS, model.labels_, n_splits=5, random_state=0)
     calibrated(model, POINTS, n_halvings=1, random_state=0)
     items = told(account(model, X=POINTS, borders=tests, pictures=False))

@@ -180,7 +180,7 @@ class Found:
     of_pieces: Bools
 
     def score(self, n_clusters: int) -> float:
-        """Return the evidence for a number of clusters, less the cost of each; -inf if the tree has not so many."""
+        """Return the evidence for a number of clusters, less the cost of each; -inf if the tree has no division into that many."""
         evidence = self.divisions.evidence
         if n_clusters > len(evidence):
             return -np.inf
