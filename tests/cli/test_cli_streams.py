@@ -23,7 +23,14 @@ from conclust.cli.console import Talk, Voice, plain
 
 COMMAND = [sys.executable, "-m", "conclust.cli"]
 ROWS = "0,0,1\n" * 4 + "1,2,0\n" * 4
-COMBINED = ["ensemble.npz", "labels.csv", "memberships.csv", "model.npz", "result.json"]
+COMBINED = [
+    "ensemble.npz",
+    "labels.csv",
+    "memberships.csv",
+    "model.npz",
+    "report.npz",
+    "result.json",
+]
 
 
 @pytest.fixture

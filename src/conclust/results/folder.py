@@ -118,11 +118,17 @@ def _stored(folder: Path) -> tuple[Reported, Floats | None]:
             f"this version reads format {RESULT_FORMAT}. Make the result again, or read it with that version."
         )
     stored: tuple[Reported, Floats | None] = saving.load(_file(folder, "report.npz"))
-    if not saving.fits(stored, tuple[Reported, Floats | None]) or not _fit(*stored):
+    seconds = content.get("seconds")
+    if not (
+        saving.fits(stored, tuple[Reported, Floats | None])
+        and _fit(*stored)
+        and saving.fits(seconds, dict[str, float])
+    ):
         raise FileFormatError(
             f"{folder / 'report.npz'} is damaged, or of another result. Make the result again."
         )
-    return stored
+    reported, membership = stored
+    return replace(reported, record=replace(reported.record, seconds=seconds)), membership
 
 
 def _made_by() -> str:
@@ -164,7 +170,9 @@ def write_result(
     selection, gaps, borders = reported.selection, reported.gaps, reported.borders
     if selection is not None:  # the resamples of all numbers are large, and no report shows them
         selection = replace(selection, ensembles={})
-    saving.save(folder.file("report.npz"), (replace(reported, selection=selection), membership))
+    # The seconds are in result.json only, so that the same result is the same file.
+    kept = replace(reported, selection=selection, record=replace(reported.record, seconds={}))
+    saving.save(folder.file("report.npz"), (kept, membership))
     content = entries(reported.record)
     chosen = {} if selection is None else _of_selection(selection)
     if reported.record.command == "select":
