@@ -38,7 +38,11 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 "Members from points",
                 "Clusterings of points, with parameters drawn for each.",
                 "conclust",
-                ("conclust.generation",),
+                (
+                    "conclust.generation.corruption",
+                    "conclust.generation.generator",
+                    "conclust.generation.views",
+                ),
             ),
             ("Your own members", "The base of a kind of members.", "generation", ()),
             (
