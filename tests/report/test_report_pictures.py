@@ -122,7 +122,7 @@ def test_a_failed_number_leaves_the_others(blobs):
     null[:, 5] = np.nan
     parts = {
         name: {k: v for k, v in getattr(chosen, name).items() if k != 7}
-        for name in ("labels", "ensembles")
+        for name in ("labels", "ensembles", "pairs")
     }
     content = report.account(replace(chosen, table=table, null=null, **parts), X=blobs)
     assert content["decision"]["clusters"] == 3

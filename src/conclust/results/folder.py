@@ -122,7 +122,8 @@ def _stored(folder: Path) -> tuple[Reported, Floats | None]:
     if not (
         saving.fits(stored, tuple[Reported, Floats | None])
         and _fit(*stored)
-        and saving.fits(seconds, dict[str, float])
+        and isinstance(seconds, dict)
+        and all(isinstance(each, float) for each in seconds.values())
     ):
         raise FileFormatError(
             f"{folder / 'report.npz'} is damaged, or of another result. Make the result again."
