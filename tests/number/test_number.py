@@ -170,6 +170,9 @@ def test_the_shared_covariance_equals_ledoit_and_wolf(n):
     expected, _ = ledoit_wolf(X - means[labels], assume_centered=True)
     assert covariance == pytest.approx(expected, rel=1e-9)
     assert means_and_covariance(np.eye(3)[labels], labels, 3)[1] is None
+    flat = np.column_stack([(-1.0) ** np.arange(4), np.zeros(4)])  # the formula shrinks it by 0
+    _, covariance = means_and_covariance(flat, np.zeros(4, dtype=np.int64), 1)
+    assert np.linalg.eigvalsh(covariance).min() > 0
 
 
 @pytest.mark.parametrize(("name", "number"), [("iris", 2), ("wine", 3)])

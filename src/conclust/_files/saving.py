@@ -70,7 +70,8 @@ _TYPES = {
     "Source": "conclust.results.record",
     "Features": "conclust.results.features",
 }
-_MANY = 1000  # texts, from which on a list of them is an array: a description has a largest size
+# A list of more texts than this is stored as an array, because the size of a description is bounded.
+_MANY = 1000
 # What affects how an estimator runs, but not its result, and where its last report lies.
 _RUNNING = ("n_jobs", "cache_dir", "verbose", "_report_")
 

@@ -30,7 +30,7 @@ from conclust.number.constants import (
 )
 from conclust.trees.dendrogram import clusters_at
 
-# Share of a sphere that keeps a covariance regular.
+# The smallest share of the sphere: where points vary in some directions only, the covariance must still have an inverse.
 _LEAST_SHARE = 1e-6
 
 
