@@ -134,11 +134,12 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         Generator of the label matrix. None: :class:`conclust.EnsembleGenerator`, 40 partitions of three kinds.
     n_clusters : int or "auto", default=None
         Number of clusters, or their maximum number for a consensus that treats it as a bound. It overrides the number
-        of an estimator given as `consensus`. "auto": the number from 2 to 10 that resampling of the points supports,
-        or one cluster if the p-value is large. This calls :func:`conclust.selection.choose` with 39 references of at
+        of an estimator given as `consensus`. None: the number is left to the consensus; with the default consensus,
+        the points determine it (see the notes). "auto": the same number, with a p-value; where the points show no border, or with
+        another consensus, the number from 2 to 10 that resampling of the points supports, or one cluster if the p-value is
+        large. This calls :func:`conclust.selection.choose` with 39 references of at
         most 1,000 objects, and with the scale and `n_jobs` of the generator; further partitions are its
-        categories. None: the number is left to the consensus; with the default consensus, the points determine it
-        (see the notes).
+        categories.
     min_clusters : int, default=1
         Smallest number of clusters considered if the points determine it; pass 2 to exclude a single cluster.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -207,9 +208,10 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     the trees take the place of the division. The memberships are the evidence of the members for these clusters; if the
     members favour another cluster than the nearest centre, both have the same share.
 
-    None or "auto"? None finds clusters of any shape, and takes little more time than making the members. "auto" looks
-    for clusters that k-means finds again in resamples. It takes five to nine times as long (with 1,500 objects), and
-    adds a p-value, tests of borders and a table of criteria. `experiments/default` compares the results of both.
+    None or "auto"? None finds clusters of any shape with borders between them, and takes little more time than making the members.
+    "auto" finds the same clusters; if there are none, it looks for clusters without a border that k-means finds again in
+    resamples, and more stably than in a single cloud. It takes five to nine times as long (with 1,500 objects), and
+    adds a p-value, tests of borders and a table of criteria, which are about the clusters of k-means.
 
     Examples
     --------
@@ -327,8 +329,10 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
                         seed=seeds[3],
                         verbose=self.verbose,
                     )
-                consensus.set_params(n_clusters=self.selection_.n_clusters)
             of_points = isinstance(consensus, AutoConsensus) and self._in_points
+            if self.n_clusters == _AUTO:
+                number = None if of_points else self.selection_.n_clusters
+                consensus.set_params(n_clusters=number)
             self.centers_: ClusterCenters | None = None
             with step("combine", self.ensemble_):
                 if of_points:
@@ -344,13 +348,14 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             growth = consensus.grow(self.ensemble_, pairs)
             trees, objects = growth.trees, growth.objects
             points = scaled_points(self.generator_, X, objects)
+            least, jobs = self.min_clusters, consensus.n_jobs
             decision, found = decide_by_points(
-                points,
-                trees,
-                consensus.n_clusters,
-                min_clusters=self.min_clusters,
-                n_jobs=consensus.n_jobs,
+                points, trees, consensus.n_clusters, min_clusters=least, n_jobs=jobs
             )
+            returning = self.selection_.n_clusters if self.n_clusters == _AUTO else 1
+            if decision.n_clusters == 1 < returning:
+                consensus.set_params(n_clusters=returning)
+                decision, found = decide_by_points(points, trees, returning, n_jobs=jobs)
             labels = None
             if found is not None:
                 self.centers_ = ClusterCenters.of(found, points, objects, self.ensemble_)
@@ -553,9 +558,12 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         from conclust.words.reason import Reason
 
         check_is_fitted(self, "consensus_")
-        if "selection_" in vars(self):
-            return self.selection_.reason_parts
         parts = getattr(self.consensus_, "reason_parts", None)
+        if "selection_" in vars(self):
+            if not (isinstance(self.consensus_, AutoConsensus) and self._in_points):
+                return self.selection_.reason_parts
+            seen = self.n_clusters_ > 1 and self.consensus_.number_by_ == "points"
+            return self.selection_.reason_beside(parts if seen else None)
         if parts is not None:
             return cast(Reason, parts)
         name, given = type(self.consensus_).__name__, self.n_clusters is not None

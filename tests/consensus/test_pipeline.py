@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, KMeans
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_breast_cancer, make_blobs, make_moons
 from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
@@ -83,6 +83,22 @@ def test_auto_selects_the_number_by_resampling_points():
     )
     assert clone(model).n_clusters == "auto"
     assert not hasattr(ConsensusClustering(random_state=0).fit(X[:60]), "selection_")
+
+
+@pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
+def test_auto_keeps_the_clusters_that_borders_show_and_asks_resampling_where_there_are_none():
+    moons = make_moons(300, noise=0.05, random_state=3)[0]
+    seen = ConsensusClustering(n_clusters="auto", random_state=0).fit(moons)
+    np.testing.assert_array_equal(
+        seen.labels_, ConsensusClustering(random_state=0).fit_predict(moons)
+    )
+    assert seen.n_clusters_ == 2 != seen.selection_.n_clusters  # k-means cuts the crescents
+    assert f"resampling of k-means shows {seen.selection_.n_clusters} clusters" in seen.reason_
+    biopsies = load_breast_cancer().data
+    returns = ConsensusClustering(n_clusters="auto", random_state=0).fit(biopsies)
+    assert ConsensusClustering(random_state=0).fit(biopsies).n_clusters_ == 1
+    assert returns.n_clusters_ == returns.selection_.n_clusters > 1
+    assert "no border is seen" in returns.reason_
 
 
 def test_auto_finds_a_single_cluster():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,24 @@ class Selection(Saved):
         if best > 1:
             others.append(Other(f"the criteria are best for {best}", (best,)))
         return Reason(self.n_clusters, self.why, tuple(others))
+
+    def reason_beside(self, seen: Reason | None) -> Reason:
+        """Return the reason for the number that the borders of the points show; None: they show none, and this number counts."""
+        number, parts = self.n_clusters, self.reason_parts
+        if seen is None:
+            why = f"no border is seen between clusters, but a division into {number} returns in resamples: {self.why}"
+            return parts if number == 1 else replace(parts, why=why)
+        same = number == seen.n_clusters
+        shown = (
+            "the same number" if same else "one cluster" if number == 1 else f"{number} clusters"
+        )
+        others = (
+            seen.others
+            if same or number == 1
+            else (*seen.others, Other(f"resampling shows {number}", (number,)))
+        )
+        why = f"{seen.why}; resampling of k-means shows {shown} ({self.why})"
+        return Reason(seen.n_clusters, why, others)
 
     def _repr_html_(self) -> str:
         from conclust.words.card import Card, named_sizes, sentence

@@ -118,7 +118,8 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
         if K == 1:
             return "criterion", f"{head}: {NO_CONTRAST}", why
         return "criterion", f"{head}, by the sharp score", why
-    if tested:
+    seen = record.number_by == "points" and record.why is not None
+    if tested and not seen:
         sentence = f"of one cluster {p_text(selection)}"
         return "asked for", f"{head}, the number requested; {sentence}", None
     if record.asked_for is not None and record.method is not None:
@@ -131,8 +132,8 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
     why = _why_no_test(reported)
     if record.method is None:
         return "given", f"{head}, as given", why
-    if record.number_by == "points" and record.why is not None:
-        return "borders", f"{head}: {record.why}", why
+    if seen:
+        return "borders", f"{head}: {record.why}", None if tested else why
     if record.supports or (K == 1 and record.method.estimator not in _WITHOUT_LABELS):
         how = "chosen by agreement between the clusterings"
         if K == 1 and record.method.estimator == "AutoConsensus":

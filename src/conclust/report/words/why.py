@@ -83,7 +83,10 @@ def why_section(reported: Reported, gallery: Gallery) -> dict[str, Any]:
 
 def _by_selection(reported: Reported) -> list[dict[str, Any]]:
     selection = reported.selection
+    K, why = reported.n_clusters, reported.record.why
     blocks: list[dict[str, Any]] = [text_block(selection.reason)]
+    if selection.n_clusters != K and why is not None:
+        blocks.insert(0, text_block(f"{why[:1].upper()}{why[1:]}."))
     if not math.isnan(selection.p_value):
         text = (
             f"The p-value ({p_text(selection)}) is the share of data sets, the points among them, with "
@@ -91,7 +94,7 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
             f"of log PAC over all K, compared with {references(selection)}. "
         )
         small = selection.p_value <= selection.settings.get("alpha", 0.0)
-        if small and reported.n_clusters == 1:
+        if small and K == 1:
             text += "It is small, but no border between these clusters holds, and a single cloud as flat or as skewed is as stable."
         elif small:
             text += (
