@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +49,6 @@ def coassociation_heatmap(
     max_pixels: int = 1000,
     random_state: Any = 0,
     names: Sequence[str] | None = None,
-    colours: Mapping[str, Mapping[str, Any]] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show the co-association of objects as a heatmap.
@@ -81,9 +80,6 @@ def coassociation_heatmap(
         or memberships 4,000 are drawn in any order.
     names : sequence of str, default=None
         Names of the clusters in the first strip, whose labels are their numbers from 0. None: the labels.
-    colours : dict of dicts, default=None
-        Colours of labels: a dict from names of `labels` to dicts from labels to colours of matplotlib. Labels
-        without one, and all by default, have the default colours of all pictures.
     ax : matplotlib Axes, default=None
         Axes to draw in. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
         has been imported, so that ``plt.savefig`` writes it; else one that pyplot does not know.
@@ -122,7 +118,7 @@ def coassociation_heatmap(
     n_samples = pairs.n_samples
     given = pairs.labels if labels is None else labels
     beside = {"ensemble": ensemble}
-    strips = read_strips(given, n_samples, owner, beside=beside, names=names, colours=colours)
+    strips = read_strips(given, n_samples, owner, beside=beside, names=names)
     options = ("dendrogram", "vat", "cluster") if strips else ("dendrogram", "vat")
     chosen = check_order(order, options, n_samples, owner)
     picture, placed, drawn = _picture(pairs, chosen, strips, pixels, random_state)

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from conclust._types import Floats
 from conclust._validation import count
 from conclust.cli.console import plain
 from conclust.cli.reading.notation import NAMING, NUMBERING, Reading, is_number, last_word
 from conclust.cli.reading.tables import Column, Table, settle
 from conclust.exceptions import InputError
+from conclust.results.writing import LabelTable
 
 OBJECT = "object"
 """Title of the column of names in result files if the input has none."""
@@ -43,6 +45,10 @@ class Objects:
     id_name: str = OBJECT
     classes: list[str] | None = None
     notes: tuple[str, ...] = ()
+
+    def table(self, confidence: Floats | None = None, kept: Floats | None = None) -> LabelTable:
+        """Return their names for the tables of a result, with the confidence of their labels."""
+        return LabelTable(self.ids, self.id_name, confidence, kept)
 
 
 @dataclass
