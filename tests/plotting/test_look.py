@@ -47,7 +47,7 @@ def pictures():
     z, ensemble = members(n=90, K=5)
     Y = rng.dirichlet([0.4] * 5, 90)
     partitions = {k: (z * k) // 5 for k in (2, 3, 4, 5)}
-    chosen = choose(rng.normal(size=(30, 2)), 4, n_resamples=5, n_references=9, random_state=0)
+    chosen = choose(rng.normal(size=(30, 2)), 4, n_resamples=5, n_references=19, random_state=0)
     tree = EAC(5).fit(ensemble)
     return {
         "cdf": lambda ax: P.cdf_curves(chosen, chosen=3, ax=ax),

@@ -6,7 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from conclust._files.formats import FORMATS, OUTPUTS, either
+from conclust._files.formats import FORMATS, TABLE
 from conclust.cli.console import STREAM
 from conclust.exceptions import InputError, OutputExistsError
 
@@ -61,8 +61,8 @@ def refuse_ending(arguments: argparse.Namespace) -> None:
     if out is None or out == STREAM or out.exists() or arguments.command not in _INTO_FOLDERS:
         return
     name, tables = out.name.lower(), _INTO_FOLDERS[arguments.command]
-    if name.endswith(_FILES) and not (tables and name.endswith(OUTPUTS)):
-        alone = f", or a file that ends in {either(OUTPUTS)} for the labels alone" if tables else ""
+    if name.endswith(_FILES) and not (tables and name.endswith(TABLE)):
+        alone = f", or a file that ends in {TABLE} for the labels alone" if tables else ""
         arguments.usage_error(f"--out: {out} would be a folder. Give the name of a folder{alone}.")
 
 

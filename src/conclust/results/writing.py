@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import os
 import platform
@@ -11,17 +10,17 @@ import secrets
 import shutil
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.formats import OUTPUTS
+from conclust._files.formats import TABLE
 from conclust._files.spreadsheets import guard_text
 from conclust._files.storage import atomic_write, sync_folder
 from conclust._types import Floats, Ints
@@ -231,14 +230,12 @@ def is_label_file(names: Sequence[str]) -> bool:
 
 def is_table_name(path: Path) -> bool:
     """Return whether ``--out`` names a file for the labels, by its suffix, and not an existing folder."""
-    return path.name.lower().endswith(OUTPUTS) and not path.is_dir()
+    return path.name.lower().endswith(TABLE) and not path.is_dir()
 
 
 def write_labels(path: Path, labels: Ints, table: LabelTable) -> None:
-    """Write a file of labels, in the format of its ending; the same labels give the same bytes."""
-    name = path.name.lower()
-    send = _SENDERS[next(ending for ending in OUTPUTS if name.endswith(ending))]
-    atomic_write(path, lambda file: send(file, labels, table))
+    """Write a file of labels; the same labels give the same bytes."""
+    atomic_write(path, lambda file: send_labels(file, labels, table))
 
 
 def send_labels(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
@@ -260,27 +257,6 @@ def send_labels(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
 def _confidence_cells(confidence: Floats) -> list[float | str]:
     """Return rounded numbers; an empty cell for an object in no cluster."""
     return ["" if np.isnan(value) else value for value in np.round(confidence, 6).tolist()]
-
-
-def _send_gzip(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
-    # No clock and no name enters the packed file.
-    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as stream:
-        send_labels(cast("BinaryIO", stream), labels, table)
-
-
-def _send_bzip2(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
-    import bz2  # which a Python may lack
-
-    with bz2.BZ2File(file, "wb") as stream:
-        send_labels(cast("BinaryIO", stream), labels, table)
-
-
-# What writes a file of labels of each ending of OUTPUTS.
-_SENDERS: dict[str, Callable[[BinaryIO, Ints, LabelTable], None]] = {
-    ".csv": send_labels,
-    ".csv.gz": _send_gzip,
-    ".csv.bz2": _send_bzip2,
-}
 
 
 def write_memberships(path: Path, membership: Floats, table: LabelTable) -> None:
