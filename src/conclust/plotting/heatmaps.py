@@ -58,7 +58,7 @@ def coassociation_heatmap(
     ensemble : Ensemble, array-like or fitted model
         Evidence to draw: an ensemble or labels of shape (n_samples, n_partitions); evidence
         (`conclust.evidence.evidence`); a symmetric matrix of shape (n_samples, n_samples) of shares
-        between 0 and 1 (NaN: no evidence) or of the counts of an ensemble without missing labels; a
+        between 0 and 1 (NaN: no evidence); a
         fitted `conclust.ConsensusClustering`: its ensemble and clusters are shown; or a fitted
         consensus with memberships: the probability that two objects are in one cluster. A square
         symmetric array is taken for a matrix: write ``Ensemble(labels)`` where it holds labels.
@@ -94,7 +94,7 @@ def coassociation_heatmap(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        The matrix is not symmetric, or neither shares nor such counts; the labels are malformed;
+        The matrix is not symmetric, or not of shares; the labels are malformed;
         `labels` or `order` do not fit the objects; the model keeps no ensemble and has no memberships.
     ParameterError
         A parameter is out of its range.
