@@ -42,21 +42,6 @@ class Kinds(tuple[str, ...]):
         )
 
 
-class _Once(argparse.Action):
-    """Stores values separated by commas; an option that is given twice is refused, because only one would count."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        if getattr(namespace, self.dest, None) not in (None, self.default):
-            parser.error(f"{option_string} is given twice: separate the values by commas")
-        setattr(namespace, self.dest, values)
-
-
 def described_kinds() -> dict[str, dict[str, Any]]:
     """Return the kinds of members for the help, by name; `make docs` writes them, because importing the kinds takes seconds."""
     kinds: dict[str, dict[str, Any]] = json.loads(KINDS.read_text(encoding="utf-8"))
@@ -117,12 +102,12 @@ def add_reading(
         choice.add_argument(
             "--columns",
             type=names,
-            action=_Once,
+            action="extend",
             metavar="A,B",
             help="columns to use, by name or number",
         )
         choice.add_argument(
-            "--drop", type=names, action=_Once, metavar="A,B", help="columns to leave out"
+            "--drop", type=names, action="extend", metavar="A,B", help="columns to leave out"
         )
     group.add_argument(
         "--header",
@@ -145,16 +130,10 @@ def add_reading(
     group.add_argument(
         "--na",
         type=spellings,
-        action=_Once,
+        action="extend",
         metavar="A,B",
         help="further spellings of an empty cell in CSV files, such as --na=99,refused or --na=-9 "
         f"[empty cells and {' '.join(EMPTY[1:])}; among numbers also {' '.join(EMPTY_NUMBER)}]",
-    )
-    group.add_argument(
-        "--key",
-        metavar="NAME",
-        help="name of the array in an NPZ file [the only one, or the first of: labels, L, members, X; of points: X, "
-        "points, data, fea]",
     )
     return group
 
@@ -174,7 +153,7 @@ def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> No
         group.add_argument(
             "--categories",
             type=names,
-            action=_Once,
+            action="extend",
             metavar="A,B",
             help=f"columns of categories: {becomes}; all: every text column",
         )
