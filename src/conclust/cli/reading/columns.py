@@ -20,7 +20,9 @@ from conclust.results.writing import LabelTable
 OBJECT = "object"
 """Title of the column of names in result files if the input has none."""
 
-_OURS = re.compile(r"label|confidence|cluster_\d+")  # columns that conclust writes next to it
+_OURS = re.compile(
+    r"label|confidence|kept|(cluster_|k)\d+"
+)  # columns that conclust writes next to it
 _INDEX = "__index_level_"  # columns of an index without a name
 _FEW = 10  # number of objects below which all labels of a column may differ by chance
 _NEARLY = 0.9  # minimum share of different values of labels that are names
