@@ -59,7 +59,7 @@ def _main(argv: Sequence[str] | None, *, ending: bool) -> int:
         arguments = _parse(argv, out)
         arguments.words = list(sys.argv[1:] if argv is None else argv)
         inputs = [value for name, value in vars(arguments).items() if name != "out"]
-        inputs += getattr(arguments, "files", [])
+        inputs += getattr(arguments, "memberships", None) or []
         if inputs.count(STREAM) > 1:
             arguments.usage_error("standard input (-) can be read once only.")
         code = _run(arguments, ending=ending)

@@ -6,24 +6,9 @@ import argparse
 import re
 from pathlib import Path
 
-from conclust._files.formats import FORMATS, TABLE
+from conclust._files.formats import FORMATS, RESULT_FILES, TABLE
 from conclust.cli.console import STREAM
 from conclust.exceptions import InputError, OutputExistsError
-
-# The files that --force replaces or removes in a folder of results.
-_WRITTEN = (
-    "labels.csv",
-    "memberships.csv",
-    "partitions.csv",
-    "alternatives.csv",
-    "criteria.csv",
-    "ensemble.npz",
-    "model.npz",
-    "features.csv",
-    "borders.csv",
-    "report.html",
-    "result.json",
-)
 
 # Options for the parameters of a generator; parameters of methods are given by --set, except for these.
 _GENERATOR = {
@@ -77,12 +62,12 @@ def refuse_own_input(arguments: argparse.Namespace) -> None:
     out = getattr(arguments, "out", None)
     if out is None or out == STREAM or not getattr(arguments, "force", False):
         return
-    written = [out / name for name in _WRITTEN] if out.is_dir() else [out]
+    written = [out / name for name in RESULT_FILES] if out.is_dir() else [out]
     result = getattr(arguments, "result", None)
-    inputs = [getattr(arguments, name, None) for name in ("points", "labels", "weights", "salt")]
-    inputs += getattr(arguments, "files", [])
+    inputs = [getattr(arguments, name, None) for name in ("points", "labels", "weights")]
+    inputs += getattr(arguments, "memberships", None) or []
     if result is not None and not _same(result, out):  # the command itself refuses this case
-        inputs += [result / name for name in _WRITTEN if name != "report.html"]
+        inputs += [result / name for name in RESULT_FILES if name != "report.html"]
     for read in inputs:
         for path in written:
             if read is not None and read != STREAM and _same(read, path):

@@ -20,27 +20,11 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.formats import TABLE
+from conclust._files.formats import RESULT_FILES, TABLE
 from conclust._files.spreadsheets import guard_text
 from conclust._files.storage import atomic_write, sync_folder
 from conclust._types import Floats, Ints
 from conclust.exceptions import OutputExistsError
-
-RESULT_FILES = (
-    "labels.csv",
-    "memberships.csv",
-    "partitions.csv",
-    "alternatives.csv",
-    "ensemble.npz",
-    "model.npz",
-    "report.npz",
-    "features.csv",
-    "borders.csv",
-    "labels.npy",
-    "report.html",
-    "result.json",
-)
-"""Every file that a result can have; result.json is written last and seals it."""
 
 _CHUNK = 50_000
 # csv quotes a field with a character of the end of its lines: here those at which other readers begin a cell or a line.

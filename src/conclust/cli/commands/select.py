@@ -27,24 +27,13 @@ from conclust.results.result import Reported
 from conclust.results.writing import write_labels, write_numbers, write_partitions
 from conclust.selection import Selection, choose
 
-SELECTION_FILES = (
-    "labels.csv",
-    "partitions.csv",
-    "criteria.csv",
-    "ensemble.npz",
-    "report.npz",
-    "features.csv",
-    "borders.csv",
-    "report.html",
-    "result.json",
-)
 _SHOWN = (("PAC", "pac"), ("RCSI", "rcsi"), ("sharp", "sharp"), ("mean ARI", "mean_ari"))
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Estimate the number of clusters of points, with the criteria for each number."""
     talk, clock = Talk(arguments), Clock()
-    with folder_of(arguments, names=SELECTION_FILES) as folder:
+    with folder_of(arguments) as folder:
         points, filled = points_read(arguments, talk, clock)
         talk.step(
             f"Clustering {arguments.resamples} subsamples of the objects for each number of clusters"
