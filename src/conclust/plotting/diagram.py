@@ -12,6 +12,7 @@ from conclust._validation import check_option
 from conclust.exceptions import InputError
 from conclust.lattice import ConceptLattice, FormalContext
 from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.keys import note
 from conclust.plotting.canvas.style import COLOURS, drawn_in_style
 
 if TYPE_CHECKING:
@@ -104,24 +105,10 @@ def line_diagram(
     for texts, way, side, fill in ((above, 1, "bottom", "#e4f1ed"), (below, -1, "top", "#ffffff")):
         for place, text in zip(places, texts, strict=True):
             if text:
-                ax.annotate(
-                    text,
-                    place,
-                    xytext=(0, way * (size / 2 + 0.45 * font)),
-                    textcoords="offset points",
-                    ha="center",
-                    va=side,
-                    fontsize=font,
-                    color="#16302e",
-                    parse_math=False,
-                    bbox={
-                        "boxstyle": "round,pad=0.2",
-                        "facecolor": fill,
-                        "edgecolor": "#9db4b8",
-                        "linewidth": 0.6,
-                    },
-                    zorder=4,
-                )
+                box = {"boxstyle": "round,pad=0.2", "facecolor": fill, "edgecolor": "#9db4b8"}
+                more = {"fontsize": font, "color": "#16302e", "zorder": 4}
+                step = (0, way * (size / 2 + 0.45 * font))
+                note(ax, text, place, step, va=side, bbox={**box, "linewidth": 0.6}, **more)
     reach = float(np.abs(x).max())
     ax.set(xlim=(-reach - 0.6, reach + 0.6), ylim=(-0.3, float(y.max()) + 0.3))
     ax.set_axis_off()

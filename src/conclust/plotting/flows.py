@@ -15,6 +15,7 @@ from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 from conclust.measures.matching import assign
 from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.keys import note
 from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
@@ -370,16 +371,14 @@ def _write(
         for node, text, (right, down) in places:
             k = nodes[node]
             inside = not (right or down)
-            ax.annotate(
+            note(
+                ax,
                 text,
                 (flow.x[k], row),
-                xytext=(right, down),
-                textcoords="offset points",
+                (right, down),
                 ha="left" if right else "center",
-                va="center",
                 fontsize=_SIZE,
                 color=ink_on(fills[k]) if inside else INK,
                 path_effects=None if inside else [withStroke(linewidth=1.5, foreground="#ffffff")],
-                parse_math=False,
                 zorder=3,
             )

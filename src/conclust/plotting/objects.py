@@ -16,7 +16,7 @@ from conclust.confidence import ObjectConfidence, object_confidence
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
 from conclust.plotting.canvas.figures import axes, count_along, inches_of
-from conclust.plotting.canvas.keys import LONGEST, draw_key
+from conclust.plotting.canvas.keys import LONGEST, draw_key, note
 from conclust.plotting.canvas.reading import (
     cluster_words,
     objects_by_cluster,
@@ -221,20 +221,9 @@ def _name(ax: Axes, text: str, x: float, share: float, colour: Any) -> bool:
     points = share * 72.0 * ax.bbox.width / ax.figure.dpi
     if points < 4.5 * len(text) + 3:
         return False
-    ax.annotate(
-        text,
-        (x, 0.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(0, _ABOVE / 2),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        fontsize=6.0,
-        color=ink_on(colour),
-        parse_math=False,
-        bbox={"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "none"},
-        annotation_clip=False,
-    )
+    box = {"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "none"}
+    more = {"xycoords": ("data", "axes fraction"), "color": ink_on(colour), "bbox": box}
+    note(ax, text, (x, 0.0), (0, _ABOVE / 2), **more)
     return True
 
 
@@ -344,17 +333,8 @@ def silhouette_bars(
             continue
         text = f"{words[k]}: {values.mean():.2f} ({size:,})"
         longest = max(longest, len(text))
-        ax.annotate(
-            text,
-            (1.0, middles[at]),
-            xycoords=("axes fraction", "data"),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=6.0,
-            parse_math=False,
-            annotation_clip=False,
-        )
+        place = (1.0, middles[at])
+        note(ax, text, place, (3, 0), xycoords=("axes fraction", "data"), ha="left")
     ax.axvline(0, color=INK, linewidth=0.6)
     ax.axvline(mean, color=GREY, linewidth=0.9, linestyle=(0, (4, 2)))
     low = min(0.0, float(bars.values.min()))
