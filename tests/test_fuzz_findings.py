@@ -117,13 +117,6 @@ def test_a_number_of_modes_above_the_draws_is_reduced():
             InputError,
             "'feature_names' must be a name for each of the 3 features. Got 1e",
         ),
-        (
-            lambda: cc.plotting.line_diagram(
-                cc.lattice.FormalContext(np.eye(3, dtype=bool)), labels=np.array(3)
-            ),
-            InputError,
-            "'labels' must be one text for each",
-        ),
     ],
 )
 def test_invalid_arguments_give_clear_errors(call, error, sentence):

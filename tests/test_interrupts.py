@@ -405,13 +405,13 @@ def test_a_signal_during_an_import_that_hides_exceptions_ends_the_command(number
         "        import hiding\n"
         "        time.sleep(30)\n"
         "except BaseException as error:\n"
-        "    print(type(error).__name__, 'hiding' in sys.modules)\n"
+        "    print(type(error).__name__)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=20
     )
     name = "KeyboardInterrupt" if number == signal.SIGINT else "_Terminated"
-    assert done.stdout == f"{name} True\n"
+    assert done.stdout == f"{name}\n"
 
 
 def test_nothing_is_imported_before_signals_are_handled():

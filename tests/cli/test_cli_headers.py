@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from conclust import Ensemble
-from conclust.cli import main
+from conclust.cli.parser import build_parser
 from conclust.cli.reading.inputs import Reading, read_ensemble, read_points
+from conclust.cli.requested import reading
 from conclust.exceptions import FileFormatError, InputError
 
 
@@ -70,14 +71,9 @@ def test_a_saved_ensemble_is_no_table_of_labels(tmp_path):
         read_points(path, Reading())
 
 
-def test_options_of_columns_are_given_once(tmp_path, capsys):
-    path = tmp_path / "points.csv"
-    path.write_text("a,b\n1,2\n3,4\n5,6\n")
-    with pytest.raises(SystemExit):
-        main(
-            ["cluster", str(path), "--columns", "a", "--columns", "b", "--out", str(tmp_path / "o")]
-        )
-    assert "--columns is given twice" in capsys.readouterr().err
+def test_options_of_columns_may_be_repeated():
+    words = ["cluster", "points.csv", "--columns", "a", "--columns", "b,c"]
+    assert reading(build_parser().parse_args(words)).columns == ("a", "b", "c")
 
 
 def test_names_of_rows_may_have_no_header(tmp_path):

@@ -371,9 +371,7 @@ def test_points_are_read_from_arrays(tmp_path):
     np.savez(tmp_path / "b.npz", p=X, q=X + 1)
     np.testing.assert_array_equal(read_points(tmp_path / "a.npy", AUTO).X, X)
     np.testing.assert_array_equal(read_points(tmp_path / "a.npz", AUTO).X, X)
-    np.testing.assert_array_equal(read_points(tmp_path / "b.npz", Reading(key="q")).X, X + 1)
-    refused(InputError, lambda: read_points(tmp_path / "b.npz", AUTO), "'p', 'q'", "--key")
-    refused(InputError, lambda: read_points(tmp_path / "b.npz", Reading(key="r")), "no array 'r'")
+    refused(InputError, lambda: read_points(tmp_path / "b.npz", AUTO), "'p', 'q'", "X, points")
     refused(
         InputError,
         lambda: read_points(tmp_path / "a.npy", Reading(id_column="x")),

@@ -1,8 +1,6 @@
 """The result folder of the command line is complete or absent, and has no formulas."""
 
-import bz2
 import csv
-import gzip
 import random
 import threading
 import time
@@ -13,7 +11,6 @@ import numpy as np
 import pytest
 
 from conclust import results
-from conclust._files.formats import OUTPUTS
 from conclust._files.spreadsheets import guard_text, unguarded
 from conclust.cli import main
 from conclust.cli.commands.consensus import send
@@ -307,17 +304,6 @@ def test_a_link_to_a_folder_is_followed(tmp_path):
     with OutputFolder(tmp_path / "link") as folder:
         fill(folder)
     assert listing(tmp_path / "real") == ["labels.csv", "result.json"]
-
-
-def test_each_ending_of_a_file_of_labels_has_its_writer(tmp_path):
-    assert tuple(outputs._SENDERS) == OUTPUTS
-    labels = np.array([0, 1, 1])
-    contents = []
-    for ending, unpack in zip(OUTPUTS, (bytes, gzip.decompress, bz2.decompress), strict=True):
-        path = tmp_path / f"labels{ending}"
-        outputs.write_labels(path, labels, outputs.LabelTable())
-        contents.append(unpack(path.read_bytes()))
-    assert contents == [b"object,label\n0,0\n1,1\n2,1\n"] * 3
 
 
 def test_sizes_of_many_clusters_end_with_their_number():

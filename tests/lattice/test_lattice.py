@@ -288,9 +288,6 @@ def test_a_line_diagram_has_its_labels():
         "0, 1, 2, 3, 4 … (30)",
     ]
     assert not line_diagram(lattice, labels=None).texts
-    assert [text.get_text() for text in line_diagram(lattice, labels=["1"]).texts] == ["1"]
-    with pytest.raises(InputError, match=r"one text for each of the 1 concepts\. Got 2"):
-        line_diagram(lattice, labels=["a", "b"])
     with pytest.raises(ParameterError, match="'labels' parameter of line_diagram"):
         line_diagram(lattice, labels="full")
 

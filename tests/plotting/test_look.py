@@ -15,12 +15,11 @@ from matplotlib.figure import Figure
 from conclust import EAC, ConsensusClustering, Ensemble
 from conclust import plotting as P
 from conclust.confidence import object_confidence
-from conclust.evidence import coassociation
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import InputError
 from conclust.plotting.canvas import style
-from conclust.plotting.canvas.figures import paper_axes
 from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.maps import embedding_of
+from conclust.selection import choose
 
 
 def members(seed=0, n=40, m=12, K=4):
@@ -48,16 +47,14 @@ def pictures():
     z, ensemble = members(n=90, K=5)
     Y = rng.dirichlet([0.4] * 5, 90)
     partitions = {k: (z * k) // 5 for k in (2, 3, 4, 5)}
-    null = rng.uniform(0.4, 0.6, (9, 4))
-    pac = {k: 0.5 / k for k in partitions}
-    M = coassociation(ensemble, normalize=True)
+    chosen = choose(rng.normal(size=(30, 2)), 4, n_resamples=5, n_references=19, random_state=0)
     tree = EAC(5).fit(ensemble)
     return {
-        "cdf": lambda ax: P.cdf_curves({k: M**k for k in range(2, 9)}, chosen=3, ax=ax),
-        "area": lambda ax: P.criterion_curve(pac, "delta", chosen=2, ax=ax),
-        "pac": lambda ax: P.criterion_curve(pac, "pac", null=null, p_value=0.01, chosen=3, ax=ax),
-        "sharp": lambda ax: P.criterion_curve(pac, "sharp", chosen=3, ax=ax),
-        "rcsi": lambda ax: P.criterion_curve(pac, "rcsi", null=null, p_value=0.01, chosen=3, ax=ax),
+        "cdf": lambda ax: P.cdf_curves(chosen, chosen=3, ax=ax),
+        "area": lambda ax: P.criterion_curve(chosen, "delta", chosen=2, ax=ax),
+        "pac": lambda ax: P.criterion_curve(chosen, chosen=3, ax=ax),
+        "sharp": lambda ax: P.criterion_curve({2: 1.0, 3: 2.0}, "sharp", chosen=3, ax=ax),
+        "rcsi": lambda ax: P.criterion_curve(chosen, "rcsi", chosen=3, ax=ax),
         "flow": lambda ax: P.flow_diagram(partitions, ax=ax),
         "bars": lambda ax: P.membership_bars(Y, ax=ax),
         "silhouette": lambda ax: P.silhouette_bars(z, ensemble, ax=ax),
@@ -71,16 +68,13 @@ def pictures():
 PICTURES = pictures()
 
 
-@pytest.mark.parametrize("width", [None, "column", "page"])
 @pytest.mark.parametrize("name", PICTURES)
-def test_figures_fit_their_page(name, width):
-    ax = PICTURES[name](None if width is None else paper_axes(width))
+def test_figures_fit_their_page(name):
+    ax = PICTURES[name](None)
     figure = ax.figure
     renderer = painted(ax)
     across = 2.54 * figure.get_size_inches()[0]
     assert across < 17.51
-    if width is not None:
-        assert across == pytest.approx({"column": 8.5, "page": 17.5}[width])
     page = figure.bbox
     beyond = [*ax.get_xticklabels(), *ax.get_yticklabels()]  # labels of ticks outside of the limits
     shown = [
@@ -123,18 +117,11 @@ def test_figures_are_not_kept_alive():
 
     pyplot.close("all")
     kept = [weakref.ref(PICTURES[name](None).figure) for name in PICTURES]
-    kept.append(weakref.ref(P.membership_bars(np.eye(3), ax=paper_axes()).figure))
     gc.collect()
     assert [ref for ref in kept if ref() is not None] == [kept[-1]]  # pyplot's current figure
     pyplot.close("all")
     gc.collect()
     assert kept[-1]() is None
-
-
-@pytest.mark.parametrize("given", [{"width": "x"}, {"width": 0}, {"height": -1}])
-def test_invalid_sizes_of_axes_are_refused(given):
-    with pytest.raises(ParameterError, match="paper_axes"):
-        paper_axes(**given)
 
 
 # G. M. Machado, M. M. Oliveira, L. A. F. Fernandes: A physiologically-based model for simulation of color
@@ -268,16 +255,3 @@ def test_points_of_a_pipeline_are_drawn_in_the_scale_of_its_members():
     np.testing.assert_allclose(actual.places, expected.places, atol=1e-9)
     other = np.random.default_rng(1).normal(size=(60, 2))
     np.testing.assert_array_equal(embedding_of(other, model).places, other)
-
-
-def test_colours_of_strips_are_those_given():
-    labels = np.repeat([0, 1], 10)
-    runs = np.column_stack([labels, labels])
-    words = {"type": np.array(["T", "B"])[labels]}
-    ax = P.coassociation_heatmap(runs, labels=words, colours={"type": {"T": "#102030"}})
-    (strip, _) = (child for child in ax.child_axes if child.get_label() == "clusters")
-    drawn = np.asarray(strip.images[0].get_array()).reshape(-1, 3)
-    assert (np.rint(255 * drawn) == [16, 32, 48]).all(axis=1).sum() == 10
-    for wrong in ({"type": ["red", "blue"]}, ["red"], {"type": {"T": "no colour"}}):
-        with pytest.raises(InputError, match="'colours' of coassociation_heatmap must be"):
-            P.coassociation_heatmap(runs, labels=words, colours=wrong)

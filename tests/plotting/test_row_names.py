@@ -5,7 +5,7 @@ import pytest
 
 from conclust import plotting as P
 from conclust.exceptions import InputError
-from conclust.plotting.flows import tracking_of
+from conclust.plotting.flows import tracks_of
 from conclust.plotting.maps import embedding_of
 
 
@@ -19,7 +19,7 @@ from conclust.plotting.maps import embedding_of
         lambda X, labels: P.membership_bars(X, labels=labels),
         lambda X, labels: embedding_of(X, labels),
         lambda X, labels: embedding_of(X, labels.to_numpy(), confidence=0.0 * labels),
-        lambda X, labels: tracking_of({2: labels.sort_index(), 3: labels}),
+        lambda X, labels: tracks_of({2: labels.sort_index(), 3: labels}),
     ],
 )
 def test_labels_with_the_row_names_in_another_order_are_not_drawn(draw):

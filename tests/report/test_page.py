@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from conclust import EAC, ConsensusClustering, Ensemble, plotting, report
-from conclust.exceptions import MissingExtraError
+from conclust.exceptions import MissingExtraError, ParameterError
 from conclust.report.names import LONGEST, shown
 from conclust.report.page import data_block, page
 from conclust.report.reading import read_result
@@ -283,13 +283,12 @@ def test_style_and_script_are_in_the_wheel():
 
 def test_a_file_that_cannot_be_written_is_refused_before_the_page_is_made(tmp_path, monkeypatch):
     monkeypatch.setattr("conclust.report.writing.account", None)
-    for target, error in (
-        (tmp_path / "none" / "r.html", FileNotFoundError),
-        (tmp_path, IsADirectoryError),
-    ):
-        with pytest.raises(error) as caught:
-            report.write(EAC(1).fit([[0], [0]]), target)
-        assert caught.value.filename == str(target)
+    target, model = tmp_path / "none" / "r.html", EAC(1).fit([[0], [0]])
+    with pytest.raises(FileNotFoundError) as caught:
+        report.write(model, target)
+    assert caught.value.filename == str(target)
+    with pytest.raises(ParameterError, match="the path of a file, not of a folder"):
+        report.write(model, tmp_path)
 
 
 def test_columns_in_another_order_are_scaled_by_name():

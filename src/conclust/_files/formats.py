@@ -129,5 +129,21 @@ def either(titles: Iterable[str]) -> str:
 INPUTS = either(one.title + one.hint for one in WHOLE.values()) + "; - for standard input"
 IN_BLOCKS = either(one.title + one.rows_hint for one in FORMATS.values() if one.rows)
 """Formats of labels that are read in blocks."""
-OUTPUTS = (".csv", ".csv.gz", ".csv.bz2")
-"""Endings of a file of labels that is written; `results/writing.py` has what writes each."""
+RESULT_FILES = (
+    "labels.csv",
+    "memberships.csv",
+    "partitions.csv",
+    "alternatives.csv",
+    "criteria.csv",
+    "ensemble.npz",
+    "model.npz",
+    "report.npz",
+    "features.csv",
+    "borders.csv",
+    "labels.npy",
+    "report.html",
+    "result.json",
+)
+"""Every file that a result can have; result.json is written last and seals it."""
+TABLE = ".csv"
+"""Ending of a file of labels that is written."""

@@ -268,8 +268,8 @@ def open_regular(path: PathLike) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
-def read_json(path: PathLike, *, max_bytes: int = _MAX_JSON) -> Any:
-    """Read a JSON file of at most `max_bytes` bytes.
+def read_json(path: PathLike) -> Any:
+    """Read a JSON file of at most 16 MiB.
 
     Raises
     ------
@@ -277,23 +277,21 @@ def read_json(path: PathLike, *, max_bytes: int = _MAX_JSON) -> Any:
         If it is too large, not UTF-8, not JSON, or repeats a key.
     """
     with open_regular(path) as file:
-        content = file.read(max_bytes + 1)
-    if len(content) > max_bytes:
-        refuse_file(path, f"is larger than {_size(max_bytes)}, the limit for a JSON file")
+        content = file.read(_MAX_JSON + 1)
+    if len(content) > _MAX_JSON:
+        refuse_file(path, f"is larger than {_size(_MAX_JSON)}, the limit for a JSON file")
     return _from_json(content, path)
 
 
-def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False) -> AnyArray:
+def read_npy(path: PathLike, *, mmap: bool = False) -> AnyArray:
     """Read an NPY file of plain numbers, booleans or strings; never a pickle.
 
     Parameters
     ----------
     path : path-like
-        The file.
-    max_bytes : int, default=None
-        The largest array that is read; None means half of the machine's memory.
+        The file. At most half of the machine's memory is read.
     mmap : bool, default=False
-        Map the file read-only instead of reading it; `max_bytes` is then ignored.
+        Map the file read-only instead of reading it, whatever its size.
 
     Returns
     -------
@@ -327,7 +325,7 @@ def read_npy(path: PathLike, *, max_bytes: int | None = None, mmap: bool = False
                 shape=header.shape,
                 order="F" if header.fortran else "C",
             )
-        _check_size(header.n_bytes, max_bytes, path)
+        _check_size(header.n_bytes, None, path)
         return _read_array(file, header, path, "")
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
 
+from conclust.__main__ import leave
 from conclust.cli.console import STREAM, Voice, speaking
 from conclust.cli.parser import build_parser
 from conclust.cli.refusals import refuse_ending, refuse_own_input, with_option
@@ -57,11 +59,10 @@ def _main(argv: Sequence[str] | None, *, ending: bool) -> int:
         arguments = _parse(argv, out)
         arguments.words = list(sys.argv[1:] if argv is None else argv)
         inputs = [value for name, value in vars(arguments).items() if name != "out"]
-        inputs += getattr(arguments, "files", [])
+        inputs += getattr(arguments, "memberships", None) or []
         if inputs.count(STREAM) > 1:
             arguments.usage_error("standard input (-) can be read once only.")
-        with _terminable(ending=ending):
-            code = _run(arguments)
+        code = _run(arguments, ending=ending)
         out.flush()
         return _print_result(arguments, out) if code == 0 else code
 
@@ -81,12 +82,12 @@ def _parse(argv: Sequence[str] | None, out: Voice) -> Any:
         raise SystemExit(EXIT_FAILURE) from None
 
 
-def _run(arguments: Any) -> int:
+def _run(arguments: Any, *, ending: bool) -> int:
     before = _result(arguments)
     try:
-        refuse_ending(arguments)
-        refuse_own_input(arguments)
-        with _plain_warnings(arguments.quiet):
+        with _terminable(ending=ending), _plain_warnings(arguments.quiet):
+            refuse_ending(arguments)
+            refuse_own_input(arguments)
             arguments.run(arguments)
     except ConclustError as error:
         return _fail(arguments, EXIT_FAILURE, with_option(str(error)))
@@ -95,7 +96,7 @@ def _run(arguments: Any) -> int:
         return _fail(arguments, EXIT_INTERRUPTED, text)
     except _Terminated as error:
         text = f"terminated; {_kept(arguments, before)}"
-        return _fail(arguments, 128 + error.number, text)
+        return _fail(arguments, 128 + error.args[0], text)
     except BrokenPipeError:
         return 0  # the reader of the labels has closed the pipe
     except OSError as error:
@@ -159,81 +160,45 @@ def _unprinted(out: Voice) -> str:
 class _Terminated(BaseException):
     """SIGTERM, or SIGHUP of a closed terminal, as an exception, so that temporary files are removed."""
 
-    number: int = signal.SIGTERM
-
-
-class _HungUp(_Terminated):
-    number = 1  # Windows has no SIGHUP
-
-
-def _raise_after_imports(exception: type[BaseException], frame: FrameType | None) -> None:
-    """Raise the exception, or have a timer raise it once no module is being imported.
-
-    Extension modules turn exceptions in their imports into ImportError, and Python drops those in
-    its locks of modules.
-    """
-
-    def raise_later(number: int, frame: FrameType | None) -> None:
-        _raise_after_imports(exception, frame)
-
-    if _is_importing(frame) and hasattr(signal, "setitimer"):  # Windows has no such timer
-        signal.signal(signal.SIGALRM, raise_later)
-        signal.setitimer(signal.ITIMER_REAL, 0.001)
-        return
-    raise exception
-
-
-def _is_importing(frame: FrameType | None) -> bool:
-    while frame is not None and frame.f_code is not _run.__code__:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
-            return True
-        frame = frame.f_back
-    return False
-
 
 @contextmanager
 def _terminable(*, ending: bool) -> Iterator[None]:
-    """Let SIGTERM, SIGHUP and Ctrl-C raise once: further signals do not disturb a process that is already ending.
+    """Let Ctrl-C, SIGTERM and SIGHUP raise once: further ones do not disturb a process that is already ending.
 
-    A process that ends afterwards ignores them to its end, another gets its handlers back.
+    Signals that are ignored, as SIGHUP is under nohup, and those that the caller handles stay so. A process that ends
+    afterwards ignores Ctrl-C to its end, another gets its handlers back.
     """
-    stopped = False
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        nonlocal stopped
-        stopped = True
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for one in _ENDING:
-            if signal.getsignal(one) is stop:
-                signal.signal(one, signal.SIG_DFL)
-        raised = {signal.SIGINT: KeyboardInterrupt, signal.SIGTERM: _Terminated}
-        _raise_after_imports(raised.get(signal.Signals(number), _HungUp), frame)
-
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDING)}
-    try:
-        for one in _ENDING:
-            if one == signal.SIGTERM or before[one] is signal.SIG_DFL:  # nohup ignores SIGHUP
-                signal.signal(one, stop)
-    except ValueError:  # not in the main thread, where the caller handles signals
+    if threading.current_thread() is not threading.main_thread():  # where none can be set
         yield
         return
+    last = {signal.SIGINT: signal.SIG_IGN, **dict.fromkeys(_ENDING, signal.SIG_DFL)}
+    before = {number: signal.getsignal(number) for number in last}
+    replaced = [signal.default_int_handler, signal.SIG_DFL, *([leave] if ending else [])]
+
+    stopped: list[BaseException] = []
+
+    def end() -> None:
+        for number in handled:
+            signal.signal(number, last[number])
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        end()
+        stopped.append(KeyboardInterrupt() if number == signal.SIGINT else _Terminated(number))
+        raise stopped[0]
+
+    handled = [number for number in last if before[number] in replaced]
     try:
-        ours = ending and before[signal.SIGINT] not in (None, signal.SIG_IGN)
-        # Unless the shell ignores the signal.
-        if ours or before[signal.SIGINT] is signal.default_int_handler:
-            signal.signal(signal.SIGINT, stop)
+        for number in handled:
+            signal.signal(number, stop)
         yield
+    except Exception:
+        if not stopped:
+            raise
+        raise stopped[0] from None  # an extension module makes an ImportError of it
     finally:
-        if stopped and hasattr(signal, "setitimer"):
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        if ending:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            for one in _ENDING:
-                if signal.getsignal(one) is stop:
-                    signal.signal(one, signal.SIG_DFL)
-        for number, handler in () if ending else before.items():
-            if handler is not None:  # None: set by another language, and not to be set again here
-                signal.signal(number, handler)
+        end()
+        for number in () if ending else handled:
+            signal.signal(number, before[number])
 
 
 @contextmanager

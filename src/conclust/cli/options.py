@@ -6,33 +6,13 @@ import argparse
 import codecs
 import csv
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from conclust._files.formats import INPUTS, OUTPUTS, either
+from conclust._files.formats import TABLE
 from conclust.cli.choice import AUTO, DEFAULT_METHOD
 from conclust.cli.reading.notation import EMPTY, EMPTY_NUMBER, SEPARATORS
-
-__all__ = [
-    "INPUTS",
-    "KINDS",
-    "LEVEL",
-    "Kinds",
-    "add_borders",
-    "add_consensus",
-    "add_members",
-    "add_points",
-    "add_reading",
-    "add_running",
-    "add_scale",
-    "add_talking",
-    "add_writing",
-    "described_kinds",
-    "names",
-    "numbers",
-    "share",
-    "whole",
-]
 
 KINDS = Path(__file__).with_name("kinds.json")
 """The kinds of members, as ``make docs`` writes them."""
@@ -62,21 +42,6 @@ class Kinds(tuple[str, ...]):
         )
 
 
-class Once(argparse.Action):
-    """Stores values separated by commas; an option that is given twice is refused, because only one would count."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: Any,
-        option_string: str | None = None,
-    ) -> None:
-        if getattr(namespace, self.dest, None) not in (None, self.default):
-            parser.error(f"{option_string} is given twice: separate the values by commas")
-        setattr(namespace, self.dest, values)
-
-
 def described_kinds() -> dict[str, dict[str, Any]]:
     """Return the kinds of members for the help, by name; `make docs` writes them, because importing the kinds takes seconds."""
     kinds: dict[str, dict[str, Any]] = json.loads(KINDS.read_text(encoding="utf-8"))
@@ -95,7 +60,7 @@ def add_consensus(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "-k",
         "--clusters",
-        type=whole_or_auto,
+        type=whole(1, auto=True),
         metavar="K",
         help="number of clusters; for pcc and related methods, which may use fewer, the maximum. auto "
         "(points only): 1 to 10, by resampling and a p-value",
@@ -137,12 +102,12 @@ def add_reading(
         choice.add_argument(
             "--columns",
             type=names,
-            action=Once,
+            action="extend",
             metavar="A,B",
             help="columns to use, by name or number",
         )
         choice.add_argument(
-            "--drop", type=names, action=Once, metavar="A,B", help="columns to leave out"
+            "--drop", type=names, action="extend", metavar="A,B", help="columns to leave out"
         )
     group.add_argument(
         "--header",
@@ -165,16 +130,10 @@ def add_reading(
     group.add_argument(
         "--na",
         type=spellings,
-        action=Once,
+        action="extend",
         metavar="A,B",
         help="further spellings of an empty cell in CSV files, such as --na=99,refused or --na=-9 "
         f"[empty cells and {' '.join(EMPTY[1:])}; among numbers also {' '.join(EMPTY_NUMBER)}]",
-    )
-    group.add_argument(
-        "--key",
-        metavar="NAME",
-        help="name of the array in an NPZ file [the only one, or the first of: labels, L, members, X; of points: X, "
-        "points, data, fea]",
     )
     return group
 
@@ -194,7 +153,7 @@ def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> No
         group.add_argument(
             "--categories",
             type=names,
-            action=Once,
+            action="extend",
             metavar="A,B",
             help=f"columns of categories: {becomes}; all: every text column",
         )
@@ -242,7 +201,7 @@ def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> Non
         type=path_of,
         default=Path(default),
         metavar="DIR",
-        help=f"folder for {what}; with a name that ends in {either(OUTPUTS)}, only the labels are written, to that "
+        help=f"folder for {what}; with a name that ends in {TABLE}, only the labels are written, to that "
         "file; with -, to standard output [%(default)s]",
     )
     group.add_argument("--force", action="store_true", help="replace existing results")
@@ -290,16 +249,6 @@ def add_talking(parser: Any) -> None:
     parser.add_argument("--debug", action="store_true", help="show the traceback of errors")
 
 
-def names(text: str) -> tuple[str, ...]:
-    """Read names of columns, separated by comma; a name with a comma is enclosed in double quotes."""
-    return _separated(text, "column names")
-
-
-def spellings(text: str) -> tuple[str, ...]:
-    """Read spellings of an empty cell, separated by comma."""
-    return _separated(text, "spellings of an empty cell")
-
-
 def _separated(text: str, what: str) -> tuple[str, ...]:
     try:
         (cells,) = csv.reader([text], skipinitialspace=True, strict=True)
@@ -309,6 +258,12 @@ def _separated(text: str, what: str) -> tuple[str, ...]:
     if not values or not all(values):
         raise argparse.ArgumentTypeError(f"must be {what} separated by commas, got {text!r}")
     return values
+
+
+names = partial(_separated, what="column names")
+"""Read names of columns, separated by comma; a name with a comma is enclosed in double quotes."""
+spellings = partial(_separated, what="spellings of an empty cell")
+"""Read spellings of an empty cell, separated by comma."""
 
 
 def path_of(text: str) -> Path:
@@ -338,41 +293,36 @@ def cluster_names(text: str) -> tuple[str, ...]:
     return given_names
 
 
-def whole(low: int) -> Any:
-    """Return a parser of integers of at least `low`."""
+def _parsed(kind: Any, text: str) -> Any:
+    """Return a number, or None if the text is none."""
+    try:
+        return kind(text)
+    except ValueError:
+        return None
 
-    def whole_number(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = low - 1
-        if number < low:
-            raise argparse.ArgumentTypeError(f"must be an integer of at least {low}, got {text!r}")
+
+def whole(low: int, *, auto: bool = False) -> Any:
+    """Return a parser of integers of at least `low`, or of "auto" as well."""
+
+    def whole_number(text: str) -> int | str:
+        if auto and text.strip().lower() == AUTO:
+            return AUTO
+        number: int | None = _parsed(int, text)
+        if number is None or number < low:
+            also = ", or auto" * auto
+            raise argparse.ArgumentTypeError(
+                f"must be an integer of at least {low}{also}, got {text!r}"
+            )
         return number
 
     return whole_number
 
 
-def whole_or_auto(text: str) -> int | str:
-    """Parse a number of clusters, or "auto"."""
-    if text.strip().lower() == AUTO:
-        return AUTO
-    try:
-        return int(whole(1)(text))
-    except argparse.ArgumentTypeError as error:
-        raise argparse.ArgumentTypeError(
-            f"must be an integer of at least 1, or auto, got {text!r}"
-        ) from error
-
-
 def numbers(text: str) -> list[int]:
     """Read numbers of clusters: 2:10 (both ends), 2,3,5 or 4."""
     first, colon, last = text.partition(":")
-    try:
-        ks = [int(part) for part in ((first, last) if colon else text.split(","))]
-    except ValueError:
-        ks = []
-    if not ks or min(ks) < 2 or max(ks) > _LARGEST_K or (colon and ks[0] > ks[1]):
+    ks = [_parsed(int, part) for part in ((first, last) if colon else text.split(","))]
+    if None in ks or min(ks) < 2 or max(ks) > _LARGEST_K or (colon and ks[0] > ks[1]):
         raise argparse.ArgumentTypeError(
             f"must be numbers of clusters from 2 to {_LARGEST_K:,}, like 2:10 or 2,3,5, got {text!r}"
         )
@@ -381,25 +331,15 @@ def numbers(text: str) -> list[int]:
 
 def share(text: str) -> float:
     """Read a share above 0, at most 1."""
-    value = _float(text)
-    if not 0.0 < value <= 1.0:
+    value: float | None = _parsed(float, text)
+    if value is None or not 0.0 < value <= 1.0:
         raise argparse.ArgumentTypeError(f"must be above 0 and at most 1, got {text!r}")
     return value
 
 
-def _float(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return 0.0
-
-
 def _jobs(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number == 0:
+    number: int | None = _parsed(int, text)
+    if not number:
         raise argparse.ArgumentTypeError(f"must be an integer other than 0, got {text!r}")
     return number
 

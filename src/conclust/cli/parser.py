@@ -9,27 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from conclust._files.formats import INPUTS
+from conclust.cli import options
 from conclust.cli.examples import examples_of
-from conclust.cli.options import (
-    INPUTS,
-    LEVEL,
-    Kinds,
-    add_borders,
-    add_cluster_names,
-    add_consensus,
-    add_members,
-    add_points,
-    add_reading,
-    add_running,
-    add_scale,
-    add_talking,
-    add_writing,
-    described_kinds,
-    numbers,
-    path_of,
-    share,
-    whole,
-)
 
 
 class _Formatter(argparse.HelpFormatter):
@@ -57,17 +39,10 @@ class _Parser(argparse.ArgumentParser):
         wrong = next((word.partition("=")[0] for word in marked), "")
         if wrong in self._option_string_actions:
             self.error(f"{wrong} comes after --, which ends the options. Give it before --.")
-        close = get_close_matches(wrong, options, n=1)
-        lower = wrong.lower()
-        if not close and lower != wrong and lower in self._option_string_actions:
-            close = [lower]
+        close = get_close_matches(wrong.lower(), options, n=1)
         hint = f" Is it {close[0]}?" if close else ""
-        what = (
-            f"there is no option {wrong}"
-            if wrong
-            else f"there is no place for {' '.join(unrecognised)}"
-        )
-        self.error(f"{what}.{hint}")
+        what = f"option {wrong}" if wrong else f"place for {' '.join(unrecognised)}"
+        self.error(f"there is no {what}.{hint}")
 
     def error(self, message: str) -> NoReturn:
         """End with one line, not with the usage."""
@@ -123,7 +98,7 @@ def _add_demo(commands: Any) -> None:
     )
     parser.add_argument(
         "--out",
-        type=path_of,
+        type=options.path_of,
         default=Path("demo-report"),
         metavar="DIR",
         help="folder [%(default)s]",
@@ -136,8 +111,8 @@ def _add_demo(commands: Any) -> None:
         metavar="NAME,...",
         help="data sets to use [six, or those of them that are available]",
     )
-    add_running(parser)
-    parser.set_defaults(run=_run_demo)
+    options.add_running(parser)
+    parser.set_defaults(run=_runs("demo"))
 
 
 def _add_cluster(commands: Any) -> None:
@@ -148,13 +123,13 @@ def _add_cluster(commands: Any) -> None:
         "Cluster the points of a file many times and combine the clusterings into one.",
     )
     parser.add_argument(
-        "points", type=path_of, metavar="FILE", help=f"one object per row: {INPUTS}"
+        "points", type=options.path_of, metavar="FILE", help=f"one object per row: {INPUTS}"
     )
     group = parser.add_argument_group("ensemble")
-    kinds = described_kinds()
+    kinds = options.described_kinds()
     group.add_argument(
         "--generator",
-        choices=Kinds(("auto", *kinds, "mixed")),
+        choices=options.Kinds(("auto", *kinds, "mixed")),
         default="auto",
         help="kind of clusterings. auto: graph, spectral and density, 17, 17 and 6 of 40 (kmeans for fewer than 50 objects); "
         + "".join(f"{name}: {kind['help']}; " for name, kind in kinds.items())
@@ -163,37 +138,37 @@ def _add_cluster(commands: Any) -> None:
     )
     group.add_argument(
         "--partitions",
-        type=whole(1),
+        type=options.whole(1),
         metavar="M",
         help="number of clusterings [auto: 40; "
         + "".join(f"{name}: {kind['members']}; " for name, kind in kinds.items())
         + "several: the smallest of these for each, at most 100; mixed: all of its kinds]",
     )
-    add_scale(group)
+    options.add_scale(group)
     group.add_argument(
         "--cache",
-        type=path_of,
+        type=options.path_of,
         metavar="DIR",
         help="folder that keeps finished clusterings, so that an interrupted run can be resumed",
     )
-    add_consensus(parser)
+    options.add_consensus(parser)
     group = parser.add_argument_group("borders")
-    add_borders(group)
+    options.add_borders(group)
     group.add_argument(
         "--calibrate",
         action="store_true",
         help="measure how often such objects keep their companions in a fresh sample: halves of the points are clustered "
         "ten times, and labels.csv has the probability in the column kept",
     )
-    add_points(add_reading(parser))
-    add_writing(
+    options.add_points(options.add_reading(parser))
+    options.add_writing(
         parser,
         "result",
         _FILES
         + ", features.csv, alternatives.csv (the next best numbers of clusters), borders.csv (--borders)",
     )
-    add_running(parser)
-    parser.set_defaults(run=_run_cluster)
+    options.add_running(parser)
+    parser.set_defaults(run=_runs("consensus", "run_cluster"))
 
 
 def _add_combine(commands: Any) -> None:
@@ -206,18 +181,22 @@ def _add_combine(commands: Any) -> None:
         "object (--na adds further codes). -2: it observed the object and put it apart from all others (noise).",
     )
     parser.add_argument(
-        "labels", type=path_of, nargs="?", metavar="FILE", help=f"{INPUTS}, or a saved ensemble.npz"
+        "labels",
+        type=options.path_of,
+        nargs="?",
+        metavar="FILE",
+        help=f"{INPUTS}, or a saved ensemble.npz",
     )
     group = parser.add_argument_group("ensemble")
     group.add_argument(
         "--memberships",
-        type=path_of,
+        type=options.path_of,
         nargs="+",
         metavar="FILE",
         help="instead of labels: files of memberships, one clustering each, as ADMIXTURE and STRUCTURE write them (.Q, "
         ".meanQ): one object per line, numbers only",
     )
-    add_members(group)
+    options.add_members(group)
     group.add_argument(
         "--rows",
         choices=("objects", "draws", "answers"),
@@ -226,10 +205,10 @@ def _add_combine(commands: Any) -> None:
         "leading axis of chains); or an answer, with an object, a clustering and a label in the three columns "
         "that --columns names in this order [%(default)s]",
     )
-    add_consensus(parser)
-    add_reading(parser)
-    add_writing(parser, "result", _FILES)
-    add_running(parser)
+    options.add_consensus(parser)
+    options.add_reading(parser)
+    options.add_writing(parser, "result", _FILES)
+    options.add_running(parser)
     parser.set_defaults(run=_run_combine)
 
 
@@ -243,27 +222,27 @@ def _add_select(commands: Any) -> None:
         "whether there is more than one cluster; the number with the most stable clusters is chosen.",
     )
     parser.add_argument(
-        "points", type=path_of, metavar="FILE", help=f"one object per row: {INPUTS}"
+        "points", type=options.path_of, metavar="FILE", help=f"one object per row: {INPUTS}"
     )
     group = parser.add_argument_group("selection")
     group.add_argument(
         "-k",
         "--k",
-        type=numbers,
+        type=options.numbers,
         metavar="K",
         help="numbers of clusters to try: 2:10 (maxK = 10 in R packages), or 2,3,5 [2:10, at most the objects of a "
         "subsample]",
     )
     group.add_argument(
         "--resamples",
-        type=whole(2),
+        type=options.whole(2),
         default=50,
         metavar="B",
         help="subsamples for each number (reps in R packages) [%(default)s]",
     )
     group.add_argument(
         "--sample-fraction",
-        type=share,
+        type=options.share,
         default=0.8,
         metavar="F",
         help="share of the objects in each subsample (pItem in R packages) [%(default)g]",
@@ -277,29 +256,29 @@ def _add_select(commands: Any) -> None:
     )
     group.add_argument(
         "--references",
-        type=whole(1),
+        type=options.whole(1),
         default=99,
         metavar="R",
         help="maximum number of references; the smallest possible p-value is 1 / (R + 1) [%(default)s]",
     )
     group.add_argument(
         "--alpha",
-        type=share,
-        default=LEVEL,
+        type=options.share,
+        default=options.LEVEL,
         metavar="P",
         help="significance level of the p-value; a border holds up to P [%(default)g]",
     )
-    add_borders(group)
-    add_scale(group)
-    add_points(add_reading(parser), members=False)
-    add_writing(
+    options.add_borders(group)
+    options.add_scale(group)
+    options.add_points(options.add_reading(parser), members=False)
+    options.add_writing(
         parser,
         "selection",
         "labels.csv (for the chosen number), partitions.csv (for each number), criteria.csv, ensemble.npz (the "
         "subsamples for the chosen number), features.csv, result.json and borders.csv (--borders)",
     )
-    add_running(parser)
-    parser.set_defaults(run=_run_module("select"))
+    options.add_running(parser)
+    parser.set_defaults(run=_runs("select"))
 
 
 def _add_report(commands: Any) -> None:
@@ -311,26 +290,28 @@ def _add_report(commands: Any) -> None:
         "reason for it, the confidence of each cluster and object, the features that distinguish clusters, pictures, "
         "citations and settings. The page is a single self-contained HTML file.",
     )
-    parser.add_argument("result", type=path_of, metavar="DIR", help="result folder of conclust")
+    parser.add_argument(
+        "result", type=options.path_of, metavar="DIR", help="result folder of conclust"
+    )
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out",
-        type=path_of,
+        type=options.path_of,
         metavar="FILE",
         help="file of the page; .csv or .md: only the reporting checklist; - for standard output [report.html in DIR]",
     )
     group.add_argument("--force", action="store_true", help="replace an existing page")
     group.add_argument(
         "--objects",
-        type=whole(1),
+        type=options.whole(1),
         default=2000,
         metavar="N",
         help="maximum number of objects listed, the most uncertain ones [%(default)s]",
     )
     group.add_argument("--no-pictures", action="store_true", help="omit pictures")
-    add_cluster_names(group)
-    add_talking(parser)
-    parser.set_defaults(run=_run_module("report"))
+    options.add_cluster_names(group)
+    options.add_talking(parser)
+    parser.set_defaults(run=_runs("report"))
 
 
 def _add_predict(commands: Any) -> None:
@@ -342,12 +323,18 @@ def _add_predict(commands: Any) -> None:
         "combine' (labels in FILE). Columns are matched by name if the file names them. "
         "The model is read from model.npz in the result folder, which contains no pickle; nothing is computed again.",
     )
-    parser.add_argument("result", type=path_of, metavar="DIR", help="result folder of conclust")
-    parser.add_argument("points", type=path_of, metavar="FILE", help=f"new objects: {INPUTS}")
-    add_points(add_reading(parser, selection=False), imputing=False)
-    add_writing(parser, "prediction", "labels.csv, memberships.csv (probabilities) and result.json")
-    add_running(parser, seed=False)
-    parser.set_defaults(run=_run_module("predict"))
+    parser.add_argument(
+        "result", type=options.path_of, metavar="DIR", help="result folder of conclust"
+    )
+    parser.add_argument(
+        "points", type=options.path_of, metavar="FILE", help=f"new objects: {INPUTS}"
+    )
+    options.add_points(options.add_reading(parser, selection=False), imputing=False)
+    options.add_writing(
+        parser, "prediction", "labels.csv, memberships.csv (probabilities) and result.json"
+    )
+    options.add_running(parser, seed=False)
+    parser.set_defaults(run=_runs("predict"))
 
 
 def _add_repeat(commands: Any) -> None:
@@ -359,10 +346,14 @@ def _add_repeat(commands: Any) -> None:
         "Prints 'the same, to the bit', or the first difference: of the data, of the labels of the result, of the versions, of the new "
         "labels. The exit code is 1 if there is one.",
     )
-    parser.add_argument("result", type=path_of, metavar="DIR", help="result folder of conclust")
-    parser.add_argument("points", type=path_of, metavar="FILE", help=f"the points: {INPUTS}")
-    add_talking(parser)
-    parser.set_defaults(run=_run_module("repeat"))
+    parser.add_argument(
+        "result", type=options.path_of, metavar="DIR", help="result folder of conclust"
+    )
+    parser.add_argument(
+        "points", type=options.path_of, metavar="FILE", help=f"the points: {INPUTS}"
+    )
+    options.add_talking(parser)
+    parser.set_defaults(run=_runs("repeat"))
 
 
 def _add_compare(commands: Any) -> None:
@@ -375,16 +366,16 @@ def _add_compare(commands: Any) -> None:
         "have a column of names with the same header (or --id-column), otherwise by order; objects without a label in either file are "
         "left out.",
     )
-    parser.add_argument("first", type=path_of, metavar="A", help=INPUTS)
-    parser.add_argument("second", type=path_of, metavar="B", help="the same")
+    parser.add_argument("first", type=options.path_of, metavar="A", help=INPUTS)
+    parser.add_argument("second", type=options.path_of, metavar="B", help="the same")
     parser.add_argument("--column", metavar="NAME", help="column of labels, in both files")
     parser.add_argument(
         "--second-column", metavar="NAME", help="column of B, if it has another name"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
-    add_reading(parser, classes=False, selection=False)
-    add_talking(parser)
-    parser.set_defaults(run=_run_module("compare"))
+    options.add_reading(parser, classes=False, selection=False)
+    options.add_talking(parser)
+    parser.set_defaults(run=_runs("compare"))
 
 
 def _add_methods(commands: Any) -> None:
@@ -397,8 +388,8 @@ def _add_methods(commands: Any) -> None:
     )
     parser.add_argument("name", nargs="?", metavar="NAME", help="describe this method")
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-    add_talking(parser)
-    parser.set_defaults(run=_run_module("listing"))
+    options.add_talking(parser)
+    parser.set_defaults(run=_runs("listing"))
 
 
 def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
@@ -435,35 +426,18 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-# Each command's module is imported when it runs: numpy and scikit-learn cost a second.
-
-
-def _run_demo(arguments: argparse.Namespace) -> None:
-    from conclust.cli.commands.demo import run
-
-    run(arguments)
-
-
-def _run_cluster(arguments: argparse.Namespace) -> None:
-    from conclust.cli.commands.consensus import run_cluster
-
-    run_cluster(arguments)
-
-
 def _run_combine(arguments: argparse.Namespace) -> None:
     if (arguments.labels is None) == (arguments.memberships is None):
         arguments.usage_error("Give a file of labels, or --memberships with files of memberships.")
     if arguments.memberships is not None and arguments.rows != "objects":
         arguments.usage_error("--memberships: files of memberships have objects as rows.")
-    from conclust.cli.commands.consensus import run_combine
-
-    run_combine(arguments)
+    _runs("consensus", "run_combine")(arguments)
 
 
-def _run_module(module: str) -> Callable[[argparse.Namespace], None]:
-    """Return a function that imports a module and runs its command."""
+def _runs(module: str, name: str = "run") -> Callable[[argparse.Namespace], None]:
+    """Return a function that imports the module of a command when it runs: numpy and scikit-learn cost a second."""
 
     def run(arguments: argparse.Namespace) -> None:
-        import_module(f"conclust.cli.commands.{module}").run(arguments)
+        getattr(import_module(f"conclust.cli.commands.{module}"), name)(arguments)
 
     return run

@@ -7,6 +7,8 @@ import os
 import shlex
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from conclust.cli.console import words
@@ -49,19 +51,16 @@ class Clock:
         return {**self._laps, "total": round(time.perf_counter() - self._start, 3)}
 
 
-class recorded_warnings:  # noqa: N801  (used as a function)
+@contextmanager
+def recorded_warnings() -> Iterator[list[str]]:
     """Show warnings as before, and keep their sentences for result.json."""
+    messages: list[str] = []
+    before = warnings.showwarning
 
-    def __enter__(self) -> list[str]:
-        self._show = warnings.showwarning
-        messages: list[str] = []
+    def show(message: Any, *rest: Any, **more: Any) -> None:
+        messages.append(str(message))
+        before(message, *rest, **more)
 
-        def show(message: Any, category: Any, *rest: Any, **more: Any) -> None:
-            messages.append(str(message))
-            self._show(message, category, *rest, **more)
-
+    with warnings.catch_warnings():
         warnings.showwarning = show
-        return messages
-
-    def __exit__(self, *_: object) -> None:
-        warnings.showwarning = self._show
+        yield messages

@@ -6,24 +6,9 @@ import argparse
 import re
 from pathlib import Path
 
-from conclust._files.formats import FORMATS, OUTPUTS, either
+from conclust._files.formats import FORMATS, RESULT_FILES, TABLE
 from conclust.cli.console import STREAM
 from conclust.exceptions import InputError, OutputExistsError
-
-# The files that --force replaces or removes in a folder of results.
-_WRITTEN = (
-    "labels.csv",
-    "memberships.csv",
-    "partitions.csv",
-    "alternatives.csv",
-    "criteria.csv",
-    "ensemble.npz",
-    "model.npz",
-    "features.csv",
-    "borders.csv",
-    "report.html",
-    "result.json",
-)
 
 # Options for the parameters of a generator; parameters of methods are given by --set, except for these.
 _GENERATOR = {
@@ -61,8 +46,8 @@ def refuse_ending(arguments: argparse.Namespace) -> None:
     if out is None or out == STREAM or out.exists() or arguments.command not in _INTO_FOLDERS:
         return
     name, tables = out.name.lower(), _INTO_FOLDERS[arguments.command]
-    if name.endswith(_FILES) and not (tables and name.endswith(OUTPUTS)):
-        alone = f", or a file that ends in {either(OUTPUTS)} for the labels alone" if tables else ""
+    if name.endswith(_FILES) and not (tables and name.endswith(TABLE)):
+        alone = f", or a file that ends in {TABLE} for the labels alone" if tables else ""
         arguments.usage_error(f"--out: {out} would be a folder. Give the name of a folder{alone}.")
 
 
@@ -77,12 +62,12 @@ def refuse_own_input(arguments: argparse.Namespace) -> None:
     out = getattr(arguments, "out", None)
     if out is None or out == STREAM or not getattr(arguments, "force", False):
         return
-    written = [out / name for name in _WRITTEN] if out.is_dir() else [out]
+    written = [out / name for name in RESULT_FILES] if out.is_dir() else [out]
     result = getattr(arguments, "result", None)
-    inputs = [getattr(arguments, name, None) for name in ("points", "labels", "weights", "salt")]
-    inputs += getattr(arguments, "files", [])
+    inputs = [getattr(arguments, name, None) for name in ("points", "labels", "weights")]
+    inputs += getattr(arguments, "memberships", None) or []
     if result is not None and not _same(result, out):  # the command itself refuses this case
-        inputs += [result / name for name in _WRITTEN if name != "report.html"]
+        inputs += [result / name for name in RESULT_FILES if name != "report.html"]
     for read in inputs:
         for path in written:
             if read is not None and read != STREAM and _same(read, path):

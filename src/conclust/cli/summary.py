@@ -17,11 +17,13 @@ from conclust.metrics import adjusted_rand_index, consistency_index
 _PERFECT = 1e-9
 
 
-def score(classes: Sequence[Any], labels: Ints) -> dict[str, float] | None:
+def score(classes: Sequence[Any] | None, labels: Ints) -> dict[str, float] | None:
     """Return H and ARI against known classes; an empty class is unknown.
 
     None if no object has both a known class and a label.
     """
+    if classes is None:
+        return None
     known_classes = np.array([*(text or None for text in classes), None], dtype=object)[:-1]
     if not any(text is not None and k != -1 for text, k in zip(known_classes, labels, strict=True)):
         return None

@@ -465,11 +465,9 @@ def _check_sizes(sizes: Any, owner: str, k: int | None = None) -> tuple[int, ...
     if (
         isinstance(sizes, str)
         or np.ndim(sizes) != 1
-        or not hasattr(sizes, "__len__")
-        or len(sizes) == 0
+        or not len(sizes)
+        or k not in (None, len(sizes))
     ):
-        refuse("sizes", owner, wanted, sizes)
-    if k is not None and len(sizes) != k:
         refuse("sizes", owner, wanted, sizes)
     return tuple(check_int(size, "sizes", owner) for size in sizes)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from conclust._random import generator
 from conclust._types import Floats
-from conclust._validation import check_option, shown
+from conclust._validation import check_option
 from conclust.exceptions import InputError
 from conclust.lattice import ConceptLattice, FormalContext
 from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.keys import note
 from conclust.plotting.canvas.style import COLOURS, drawn_in_style
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _DIAGRAM_STARTS = 40
 def line_diagram(
     lattice: ConceptLattice | FormalContext,
     *,
-    labels: str | Sequence[str] | None = "reduced",
+    labels: Literal["reduced"] | None = "reduced",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw the line diagram of a concept lattice.
@@ -37,10 +37,9 @@ def line_diagram(
     ----------
     lattice : ConceptLattice or FormalContext
         Lattice from ``FormalContext.lattice()``, or a context, whose lattice is computed.
-    labels : {"reduced", None} or sequence of str of length n_concepts, default="reduced"
+    labels : {"reduced", None}, default="reduced"
         "reduced" names every attribute once, above the highest concept that has it, and every
-        object once, below the lowest concept that holds it. A sequence gives the text below each
-        concept. None: no text.
+        object once, below the lowest concept that holds it. None: no text.
     ax : matplotlib Axes, default=None
         Axes to draw in. None makes a new figure (``ax.figure``): pyplot's current one if pyplot has been imported,
         so that ``plt.savefig`` writes it; otherwise one that pyplot does not manage.
@@ -55,7 +54,9 @@ def line_diagram(
     MissingExtraError
         If matplotlib is not installed.
     InputError
-        If the first argument is neither a lattice nor a context, or there is not one text per concept.
+        If the first argument is neither a lattice nor a context.
+    ParameterError
+        If `labels` is neither of these.
 
     References
     ----------
@@ -104,24 +105,10 @@ def line_diagram(
     for texts, way, side, fill in ((above, 1, "bottom", "#e4f1ed"), (below, -1, "top", "#ffffff")):
         for place, text in zip(places, texts, strict=True):
             if text:
-                ax.annotate(
-                    text,
-                    place,
-                    xytext=(0, way * (size / 2 + 0.45 * font)),
-                    textcoords="offset points",
-                    ha="center",
-                    va=side,
-                    fontsize=font,
-                    color="#16302e",
-                    parse_math=False,
-                    bbox={
-                        "boxstyle": "round,pad=0.2",
-                        "facecolor": fill,
-                        "edgecolor": "#9db4b8",
-                        "linewidth": 0.6,
-                    },
-                    zorder=4,
-                )
+                box = {"boxstyle": "round,pad=0.2", "facecolor": fill, "edgecolor": "#9db4b8"}
+                more = {"fontsize": font, "color": "#16302e", "zorder": 4}
+                step = (0, way * (size / 2 + 0.45 * font))
+                note(ax, text, place, step, va=side, bbox={**box, "linewidth": 0.6}, **more)
     reach = float(np.abs(x).max())
     ax.set(xlim=(-reach - 0.6, reach + 0.6), ylim=(-0.3, float(y.max()) + 0.3))
     ax.set_axis_off()
@@ -129,35 +116,19 @@ def line_diagram(
     return ax
 
 
-def _diagram_texts(
-    lattice: ConceptLattice, labels: str | Sequence[str] | None
-) -> tuple[list[str], list[str]]:
+def _diagram_texts(lattice: ConceptLattice, labels: str | None) -> tuple[list[str], list[str]]:
     """Return the labels above and below every concept."""
-    nothing = [""] * len(lattice)
-    if labels is None:
-        return nothing, nothing
-    if isinstance(labels, str):
-        check_option(labels, "labels", "line_diagram", ("reduced", None))
-        texts = []
-        for names, places in (
-            (lattice.context.attributes, lattice.attribute_concepts),
-            (lattice.context.objects, lattice.object_concepts),
-        ):
-            here: list[list[str]] = [[] for _ in range(len(lattice))]
-            for name, place in zip(names, places, strict=True):
-                here[place].append(str(name))
-            texts.append([_shorten(held) for held in here])
-        return texts[0], texts[1]
-    if not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) == 0:
-        raise InputError(
-            f"'labels' must be one text for each of the {len(lattice)} concepts. Got {shown(labels)} instead."
-        )
-    label_texts = [str(text) for text in labels]
-    if len(label_texts) != len(lattice):
-        raise InputError(
-            f"'labels' must be one text for each of the {len(lattice)} concepts. Got {len(label_texts)}."
-        )
-    return nothing, label_texts
+    check_option(labels, "labels", "line_diagram", ("reduced", None))
+    texts = []
+    for names, places in (
+        (lattice.context.attributes, lattice.attribute_concepts),
+        (lattice.context.objects, lattice.object_concepts),
+    ):
+        here: list[list[str]] = [[] for _ in range(len(lattice))]
+        for name, place in zip(names, places, strict=True) if labels else ():
+            here[place].append(str(name))
+        texts.append([_shorten(held) for held in here])
+    return texts[0], texts[1]
 
 
 def _shorten(names: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Tracking plot and flow of clusters over the number of clusters."""
+"""Flow of clusters over the number of clusters."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 from conclust.measures.matching import assign
 from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.keys import note
 from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,
@@ -29,30 +30,8 @@ from conclust.plotting.numbers import numbers_of_clusters
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLUMNS = 4000  # maximum number of objects in a picture; more are thinned evenly
 _SIZE = 5.5  # size of the numbers of objects in points
 _FAINT = 0.05  # an edge with a smaller share of its target cluster is omitted
-
-
-@dataclass(frozen=True)
-class Tracking:
-    """The cluster of every object at every number of clusters.
-
-    Attributes
-    ----------
-    k : ndarray of shape (n_k,)
-        Numbers of clusters, in increasing order.
-    order : ndarray of shape (n_samples,)
-        The objects from left to right: by their cluster at the smallest number, then the next, and so on.
-    colours : ndarray of shape (n_k, n_samples)
-        Number of a colour for each object, in the order given (-1: in no cluster). Clusters of one K are
-        matched one to one with the clusters of the K before and take over their colours; others have a
-        new one.
-    """
-
-    k: Ints
-    order: Ints
-    colours: Ints
 
 
 @dataclass(frozen=True)
@@ -64,7 +43,8 @@ class Flow:
     k : ndarray of shape (n_nodes,)
         The number of clusters at which each node is one of them.
     colour : ndarray of shape (n_nodes,)
-        See `Tracking`.
+        Number of a colour. Clusters of one number are matched one to one with the clusters of the number before and take over
+        their colours; others have a new one.
     size : ndarray of shape (n_nodes,)
         Objects.
     x : ndarray of shape (n_nodes,)
@@ -86,35 +66,8 @@ class Flow:
     share: Floats
 
 
-def tracking_of(partitions: Any) -> Tracking:
-    """Return the data of the tracking plot as arrays.
-
-    Parameters
-    ----------
-    partitions : Selection or dict of int to array-like of shape (n_samples,)
-        Result of :func:`conclust.selection.choose`, or a partition of the same objects for each
-        number of clusters; negative labels and NaN are in no cluster.
-
-    Returns
-    -------
-    Tracking
-        Colours and order.
-
-    Raises
-    ------
-    InputError
-        If there is no partition, or they are not of the same objects.
-
-    Examples
-    --------
-    >>> from conclust.plotting.flows import tracking_of
-    >>> found = tracking_of({2: [1, 0, 1, 0], 3: [0, 1, 2, 1]})
-    >>> found.colours
-    array([[0, 1, 0, 1],
-           [0, 1, 2, 1]])
-    >>> found.order
-    array([0, 2, 1, 3])
-    """
+def tracks_of(partitions: Any) -> tuple[Ints, Ints]:
+    """Return the numbers of clusters, rising, and the colour of every object at each of them; -1: in no cluster."""
     by_number = getattr(partitions, "labels", partitions)
     if not isinstance(by_number, Mapping) or not by_number:
         raise InputError(
@@ -133,8 +86,7 @@ def tracking_of(partitions: Any) -> Tracking:
     colours = [codes[0]]
     for labels in codes[1:]:
         colours.append(_recoloured(labels, colours[-1]))
-    table = np.array(colours)
-    return Tracking(k, np.lexsort(table[::-1]).astype(np.int64), table)
+    return k, np.array(colours)
 
 
 def _recoloured(labels: Ints, before: Ints) -> Ints:
@@ -157,7 +109,8 @@ def flow_of(partitions: Any) -> Flow:
     Parameters
     ----------
     partitions : Selection or dict of int to array-like of shape (n_samples,)
-        As for `tracking_of`.
+        Result of :func:`conclust.selection.choose`, or a partition of the same objects for each
+        number of clusters; negative labels and NaN are in no cluster.
 
     Returns
     -------
@@ -180,13 +133,13 @@ def flow_of(partitions: Any) -> Flow:
     >>> found.share
     array([1., 1., 1.])
     """
-    tracking = tracking_of(partitions)
-    levels = [np.unique(row[row >= 0], return_counts=True) for row in tracking.colours]
+    numbers, tracks = tracks_of(partitions)
+    levels = [np.unique(row[row >= 0], return_counts=True) for row in tracks]
     first = np.concatenate([[0], np.cumsum([len(colours) for colours, _ in levels])])
     edges, counts, shares = [], [], []
     for at in range(len(levels) - 1):
         (mine, _), (theirs, sizes) = levels[at], levels[at + 1]
-        now, then = tracking.colours[at], tracking.colours[at + 1]
+        now, then = tracks[at], tracks[at + 1]
         both = (now >= 0) & (then >= 0)
         a, b = np.searchsorted(mine, now[both]), np.searchsorted(theirs, then[both])
         table = np.bincount(a * len(theirs) + b, minlength=len(mine) * len(theirs))
@@ -199,7 +152,7 @@ def flow_of(partitions: Any) -> Flow:
     pairs = np.concatenate(edges) if edges else np.empty((0, 2), dtype=np.int64)
     count = np.concatenate(counts) if counts else np.empty(0, dtype=np.int64)
     return Flow(
-        np.repeat(tracking.k, np.diff(first)),
+        np.repeat(numbers, np.diff(first)),
         np.concatenate([colours for colours, _ in levels]),
         size,
         _places(first, pairs, count, size),
@@ -418,16 +371,14 @@ def _write(
         for node, text, (right, down) in places:
             k = nodes[node]
             inside = not (right or down)
-            ax.annotate(
+            note(
+                ax,
                 text,
                 (flow.x[k], row),
-                xytext=(right, down),
-                textcoords="offset points",
+                (right, down),
                 ha="left" if right else "center",
-                va="center",
                 fontsize=_SIZE,
                 color=ink_on(fills[k]) if inside else INK,
                 path_effects=None if inside else [withStroke(linewidth=1.5, foreground="#ffffff")],
-                parse_math=False,
                 zorder=3,
             )

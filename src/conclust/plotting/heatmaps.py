@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -49,7 +49,6 @@ def coassociation_heatmap(
     max_pixels: int = 1000,
     random_state: Any = 0,
     names: Sequence[str] | None = None,
-    colours: Mapping[str, Mapping[str, Any]] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show the co-association of objects as a heatmap.
@@ -59,7 +58,7 @@ def coassociation_heatmap(
     ensemble : Ensemble, array-like or fitted model
         Evidence to draw: an ensemble or labels of shape (n_samples, n_partitions); evidence
         (`conclust.evidence.evidence`); a symmetric matrix of shape (n_samples, n_samples) of shares
-        between 0 and 1 (NaN: no evidence) or of the counts of an ensemble without missing labels; a
+        between 0 and 1 (NaN: no evidence); a
         fitted `conclust.ConsensusClustering`: its ensemble and clusters are shown; or a fitted
         consensus with memberships: the probability that two objects are in one cluster. A square
         symmetric array is taken for a matrix: write ``Ensemble(labels)`` where it holds labels.
@@ -81,9 +80,6 @@ def coassociation_heatmap(
         or memberships 4,000 are drawn in any order.
     names : sequence of str, default=None
         Names of the clusters in the first strip, whose labels are their numbers from 0. None: the labels.
-    colours : dict of dicts, default=None
-        Colours of labels: a dict from names of `labels` to dicts from labels to colours of matplotlib. Labels
-        without one, and all by default, have the default colours of all pictures.
     ax : matplotlib Axes, default=None
         Axes to draw in. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
         has been imported, so that ``plt.savefig`` writes it; else one that pyplot does not know.
@@ -98,7 +94,7 @@ def coassociation_heatmap(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        The matrix is not symmetric, or neither shares nor such counts; the labels are malformed;
+        The matrix is not symmetric, or not of shares; the labels are malformed;
         `labels` or `order` do not fit the objects; the model keeps no ensemble and has no memberships.
     ParameterError
         A parameter is out of its range.
@@ -122,7 +118,7 @@ def coassociation_heatmap(
     n_samples = pairs.n_samples
     given = pairs.labels if labels is None else labels
     beside = {"ensemble": ensemble}
-    strips = read_strips(given, n_samples, owner, beside=beside, names=names, colours=colours)
+    strips = read_strips(given, n_samples, owner, beside=beside, names=names)
     options = ("dendrogram", "vat", "cluster") if strips else ("dendrogram", "vat")
     chosen = check_order(order, options, n_samples, owner)
     picture, placed, drawn = _picture(pairs, chosen, strips, pixels, random_state)

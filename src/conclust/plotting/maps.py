@@ -24,7 +24,7 @@ from conclust.exceptions import InputError
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points
 from conclust.plotting.canvas.figures import axes
-from conclust.plotting.canvas.keys import LONGEST, Box, any_meet, draw_key, text_box
+from conclust.plotting.canvas.keys import LONGEST, Box, any_meet, draw_key, note, text_box
 from conclust.plotting.canvas.reading import cluster_words
 from conclust.plotting.canvas.style import (
     COLUMN,
@@ -343,24 +343,13 @@ def _write_names(
         if np.hypot(*step) > 6.0:  # below all numbers
             ax.annotate("", at, xytext=tuple(step), textcoords="offset points", arrowprops=line)
     for text, at, step, colour in zip(texts, middles, steps, colours, strict=True):
-        ax.annotate(
-            text,
-            at,
-            xytext=tuple(step),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=_NAME,
-            fontweight="bold",
-            color=INK,
-            parse_math=False,
-            bbox={
-                "boxstyle": "circle,pad=0.25" if len(text) < 3 else "round,pad=0.25",
-                "facecolor": (1, 1, 1, 0.85),
-                "edgecolor": colour,
-                "linewidth": 1.0,
-            },
-        )
+        box = {
+            "boxstyle": "circle,pad=0.25" if len(text) < 3 else "round,pad=0.25",
+            "facecolor": (1, 1, 1, 0.85),
+            "edgecolor": colour,
+            "linewidth": 1.0,
+        }
+        note(ax, text, at, tuple(step), fontsize=_NAME, fontweight="bold", color=INK, bbox=box)
 
 
 def _points_of(ax: Axes, at: Floats) -> Floats:

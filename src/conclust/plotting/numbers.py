@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from conclust._arrays.containers import number_array
 from conclust._types import Floats, Ints
-from conclust._validation import check_int, check_real, shown
+from conclust._validation import check_int, shown
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.style import COLOURS, COLUMN, DASHES, GREY, PALE, drawn_in_style
@@ -35,8 +33,6 @@ _TITLES = {
     "rcsi": "More stable than without clusters",
     "delta": "Area under the distribution function",
 }
-# Minimum PAC if the floor of a data set is unknown: its logarithm is used.
-_FLOOR = 1e-6
 _MOST_TICKS = 14
 
 
@@ -74,29 +70,15 @@ class Curve:
     n_references: int
 
 
-def curve_of(
-    given: Any,
-    criterion: str = "pac",
-    *,
-    null: ArrayLike | None = None,
-    p_value: float | None = None,
-    chosen: int | None = None,
-) -> Curve:
+def curve_of(given: Any, criterion: str = "pac", *, chosen: int | None = None) -> Curve:
     """Return the data of the pictures of criteria as arrays.
 
     Parameters
     ----------
     given : Selection or dict of int to float
-        Result of :func:`conclust.selection.choose`, or a value for each number of clusters: PAC
-        for "pac" and "rcsi", the area under the distribution function for "delta".
-    criterion : {"pac", "rcsi", "delta"} or str, default="pac"
-        "pac": PAC. "rcsi": the mean log PAC of the references less log PAC (a PAC below 1e-6 counts as
-        1e-6). "delta": the relative growth of the area over the largest area of fewer clusters. Of a
-        Selection any column of its table.
-    null : array-like of shape (n_references, n_k), default=None
-        PAC of the references, columns by rising number of clusters. A Selection has its own.
-    p_value : float, default=None
-        P-value of a single cluster. A Selection has its own.
+        Result of :func:`conclust.selection.choose`, or a value for each number of clusters.
+    criterion : str, default="pac"
+        A column of the table of the Selection, or the name of the values. Only "pac" and "rcsi" of a Selection have references.
     chosen : int, default=None
         The number chosen. A Selection has its own.
 
@@ -108,82 +90,51 @@ def curve_of(
     Raises
     ------
     InputError
-        If there is no number, the references have another number of columns, a criterion is not in the
-        table, or RCSI is requested without references.
+        If there is no number, or a criterion is not in the table.
 
     Examples
     --------
     >>> from conclust.plotting.numbers import curve_of
-    >>> curve_of({3: 0.5, 2: 0.25}, "delta").values
-    array([0.25, 1.  ])
+    >>> curve_of({3: 0.5, 2: 0.25}, "sharp").values
+    array([0.25, 0.5 ])
     """
     if not isinstance(criterion, str):
         raise InputError(f"'criterion' must be a name. Got {shown(criterion)} instead.")
-    if p_value is not None:
-        check_real(p_value, "p_value", "curve_of", high=1.0)
     check_int(chosen, "chosen", "curve_of", low=0, none=True)
-    error = None
-    counted = int(given.n_references) if is_selection(given) and null is None else None
-    if is_selection(given):
-        k, table = np.asarray(given.k), given.table
-        if criterion not in table:
+    if not is_selection(given):
+        if not isinstance(given, Mapping) or not given:
             raise InputError(
-                f"The selection has no criterion {criterion!r}. It has {', '.join(sorted(table))}."
+                "Expected a Selection, or a dict of numbers of clusters to values. Got "
+                f"{type(given).__name__}."
             )
-        null = given.null if null is None else null
-        p_value = given.p_value if p_value is None else p_value
-        chosen = given.n_clusters if chosen is None else chosen
-        values, error = np.asarray(table[criterion]), table.get(f"{criterion}_se")
-    elif isinstance(given, Mapping) and given:
         k = numbers_of_clusters(given)
         values = np.array([_value_of(given[number], number) for number in k.tolist()])
-    else:
+        none = np.full(len(k), np.nan)
+        return Curve(criterion, k, values, none, np.empty((0, len(k))), np.nan, chosen or 0, 0)
+    table, null = given.table, given.null
+    if criterion not in table:
         raise InputError(
-            "Expected a Selection, or a dict of numbers of clusters to values. Got "
-            f"{type(given).__name__}."
+            f"The selection has no criterion {criterion!r}. It has {', '.join(sorted(table))}."
         )
-    references = _read_null(null, len(k))
-    if criterion == "rcsi":
-        if not len(references):
-            raise InputError(
-                "RCSI compares PAC with the PAC of references, and there are none: give it as 'null', "
-                "or draw the criterion 'pac'."
-            )
-        from_selection = is_selection(given)  # the references already include the floor of RCSI
-        logs = np.log(references if from_selection else np.maximum(references, _FLOOR))
-        references = logs.mean(axis=0) - logs
-        if not from_selection:
-            values = logs.mean(axis=0) - np.log(np.maximum(values, _FLOOR))
-            error = logs.std(axis=0, ddof=1) / np.sqrt(len(logs)) if len(logs) > 1 else None
-    elif criterion != "pac":
-        references = references[:0]
-    if criterion == "delta" and not is_selection(given):
-        values = _growth(values)
+    if criterion == "rcsi":  # the references already include its floor
+        logs = np.log(null)
+        null = logs.mean(axis=0) - logs
+    k = np.asarray(given.k)
     return Curve(
         criterion,
         k,
-        np.asarray(values, dtype=np.float64),
-        np.full(len(k), np.nan) if error is None else np.asarray(error, dtype=np.float64),
-        references,
-        float("nan") if p_value is None else float(p_value),
-        0 if chosen is None else int(chosen),
-        len(references) if counted is None else counted,
+        np.asarray(table[criterion], dtype=np.float64),
+        np.asarray(table.get(f"{criterion}_se", np.full(len(k), np.nan)), dtype=np.float64),
+        null if criterion in ("pac", "rcsi") else null[:0],
+        float(given.p_value),
+        int(given.n_clusters if chosen is None else chosen),
+        int(given.n_references),
     )
 
 
 def is_selection(given: Any) -> bool:
     """Return whether the input is a Selection rather than arrays."""
     return hasattr(given, "table") and hasattr(given, "k") and hasattr(given, "null")
-
-
-def _read_null(null: ArrayLike | None, n_k: int) -> Floats:
-    references = np.empty((0, n_k)) if null is None else number_array(null, "'null'")
-    if references.ndim != 2 or references.shape[1] != n_k:
-        raise InputError(
-            f"'null' must be of shape (n_references, {n_k}), with one column per number of clusters. "
-            f"Got shape {references.shape}."
-        )
-    return references
 
 
 def numbers_of_clusters(given: Mapping[Any, Any]) -> Ints:
@@ -205,14 +156,6 @@ def _value_of(value: Any, k: int) -> float:
         ) from error
 
 
-def _growth(areas: Floats) -> Floats:
-    """Return the first area, then the relative growth of each over the largest previous one."""
-    largest = np.maximum.accumulate(areas)
-    growth = largest.copy()
-    np.divide(np.diff(largest), largest[:-1], out=growth[1:], where=largest[:-1] > 0)
-    return growth
-
-
 @drawn_in_style
 def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None) -> Axes:
     """Draw the distribution of the consensus of pairs for each number of clusters.
@@ -222,11 +165,10 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
 
     Parameters
     ----------
-    given : Selection or dict of int to (values, heights) or array-like
-        Result of :func:`conclust.selection.choose`; or for each number of clusters the values that
-        occur and the share of pairs up to each, or a symmetric matrix of shares (NaN: no evidence).
+    given : Selection
+        Result of :func:`conclust.selection.choose`.
     chosen : int, default=None
-        Number to be highlighted. A Selection has its own.
+        Number to be highlighted. None: the one that was chosen.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 
@@ -240,7 +182,7 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If there is nothing to draw, or values and heights are not alike.
+        If it is not a Selection.
 
     References
     ----------
@@ -249,14 +191,15 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     Examples
     --------
     >>> from conclust.plotting import cdf_curves
-    >>> ax = cdf_curves({2: ([0, 1], [0.5, 1]), 3: ([0, 0.5, 1], [0.4, 0.8, 1])}, chosen=2)
+    >>> from conclust.selection import choose_from
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
+    >>> ax = cdf_curves(choose_from({2: labels}))
     >>> ax.get_xlabel()
     'consensus of a pair of objects'
     """
     check_int(chosen, "chosen", "cdf_curves", low=0, none=True)
     curves = cdf_of(given)
-    if is_selection(given) and chosen is None:
-        chosen = int(given.n_clusters)
+    chosen = int(given.n_clusters) if chosen is None else chosen
     ax = axes(ax, (COLUMN, 0.8 * COLUMN))
     shades = _shades(len(curves))
     for at, (k, (values, heights)) in enumerate(curves.items()):
@@ -285,60 +228,16 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
 
 
 def cdf_of(given: Any) -> dict[int, tuple[Floats, Floats]]:
-    """Return the distribution functions of the consensus, as arrays.
+    """Return the distribution functions of the consensus of a Selection.
 
-    Parameters
-    ----------
-    given : Selection or dict of int to (values, heights) or array-like
-        As for :func:`cdf_curves`.
-
-    Returns
-    -------
-    dict of int to (values, heights)
-        For each number of clusters, rising: the values that occur, rising, and the share of pairs up to
-        each.
-
-    Raises
-    ------
-    InputError
-        If there is nothing, or values and heights are not alike.
-
-    Examples
-    --------
-    >>> from conclust.plotting.numbers import cdf_of
-    >>> cdf_of({2: [[1, 1, 0], [1, 1, 0], [0, 0, 1]]})
-    {2: (array([0., 1.]), array([0.66666667, 1.        ]))}
+    For each number of clusters, rising: the values that occur, rising, and the share of pairs up to each.
     """
-    if is_selection(given):
-        return {int(k): given.cdf(int(k)) for k in given.k}
-    if not isinstance(given, Mapping) or not given:
+    if not is_selection(given):
         raise InputError(
-            "Expected a Selection, or a dict of numbers of clusters to distribution functions. Got "
-            f"{type(given).__name__}."
+            "Expected a Selection, as of conclust.selection.choose. Got "
+            f"{type(given).__name__} instead."
         )
-    return {k: _steps(given[k], k) for k in numbers_of_clusters(given).tolist()}
-
-
-def _steps(given: Any, k: int) -> tuple[Floats, Floats]:
-    if isinstance(given, tuple) and len(given) == 2:
-        values, heights = (number_array(part, "Values and heights") for part in given)
-        if values.ndim != 1 or values.shape != heights.shape or not len(values):
-            raise InputError(
-                f"The distribution function of {k} clusters must have as many values as heights. Got shapes "
-                f"{values.shape} and {heights.shape}."
-            )
-        return values, heights
-    matrix = number_array(given, f"The shares of pairs for {k} clusters")
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
-        raise InputError(
-            f"For {k} clusters expected values and heights, or a square matrix of shares. Got an array "
-            f"of shape {matrix.shape}."
-        )
-    pairs = matrix[np.triu_indices(len(matrix), 1)]
-    if np.isnan(pairs).all():
-        raise InputError(f"For {k} clusters there is no pair with evidence: all shares are NaN.")
-    values, counts = np.unique(pairs[~np.isnan(pairs)], return_counts=True)
-    return values, np.cumsum(counts) / counts.sum()
+    return {int(k): given.cdf(int(k)) for k in given.k}
 
 
 def _shades(n: int) -> list[Any]:
@@ -354,8 +253,6 @@ def criterion_curve(
     given: Any,
     criterion: str = "pac",
     *,
-    null: ArrayLike | None = None,
-    p_value: float | None = None,
     chosen: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -364,16 +261,11 @@ def criterion_curve(
     Parameters
     ----------
     given : Selection or dict of int to float
-        Result of :func:`conclust.selection.choose`, or a value for each number of clusters: PAC for "pac" and "rcsi",
-        the area under the distribution function for "delta".
+        Result of :func:`conclust.selection.choose`, or a value for each number of clusters.
     criterion : str, default="pac"
-        "pac": the share of ambiguous pairs. "rcsi": the mean log PAC of the references less log PAC. "delta": the
-        relative growth of the area under the distribution function. Any other column of the table of the Selection,
-        such as "sharp"; or the name of the values.
-    null : array-like of shape (n_references, n_k), default=None
-        PAC of the references: the band holds nine tenths of them. A Selection has its own.
-    p_value : float, default=None
-        P-value of a single cluster, written with the number of references. A Selection has its own.
+        A column of the table of the Selection, such as "sharp"; or the name of the values. "pac": the share of ambiguous pairs.
+        "rcsi": the mean log PAC of the references less log PAC. "delta": the relative growth of the area under the distribution
+        function. The band of "pac" and "rcsi" holds nine tenths of the references.
     chosen : int, default=None
         Number to be highlighted. A Selection has its own.
     ax : matplotlib Axes, default=None
@@ -389,8 +281,7 @@ def criterion_curve(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If there is nothing to draw, no such criterion, the references have another number of columns, or RCSI is
-        requested without references.
+        If there is nothing to draw, or no such criterion.
 
     References
     ----------
@@ -402,11 +293,8 @@ def criterion_curve(
     >>> ax = criterion_curve({2: 14.0, 3: 21.5, 4: 17.2}, "sharp", chosen=3)
     >>> ax.get_ylabel()
     'sharp score'
-    >>> ax = criterion_curve({2: 0.1, 3: 0.3}, "rcsi", null=[[0.6, 0.5], [0.7, 0.4]], chosen=2)
-    >>> ax.get_ylabel()
-    'relative stability (RCSI)'
     """
-    curve = curve_of(given, criterion, null=null, p_value=p_value, chosen=chosen)
+    curve = curve_of(given, criterion, chosen=chosen)
     ax = axes(ax, _SIZE)
     if criterion == "rcsi":
         ax.axhline(0.0, color=GREY, linewidth=0.6, zorder=1)

@@ -15,9 +15,8 @@ from conclust._validation import check_int
 from conclust.confidence import ObjectConfidence, object_confidence
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
-from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes, count_along, inches_of
-from conclust.plotting.canvas.keys import LONGEST, draw_key
+from conclust.plotting.canvas.keys import LONGEST, draw_key, note
 from conclust.plotting.canvas.reading import (
     cluster_words,
     objects_by_cluster,
@@ -100,7 +99,6 @@ def membership_bars(
     *,
     labels: ArrayLike | None = None,
     max_bars: int = 600,
-    colours: Sequence[Any] | None = None,
     names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
@@ -117,8 +115,6 @@ def membership_bars(
         The cluster of each object, from 0 on, by which objects are sorted. None: its most probable one.
     max_bars : int, default=600
         Maximum number of bars; with more objects, neighbours of a cluster are averaged.
-    colours : sequence of matplotlib colours, default=None
-        Colours of the clusters. None, and for clusters without one: the default colours of all pictures.
     names : sequence of str, default=None
         Names of the clusters; those of small clusters are in a key below. None: their numbers from 0.
     ax : matplotlib Axes, default=None
@@ -151,8 +147,6 @@ def membership_bars(
     words = cluster_words(names, K, "membership_bars")
     own = ax is None
     ax = axes(ax, (PAGE, 0.24 * PAGE))
-    from matplotlib.colors import to_rgb
-
     edges = np.unique(np.arange(min(n, limit) + 1) * n // min(n, limit))
     # Bars end at the borders of clusters.
     ends = np.flatnonzero(np.diff(bars.clusters)) + 1
@@ -160,13 +154,6 @@ def membership_bars(
     means = over_partitions(bars.values, edges) / np.diff(edges)[:, None]
     clusters = bars.clusters[edges[:-1]]
     palette = cluster_colours(K)
-    try:
-        for k, colour in enumerate([] if colours is None else list(colours)[:K]):
-            palette[k] = to_rgb(colour)
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"'colours' must be colours of matplotlib, one for each cluster. {error}."
-        ) from error
     # An object's own cluster is at the bottom, the others are stacked on it in order.
     floor = np.where(
         np.arange(K) == clusters[:, None], 0.0, means[np.arange(len(clusters)), clusters][:, None]
@@ -234,20 +221,9 @@ def _name(ax: Axes, text: str, x: float, share: float, colour: Any) -> bool:
     points = share * 72.0 * ax.bbox.width / ax.figure.dpi
     if points < 4.5 * len(text) + 3:
         return False
-    ax.annotate(
-        text,
-        (x, 0.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(0, _ABOVE / 2),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        fontsize=6.0,
-        color=ink_on(colour),
-        parse_math=False,
-        bbox={"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "none"},
-        annotation_clip=False,
-    )
+    box = {"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "none"}
+    more = {"xycoords": ("data", "axes fraction"), "color": ink_on(colour), "bbox": box}
+    note(ax, text, (x, 0.0), (0, _ABOVE / 2), **more)
     return True
 
 
@@ -357,17 +333,8 @@ def silhouette_bars(
             continue
         text = f"{words[k]}: {values.mean():.2f} ({size:,})"
         longest = max(longest, len(text))
-        ax.annotate(
-            text,
-            (1.0, middles[at]),
-            xycoords=("axes fraction", "data"),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=6.0,
-            parse_math=False,
-            annotation_clip=False,
-        )
+        place = (1.0, middles[at])
+        note(ax, text, place, (3, 0), xycoords=("axes fraction", "data"), ha="left")
     ax.axvline(0, color=INK, linewidth=0.6)
     ax.axvline(mean, color=GREY, linewidth=0.9, linestyle=(0, (4, 2)))
     low = min(0.0, float(bars.values.min()))

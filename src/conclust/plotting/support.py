@@ -11,6 +11,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.confidence import ConsensusTree
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.keys import bar_below, note
 from conclust.plotting.canvas.style import GREY, INK, PAGE, cluster_colours, drawn_in_style
 
 if TYPE_CHECKING:
@@ -165,41 +166,12 @@ def consensus_tree(
         )
         if not np.isnan(split.adjusted):
             text = f"p = {split.adjusted:.2g}" if split.adjusted >= 0.001 else "p < .001"
-            ax.annotate(
-                text.replace("0.", "."),
-                (float(np.min(x)), y[2]),
-                xytext=(2.5, -2.5),
-                textcoords="offset points",
-                ha="left",
-                va="top",
-                fontsize=6.5,
-                color=INK if holds else GREY,
-            )
+            look = {"ha": "left", "va": "top", "color": INK if holds else GREY, "fontsize": 6.5}
+            note(ax, text.replace("0.", "."), (float(np.min(x)), y[2]), (2.5, -2.5), **look)
     palette = cluster_colours(int(drawing.clusters.max()) + 1)
-    trans = ax.get_xaxis_transform()
-    for a, b, n, k in zip(
-        drawing.ends[:-1], drawing.ends[1:], drawing.sizes, drawing.clusters, strict=True
-    ):
-        ax.plot(
-            [a + 0.002, b - 0.002],
-            [-0.02, -0.02],
-            transform=trans,
-            color=palette[k] if k >= 0 else GREY,
-            linewidth=4.0,
-            solid_capstyle="butt",
-            clip_on=False,
-        )
-        ax.annotate(
-            f"{n:,}",
-            ((a + b) / 2, -0.02),
-            xycoords=trans,
-            xytext=(0, -4),
-            textcoords="offset points",
-            ha="center",
-            va="top",
-            fontsize=6.0,
-            annotation_clip=False,
-        )
+    ends = zip(drawing.ends[:-1], drawing.ends[1:], strict=True)
+    for (a, b), n, k in zip(ends, drawing.sizes, drawing.clusters, strict=True):
+        bar_below(ax, (a + 0.002, b - 0.002), palette[k] if k >= 0 else GREY, f"{n:,}")
     ax.set(xlim=(0, 1), ylim=(0, 1.1 * max(float(drawing.y.max()), 1e-9)))
     ax.set_xticks([])
     ax.spines["bottom"].set_visible(False)

@@ -16,6 +16,7 @@ from conclust.consensus.linkage import cut, longest_lifetime
 from conclust.exceptions import InputError
 from conclust.measures.matching import assign
 from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.keys import bar_below
 from conclust.plotting.canvas.style import GREY, INK, PAGE, PALE, cluster_colours, drawn_in_style
 
 if TYPE_CHECKING:
@@ -266,28 +267,9 @@ def dendrogram(
         LineCollection(list(np.stack([x, y], axis=2)), colors=colours, linewidths=widths, zorder=2)
     )
     for k, (a, b) in enumerate(zip(picture.ends[:-1], picture.ends[1:], strict=True)):
-        ax.plot(
-            [a + 0.02 * (b - a), b - 0.02 * (b - a)],
-            [-0.02, -0.02],
-            transform=ax.get_xaxis_transform(),
-            color=palette[k],
-            linewidth=4.0,
-            solid_capstyle="butt",
-            clip_on=False,
-        )
-        text = f"{b - a:,}"
-        if (b - a) / n * 72.0 * ax.bbox.width / ax.figure.dpi > 4.0 * len(text) + 2:
-            ax.annotate(
-                text,
-                ((a + b) / 2, -0.02),
-                xycoords=ax.get_xaxis_transform(),
-                xytext=(0, -4),
-                textcoords="offset points",
-                ha="center",
-                va="top",
-                fontsize=6.0,
-                annotation_clip=False,
-            )
+        text, gap = f"{b - a:,}", 0.02 * (b - a)
+        fits = (b - a) / n * 72.0 * ax.bbox.width / ax.figure.dpi > 4.0 * len(text) + 2
+        bar_below(ax, (a + gap, b - gap), palette[k], text if fits else "")
     top = float(picture.y.max(initial=0.0))
     ax.set(xlim=(0, n), ylim=(0, 1.03 * max(top, high if K > 1 else low, 1e-12)))
     ax.set_xticks([])

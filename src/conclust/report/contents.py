@@ -78,7 +78,7 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
     if alone:
         sections.append(_what_to_do())
         if judged is not None:
-            pictures = gallery.of_evidence(drawn)
+            pictures = gallery.of_clusters(drawn)
             sections.append(section("evidence", "What the clusterings show", [pictures]))
     if judged is not None:
         sections.append(_partitions(drawn, gallery, of=reported.n_samples))

@@ -48,13 +48,19 @@ def read_cluster_names(given: Any, n_clusters: int) -> tuple[str, ...]:
     expected = (
         f"The 'cluster_names' (--names) must be {n_clusters} different names, one for each cluster."
     )
-    if isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
-        raise InputError(f"{expected} Got {found(given)} instead.")
-    names = tuple(str(name).strip() for name in given)
-    if len(names) != n_clusters:
-        raise InputError(f"{expected} Got {len(names)} instead.")
+    names = tuple(name.strip() for name in read_names(given, n_clusters, expected))
     if not all(names) or len(set(names)) < len(names):
         raise InputError(f"{expected} Got {found(list(names))} instead.")
+    return names
+
+
+def read_names(given: Any, n: int, expected: str) -> tuple[str, ...]:
+    """Return n names as text; refuse anything else by the sentence that says what is expected."""
+    if isinstance(given, str) or not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+        raise InputError(f"{expected} Got {found(given)} instead.")
+    names = tuple(map(str, given))
+    if len(names) != n:
+        raise InputError(f"{expected} Got {len(names)} instead.")
     return names
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import base64
 import io
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from conclust import plotting
-from conclust._types import Floats, Ints
+from conclust._types import Ints
 from conclust.confidence import ConsensusTree, ObjectConfidence
+from conclust.ensemble import Ensemble
 from conclust.exceptions import MissingExtraError
 from conclust.plotting.canvas.figures import apart_from_pyplot, save
 from conclust.plotting.canvas.style import cluster_colours
@@ -53,103 +54,57 @@ class Gallery:
 
     def of_number(self, reported: Reported) -> dict[str, Any]:
         """Return the pictures of the criteria over K."""
-        selection, pictures = reported.selection, []
+        selection, pictures, K = reported.selection, [], reported.n_clusters
         if selection is not None:
-            main = "rcsi" if len(selection.null) else "sharp"
-            pictures += [
-                *(
-                    self._one(
-                        name,
-                        partial(plotting.criterion_curve, selection, name),
-                        _curve(selection, name),
-                    )
-                    for name in (main, "pac", "delta")
-                ),
-                self._one("cdf", lambda: plotting.cdf_curves(selection)),
-            ]
-            if reported.n_clusters > 1 and selection.labels:
-                pictures.append(
-                    self._one("flow", lambda: plotting.flow_diagram(selection), wide=True)
-                )
+            criteria = ("rcsi" if len(selection.null) else "sharp", "pac", "delta")
+            pictures += [self._curve(name, selection) for name in criteria]
+            pictures.append(self._one("cdf", lambda: plotting.cdf_curves(selection)))
+            if K > 1 and selection.labels:
+                draw = partial(plotting.flow_diagram, selection)
+                pictures.append(self._one("flow", draw, wide=True))
         elif len(reported.record.supports) > 1:
             values = {s.n_clusters: s.support for s in reported.record.supports}
-            pictures.append(
-                self._one(
-                    "support",
-                    lambda: plotting.criterion_curve(values, "support", chosen=reported.n_clusters),
-                    lambda: of_curve(curve_of(values, "support")),
-                )
-            )
+            pictures.append(self._curve("support", values, chosen=K))
         tree = reported.tree
-        if tree is not None and reported.n_clusters > 1:
+        if tree is not None and K > 1:
             leaves = reported.labels[reported.labels >= 0]
             labels = leaves if len(leaves) == len(tree) + 1 else None
-            pictures.append(
-                self._one(
-                    "tree",
-                    lambda: plotting.dendrogram(tree, reported.n_clusters, labels=labels),
-                    wide=True,
-                )
-            )
+            draw = partial(plotting.dendrogram, tree, K, labels=labels)
+            pictures.append(self._one("tree", draw, wide=True))
         return _block(pictures)
 
-    def of_clusters(self, reported: Reported, sure: ObjectConfidence) -> dict[str, Any]:
-        """Return the pictures of the clusters."""
-        judged, labels = reported.judged, {"cluster": reported.labels}
-        names = _names(reported, sure.membership.shape[1])
-        assert judged is not None
-        members = judged.members
-        place: Any = members if reported.points is None else reported.points
-        return _block(
-            [
-                self._one("heatmap", lambda: _heatmap(members, labels, names=names)),
-                self._one(
-                    "embedding",
-                    lambda: plotting.embedding(
-                        place, reported.labels, sure.confidence, names=names
-                    ),
-                    name="embedding_points" if reported.points is not None else "embedding_members",
-                ),
-            ]
-        )
+    def _curve(self, name: str, given: Any, **more: Any) -> dict[str, Any] | None:
+        draw = partial(plotting.criterion_curve, given, name, **more)
+        return self._one(name, draw, lambda: of_curve(curve_of(given, name)))
 
-    def of_evidence(self, reported: Reported) -> dict[str, Any]:
-        """Return the pictures of clusterings that show one cluster."""
-        judged = reported.judged
-        assert judged is not None
-        members = judged.members
+    def of_clusters(
+        self, reported: Reported, sure: ObjectConfidence | None = None
+    ) -> dict[str, Any]:
+        """Return the pictures of the clusters; of one cluster, which has no confidence, by the clusterings."""
+        members, names = _members(reported), _names(reported, sure)
+        of_points = sure is not None and reported.points is not None
+        place: Any = reported.points if of_points else members
+        certain = None if sure is None else sure.confidence
+        labels = reported.labels
         return _block(
             [
-                self._one(
-                    "heatmap",
-                    lambda: _heatmap(
-                        members, {"cluster": reported.labels}, names=reported.shown_clusters
-                    ),
-                ),
+                self._one("heatmap", lambda: _heatmap(members, reported, names=names)),
                 self._one(
                     "embedding",
-                    lambda: plotting.embedding(
-                        members, reported.labels, names=reported.shown_clusters
-                    ),
-                    name="embedding_members",
+                    lambda: plotting.embedding(place, labels, certain, names=names),
+                    name="embedding_points" if of_points else "embedding_members",
                 ),
             ]
         )
 
     def of_objects(self, reported: Reported, sure: ObjectConfidence) -> dict[str, Any]:
         """Return the pictures of the confidence of objects."""
-        held = np.flatnonzero(reported.labels >= 0)
-        membership: Floats = sure.membership[held]
-        names = _names(reported, sure.membership.shape[1])
+        held, names = np.flatnonzero(reported.labels >= 0), _names(reported, sure)
+        membership, labels = sure.membership[held], reported.labels[held]
+        bars = partial(plotting.membership_bars, membership, labels=labels, names=names)
         return _block(
             [
-                self._one(
-                    "bars",
-                    lambda: plotting.membership_bars(
-                        membership, labels=reported.labels[held], names=names
-                    ),
-                    wide=True,
-                ),
+                self._one("bars", bars, wide=True),
                 self._one(
                     "silhouette",
                     lambda: plotting.silhouette_bars(sure, names=names),
@@ -160,38 +115,21 @@ class Gallery:
 
     def of_partitions(self, reported: Reported) -> dict[str, Any]:
         """Return the pictures of the clusterings."""
-        judged = reported.judged
-        assert judged is not None
-        members = judged.members
-        return _block([self._one("map", lambda: plotting.partition_map(members))])
+        draw = partial(plotting.partition_map, _members(reported))
+        return _block([self._one("map", draw)])
 
     def of_tree(self, tree: ConsensusTree) -> dict[str, Any]:
         """Return the picture of the consensus tree with its support; none for a tree without splits."""
-        if not tree.splits:
-            return _block([])
-        return _block(
-            [self._one("supported_tree", lambda: plotting.consensus_tree(tree), wide=True)]
-        )
+        draw = partial(plotting.consensus_tree, tree)
+        return _block([self._one("supported_tree", draw, wide=True)] if tree.splits else [])
 
     def of_ways(self, reported: Reported, assignments: Ints) -> dict[str, Any]:
         """Return a picture of each way in which the clusterings disagree."""
-        judged = reported.judged
-        assert judged is not None
-        pictures = []
+        pictures, names = [], _names(reported)
         for way in range(int(assignments.max()) + 1):
-            members = judged.members.subset(partitions=assignments == way)
-            pictures.append(
-                self._one(
-                    f"way_{way + 1}",
-                    partial(
-                        _heatmap,
-                        members,
-                        {"cluster": reported.labels},
-                        "cluster",
-                        names=reported.shown_clusters,
-                    ),
-                )
-            )
+            members = _members(reported).subset(partitions=assignments == way)
+            draw = partial(_heatmap, members, reported, "cluster", names=names)
+            pictures.append(self._one(f"way_{way + 1}", draw))
         return _block(pictures)
 
     def _one(
@@ -252,8 +190,14 @@ def shown_error(error: Exception) -> str:
     return f"This picture could not be drawn: {type(error).__name__}: {text}"
 
 
-def _names(reported: Reported, width: int) -> list[str]:
+def _members(reported: Reported) -> Ensemble:
+    assert reported.judged is not None
+    return reported.judged.members
+
+
+def _names(reported: Reported, sure: ObjectConfidence | None = None) -> list[str]:
     """Return names for the columns of a membership, some of which may have no objects."""
+    width = 0 if sure is None else sure.membership.shape[1]
     return [*reported.shown_clusters, *(str(k) for k in range(reported.n_clusters, width))]
 
 
@@ -261,14 +205,9 @@ def _block(pictures: list[dict[str, Any] | None]) -> dict[str, Any]:
     return {"kind": "pictures", "pictures": [p for p in pictures if p is not None]}
 
 
-def _curve(selection: Any, criterion: str) -> Callable[[], str]:
-    return lambda: of_curve(curve_of(selection, criterion))
-
-
-def _heatmap(
-    members: Any, labels: Any, order: str = "", *, names: Sequence[str] | None = None
-) -> Any:
+def _heatmap(members: Ensemble, reported: Reported, order: str = "", *, names: Any) -> Any:
     order = order or ("dendrogram" if members.n_samples <= _ALL_PAIRS else "cluster")
+    labels = {"cluster": reported.labels}
     return plotting.coassociation_heatmap(
         members, labels=labels, order=order, max_pixels=_PIXELS, names=names
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -18,7 +18,6 @@ from conclust._arrays.containers import is_missing, refuse_container
 from conclust._arrays.points import column_names
 from conclust._files.versions import versions
 from conclust._types import Floats
-from conclust._validation import shown
 from conclust.confidence import (
     BorderTests,
     ConsensusTree,
@@ -34,7 +33,7 @@ from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import fitted_scaler
 from conclust.networks import GraphConsensus
-from conclust.report.names import read_cluster_names
+from conclust.report.names import read_cluster_names, read_names
 from conclust.report.names import shown as displayed
 from conclust.results.features import MOST_GAPS, Features
 from conclust.results.folder import load
@@ -315,16 +314,8 @@ def _index_of(X: Any) -> Sequence[Any] | None:
 def _named(reported: Reported, names: Sequence[Any] | None) -> Reported:
     if names is None:
         return reported
-    if not isinstance(names, Iterable) or getattr(names, "ndim", 1) == 0:
-        raise InputError(
-            f"'names' must be a name for each of the {reported.n_samples} objects. Got {shown(names)} instead."
-        )
-    texts = [str(name) for name in names]
-    if len(texts) != reported.n_samples:
-        raise InputError(
-            f"'names' must be a name for each of the {reported.n_samples} objects. Got {len(texts)}."
-        )
-    return replace(reported, names=texts)
+    expected = f"'names' must be a name for each of the {reported.n_samples} objects."
+    return replace(reported, names=list(read_names(names, reported.n_samples, expected)))
 
 
 _LEIDEN = "Traag, Waltman and van Eck 2019, Scientific Reports 9"
@@ -472,17 +463,4 @@ def _names_objects(values: NDArray[np.object_]) -> bool:
 
 def _column_named(d: int, default: Any, feature_names: Sequence[Any] | None) -> tuple[str, ...]:
     titles = default if feature_names is None else feature_names
-    if (
-        isinstance(titles, str)
-        or not isinstance(titles, Iterable)
-        or getattr(titles, "ndim", 1) == 0
-    ):
-        raise InputError(
-            f"'feature_names' must be a name for each of the {d} features. Got {shown(titles)} instead."
-        )
-    names = tuple(map(str, titles))
-    if len(names) != d:
-        raise InputError(
-            f"'feature_names' must be a name for each of the {d} features. Got {len(names)}."
-        )
-    return names
+    return read_names(titles, d, f"'feature_names' must be a name for each of the {d} features.")

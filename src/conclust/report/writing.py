@@ -27,29 +27,20 @@ _OWNER = "report"
 
 
 def account(
-    result: Any,
-    *,
-    ensemble: Ensemble | ArrayLike | None = None,
-    X: ArrayLike | None = None,
-    selection: Selection | None = None,
-    borders: BorderTests | None = None,
-    tree: ConsensusTree | None = None,
-    names: Sequence[Any] | None = None,
-    feature_names: Sequence[Any] | None = None,
-    cluster_names: Sequence[str] | None = None,
-    max_objects: int = 2000,
-    pictures: bool = True,
+    result: Any, *, max_objects: int = 2000, pictures: bool = True, **parts: Any
 ) -> dict[str, Any]:
     """Return the content of a report as plain data: the decision, tables, texts and pictures.
 
     Parameters
     ----------
-    result, ensemble, X, selection, borders, tree, names, feature_names, cluster_names : object
+    result : object
         See :func:`write`.
     max_objects : int, default=2000
         Maximum number of objects listed, the most uncertain ones.
     pictures : bool, default=True
         Whether pictures are drawn.
+    **parts : object
+        ``ensemble``, ``X``, ``selection``, ``borders``, ``tree``, ``names``, ``feature_names`` and ``cluster_names`` of :func:`write`.
 
     Returns
     -------
@@ -76,17 +67,7 @@ def account(
     """
     check_int(max_objects, "max_objects", _OWNER)
     check_bool(pictures, "pictures", _OWNER)
-    reported = read_result(
-        result,
-        ensemble=ensemble,
-        X=X,
-        selection=selection,
-        borders=borders,
-        tree=tree,
-        names=names,
-        feature_names=feature_names,
-        cluster_names=cluster_names,
-    )
+    reported = read_result(result, **parts)
     # The page has the same bytes for any number of threads; products are too small to gain by two.
     with one_library_thread():
         return contents(reported, max_objects=max_objects, gallery=Gallery(wanted=pictures))
@@ -189,9 +170,10 @@ def write(
     target = Path(path)
     # Checked before the page is made, which takes longest. A missing folder of results has errors of its own.
     beside = isinstance(result, str | os.PathLike) and Path(result) == target.parent
-    if target.is_dir() or not (beside or target.parent.is_dir()):
-        code = errno.EISDIR if target.is_dir() else errno.ENOENT
-        raise OSError(code, os.strerror(code), str(target))
+    if target.is_dir():
+        refuse("path", "report.write", "the path of a file, not of a folder", path)
+    if not (beside or target.parent.is_dir()):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(target))
     written = {".csv": as_csv, ".md": as_markdown}.get(target.suffix)
     found = account(
         result,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import os
 import platform
@@ -11,37 +10,21 @@ import secrets
 import shutil
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace, TracebackType
-from typing import Any, BinaryIO, Self, cast
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.formats import OUTPUTS
+from conclust._files.formats import RESULT_FILES, TABLE
 from conclust._files.spreadsheets import guard_text
 from conclust._files.storage import atomic_write, sync_folder
 from conclust._types import Floats, Ints
 from conclust.exceptions import OutputExistsError
-
-RESULT_FILES = (
-    "labels.csv",
-    "memberships.csv",
-    "partitions.csv",
-    "alternatives.csv",
-    "ensemble.npz",
-    "model.npz",
-    "report.npz",
-    "features.csv",
-    "borders.csv",
-    "labels.npy",
-    "report.html",
-    "result.json",
-)
-"""Every file that a result can have; result.json is written last and seals it."""
 
 _CHUNK = 50_000
 # csv quotes a field with a character of the end of its lines: here those at which other readers begin a cell or a line.
@@ -209,15 +192,10 @@ class LabelTable:
     confidence: Floats | None = None
     kept: Floats | None = None
 
-    def id_column(self) -> str:
-        """Return the header of the column of names."""
-        return guard_text(self.id_name)
-
-    def object_names(self, n: int) -> Sequence[str | int]:
-        """Return the names of n objects."""
-        if self.ids is None:
-            return range(n)
-        return [guard_text(text) for text in self.ids]
+    def names(self, n: int) -> dict[str, Sequence[Any]]:
+        """Return the first column: the names of n objects."""
+        names = range(n) if self.ids is None else [guard_text(text) for text in self.ids]
+        return {guard_text(self.id_name): names}
 
 
 def is_label_file(names: Sequence[str]) -> bool:
@@ -231,104 +209,57 @@ def is_label_file(names: Sequence[str]) -> bool:
 
 def is_table_name(path: Path) -> bool:
     """Return whether ``--out`` names a file for the labels, by its suffix, and not an existing folder."""
-    return path.name.lower().endswith(OUTPUTS) and not path.is_dir()
+    return path.name.lower().endswith(TABLE) and not path.is_dir()
 
 
 def write_labels(path: Path, labels: Ints, table: LabelTable) -> None:
-    """Write a file of labels, in the format of its ending; the same labels give the same bytes."""
-    name = path.name.lower()
-    send = _SENDERS[next(ending for ending in OUTPUTS if name.endswith(ending))]
-    atomic_write(path, lambda file: send(file, labels, table))
+    """Write a file of labels; the same labels give the same bytes."""
+    atomic_write(path, lambda file: send_labels(file, labels, table))
 
 
 def send_labels(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
-    """Write a line of CSV per object: its name (or number from 0), its label and confidence."""
+    """Write a line of CSV per object: its name (or number from 0), its label and confidence; none for one in no cluster."""
     measured = {"confidence": table.confidence, "kept": table.kept}
-    shares = {name: values for name, values in measured.items() if values is not None}
-    columns = [table.id_column(), "label", *shares]
-    names = table.object_names(len(labels))
-
-    def rows() -> Iterator[Iterable[Any]]:
-        for start in range(0, len(labels), _CHUNK):
-            part = slice(start, start + _CHUNK)
-            sure = [_confidence_cells(values[part]) for values in shares.values()]
-            yield from zip(names[part], labels[part].tolist(), *sure, strict=True)
-
-    _write_csv(file, columns, rows())
-
-
-def _confidence_cells(confidence: Floats) -> list[float | str]:
-    """Return rounded numbers; an empty cell for an object in no cluster."""
-    return ["" if np.isnan(value) else value for value in np.round(confidence, 6).tolist()]
-
-
-def _send_gzip(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
-    # No clock and no name enters the packed file.
-    with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as stream:
-        send_labels(cast("BinaryIO", stream), labels, table)
-
-
-def _send_bzip2(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
-    import bz2  # which a Python may lack
-
-    with bz2.BZ2File(file, "wb") as stream:
-        send_labels(cast("BinaryIO", stream), labels, table)
-
-
-# What writes a file of labels of each ending of OUTPUTS.
-_SENDERS: dict[str, Callable[[BinaryIO, Ints, LabelTable], None]] = {
-    ".csv": send_labels,
-    ".csv.gz": _send_gzip,
-    ".csv.bz2": _send_bzip2,
-}
+    shares = {name: np.round(values, 6) for name, values in measured.items() if values is not None}
+    _send(file, {**table.names(len(labels)), "label": labels, **shares})
 
 
 def write_memberships(path: Path, membership: Floats, table: LabelTable) -> None:
     """Write one line per object: its name (or number from 0), its probability of each cluster."""
-    n_samples, n_clusters = membership.shape
-    names = table.object_names(n_samples)
-
-    def rows() -> Iterator[Iterable[Any]]:
-        for start in range(0, n_samples, _CHUNK):
-            part = slice(start, start + _CHUNK)
-            values = np.round(membership[part], 9).tolist()
-            yield from ((name, *row) for name, row in zip(names[part], values, strict=True))
-
-    columns = [table.id_column(), *(f"cluster_{k}" for k in range(n_clusters))]
-    atomic_write(path, lambda file: _write_csv(file, columns, rows()))
+    columns = {f"cluster_{k}": column for k, column in enumerate(np.round(membership, 9).T)}
+    write_numbers(path, table.names(len(membership)) | columns)
 
 
 def write_partitions(path: Path, partitions: Mapping[int, Ints], table: LabelTable) -> None:
     """Write one line per object: its name (or number from 0), its label for each number of clusters."""
-    n = len(next(iter(partitions.values())))
-    names = {f"k{k}": labels for k, labels in partitions.items()}
-    write_numbers(path, {table.id_column(): table.object_names(n), **names})
+    names = table.names(len(next(iter(partitions.values()))))
+    write_numbers(path, names | {f"k{k}": labels for k, labels in partitions.items()})
 
 
 def write_numbers(path: Path, columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> None:
     """Write columns of numbers with a header; the first column may hold names, and NaN becomes an empty cell."""
-    ready = [_cells(values) for values in columns.values()]
-    rows = zip(*ready, strict=True)
-    atomic_write(path, lambda file: _write_csv(file, list(columns), rows))
+    atomic_write(path, lambda file: _send(file, columns))
+
+
+def _send(file: BinaryIO, columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
+    lines = SimpleNamespace(write=lambda line: text.write(line[: -len(_QUOTED)] + "\n"))
+    n = len(next(iter(columns.values())))
+    try:
+        writer = csv.writer(lines, lineterminator=_QUOTED)
+        writer.writerow(columns)
+        for start in range(0, n, _CHUNK):
+            cells = (_cells(values[start : start + _CHUNK]) for values in columns.values())
+            writer.writerows(zip(*cells, strict=True))
+        text.flush()
+    finally:
+        text.detach()
 
 
 def _cells(values: Sequence[Any] | NDArray[Any]) -> Iterable[Any]:
     if not isinstance(values, np.ndarray):
         return values
-    cells: list[Any] = values.tolist()
-    return ["" if cell != cell else cell for cell in cells]
-
-
-def _write_csv(file: BinaryIO, header: list[str], rows: Iterable[Iterable[Any]]) -> None:
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=False)
-    lines = SimpleNamespace(write=lambda line: text.write(line[: -len(_QUOTED)] + "\n"))
-    try:
-        writer = csv.writer(lines, lineterminator=_QUOTED)
-        writer.writerow(header)
-        writer.writerows(rows)
-        text.flush()
-    finally:
-        text.detach()
+    return ["" if cell != cell else cell for cell in values.tolist()]
 
 
 if sys.platform != "win32":

@@ -8,8 +8,9 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from conclust.cli.console import Talk
+from conclust.cli.record import Clock
 from conclust.cli.requested import jobs
-from conclust.confidence import BorderTests, ConsensusTree, border_tests, consensus_tree
+from conclust.confidence import BorderTests, border_tests, consensus_tree
 from conclust.confidence.borders.result import described
 from conclust.results.writing import OutputFolder, write_numbers
 
@@ -17,16 +18,21 @@ BORDERS = "borders.csv"
 
 
 def tested_borders(
-    arguments: argparse.Namespace, talk: Talk, X: ArrayLike, clusters: Any, level: float
-) -> tuple[BorderTests | None, ConsensusTree | None]:
+    arguments: argparse.Namespace,
+    talk: Talk,
+    clock: Clock,
+    X: ArrayLike,
+    clusters: Any,
+    level: float,
+) -> dict[str, Any]:
     """Test the borders between clusters, with ``--borders``.
 
     Parameters
     ----------
     arguments : Namespace
         The command line.
-    talk : Talk
-        Terminal, for progress.
+    talk, clock : Talk and Clock
+        For progress and timings.
     X : array-like of shape (n_samples, n_features)
         The points that were clustered, as they were read.
     clusters : fitted ConsensusClustering or array-like of shape (n_samples,)
@@ -36,11 +42,11 @@ def tested_borders(
 
     Returns
     -------
-    tuple of BorderTests or None and ConsensusTree or None
-        The tests, None without ``--borders``; and the tree, if the clusters are cut from one.
+    dict
+        The parts of a `Reported`: the tests, None without ``--borders``; and the tree, if the clusters are cut from one.
     """
     if not arguments.borders:
-        return None, None
+        return {"borders": None}
     talk.step("Testing the borders: parts of the points are clustered separately (--borders).")
     with talk.during("testing borders"):
         tests = border_tests(
@@ -55,7 +61,8 @@ def tested_borders(
                 alpha=level,
                 random_state=arguments.seed,
             )
-    return tests, tree
+    clock.lap("borders")
+    return {"borders": tests, "border_tree": tree}
 
 
 def write_borders(folder: OutputFolder, borders: BorderTests | None) -> None:

@@ -22,9 +22,10 @@ from conclust._validation import count
 from conclust.cli.choice import Choice, choose
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
 from conclust.cli.commands.fill import Filled
-from conclust.cli.commands.of_points import features_written, gaps_between, points_read, read_line
+from conclust.cli.commands.of_points import described, points_read, read_line
 from conclust.cli.console import STREAM, Talk, plain, send_table
 from conclust.cli.options import LEVEL
+from conclust.cli.reading.columns import Objects
 from conclust.cli.reading.inputs import (
     Points,
     read_answers,
@@ -36,7 +37,7 @@ from conclust.cli.record import Clock, given, parameters, record_of, recorded_wa
 from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import jobs, reading, scale, scaling
 from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
-from conclust.confidence import ChanceConfidence, confidences
+from conclust.confidence import confidences
 from conclust.confidence.calibration import calibrated, kept_sentence
 from conclust.confidence.chance import usual_chance
 from conclust.ensemble import Ensemble
@@ -59,129 +60,98 @@ from conclust.results.writing import (
 )
 from conclust.words.reason import SHELL
 
-__all__ = ["folder_of", "jobs", "run_cluster", "run_combine", "send", "source_of"]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Work:
-    """The consensus and its ensemble, and the record of how they were made."""
+    """The consensus and its ensemble, and the record of how they were made; of points also what was clustered, and by what."""
 
     model: Any
     ensemble: Ensemble
-    table: LabelTable
-    classes: list[str] | None
+    objects: Objects
     record: Record
-    clustered: _Clustered | None = None
-
-
-@dataclass(frozen=True)
-class _Clustered:
-    """The points of a file, and the pipeline that clustered them."""
-
-    points: Points
-    filled: Filled
-    pipeline: ConsensusClustering
+    points: Points | None = None
+    filled: Filled | None = None
+    pipeline: ConsensusClustering | None = None
 
 
 def run_cluster(arguments: argparse.Namespace) -> None:
-    """Cluster points and write the consensus."""
+    """Cluster points by `ConsensusClustering`, columns of categories as further partitions, and write the consensus."""
     choice = choose(arguments)
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
         points, filled = points_read(arguments, talk, clock)
-        work = _clustered(arguments, talk, clock, choice, points, filled)
+        kinds = arguments.generator.split("+")
+        generator = EnsembleGenerator(
+            kinds[0] if len(kinds) == 1 else kinds,
+            n_partitions=arguments.partitions,
+            scale=scale(arguments),
+            n_jobs=jobs(arguments),
+            cache_dir=arguments.cache,
+            verbose=talk.verbosity,
+        )
+        pipeline = ConsensusClustering(
+            choice.estimator(jobs=jobs(arguments), verbose=int(talk.verbosity > 1)),
+            generator,
+            n_clusters="auto" if choice.auto else None,
+            random_state=arguments.seed,
+            verbose=int(talk.verbosity > 1),
+        )
+
+        @contextmanager
+        def watcher(step: str, *subjects: Any) -> Iterator[None]:
+            if step == "generate":
+                talk.step(f"Clustering many times ({arguments.generator}).")
+                yield
+                talk.step(scaling(subjects[0].scale_reason_, points.names))
+            elif step == "choose":
+                talk.step(
+                    "Choosing the number of clusters by subsamples of the points and of references without "
+                    "clusters (-k auto)."
+                )
+                with talk.during("choosing the number of clusters"):
+                    yield
+            else:
+                weights = subjects[0].weights
+                if weights is not None:
+                    talk.step(f"Each column of categories counts for {weights[-1]:g} clusterings.")
+                with _combining(talk, choice, subjects[0], len(points.category_names)):
+                    yield
+            clock.lap(step)
+
+        with recorded_warnings() as warned, warnings.catch_warnings(), watching(watcher):
+            warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
+            pipeline.fit(filled.X, partitions=points.categories)
+        made, model = pipeline.generator_, pipeline.consensus_
+        weights = pipeline.ensemble_.weights
+        settings = read_as(arguments, points, made.scale_, made.scale_reason_) | given(
+            method=choice.method.estimator.lower(),
+            consensus=parameters(model),
+            generator=parameters(made),
+            filling=None if filled.values is None else filled.values.tolist(),
+            category_weight=None if weights is None else float(weights[-1]),
+            around_centers=pipeline.centers_ is not None,
+        )
+        if pipeline.centers_ is not None:
+            model = copy(model)
+            model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
+        record = record_of(
+            arguments,
+            source=source_of(arguments.points, points, filled),
+            features=len(points.names),
+            settings=settings,
+            warnings=(*points.doubts, *warned),
+        )
+        work = _Work(
+            model=model,
+            ensemble=pipeline.ensemble_,
+            objects=points,
+            record=record,
+            points=points,
+            filled=filled,
+            pipeline=pipeline,
+        )
         summary = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(summary, summary.splitlines()[0])
-
-
-def _clustered(
-    arguments: argparse.Namespace,
-    talk: Talk,
-    clock: Clock,
-    choice: Choice,
-    points: Points,
-    filled: Filled,
-) -> _Work:
-    """Cluster the points by `ConsensusClustering`, columns of categories as further partitions.
-
-    Parameters
-    ----------
-    arguments : Namespace
-        The command line.
-    talk, clock : Talk and Clock
-        For progress and timings.
-    choice : Choice
-        The method and its parameters.
-    points : Points
-        Points read from the file.
-    filled : Filled
-        The points that are clustered.
-    """
-    kinds = arguments.generator.split("+")
-    generator = EnsembleGenerator(
-        kinds[0] if len(kinds) == 1 else kinds,
-        n_partitions=arguments.partitions,
-        scale=scale(arguments),
-        n_jobs=jobs(arguments),
-        cache_dir=arguments.cache,
-        verbose=talk.verbosity,
-    )
-    pipeline = ConsensusClustering(
-        choice.estimator(jobs=jobs(arguments), verbose=int(talk.verbosity > 1)),
-        generator,
-        n_clusters="auto" if choice.auto else None,
-        random_state=arguments.seed,
-        verbose=int(talk.verbosity > 1),
-    )
-
-    @contextmanager
-    def watcher(step: str, *subjects: Any) -> Iterator[None]:
-        if step == "generate":
-            talk.step(f"Clustering many times ({arguments.generator}).")
-            yield
-            talk.step(scaling(subjects[0].scale_reason_, points.names))
-        elif step == "choose":
-            talk.step(
-                "Choosing the number of clusters by subsamples of the points and of references without "
-                "clusters (-k auto)."
-            )
-            with talk.during("choosing the number of clusters"):
-                yield
-        else:
-            weights = subjects[0].weights
-            if weights is not None:
-                talk.step(f"Each column of categories counts for {weights[-1]:g} clusterings.")
-            with _combining(talk, choice, subjects[0], len(points.category_names)):
-                yield
-        clock.lap(step)
-
-    with recorded_warnings() as warned, warnings.catch_warnings(), watching(watcher):
-        warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
-        pipeline.fit(filled.X, partitions=points.categories)
-    made = pipeline.generator_
-    weights = pipeline.ensemble_.weights
-    settings = read_as(arguments, points, made.scale_, made.scale_reason_) | given(
-        method=choice.method.estimator.lower(),
-        consensus=parameters(pipeline.consensus_),
-        generator=parameters(made),
-        filling=None if filled.values is None else filled.values.tolist(),
-        category_weight=None if weights is None else float(weights[-1]),
-        around_centers=pipeline.centers_ is not None,
-    )
-    table = LabelTable(points.ids, points.id_name)
-    model = pipeline.consensus_
-    if pipeline.centers_ is not None:
-        model = copy(model)
-        model.labels_, model.membership_ = pipeline.labels_, pipeline.membership_
-    record = record_of(
-        arguments,
-        source=source_of(arguments.points, points, filled),
-        features=len(points.names),
-        settings=settings,
-        warnings=(*points.doubts, *warned),
-    )
-    held = _Clustered(points, filled, pipeline)
-    return _Work(model, pipeline.ensemble_, table, points.classes, record, held)
 
 
 def read_as(
@@ -266,11 +236,10 @@ def run_combine(arguments: argparse.Namespace) -> None:
             rows=None if arguments.rows == "objects" else arguments.rows,
             na=arguments.na,
         )
-        table = LabelTable(labels.ids, labels.id_name)
         record = record_of(
             arguments, source=source, settings=settings, warnings=(*repeats, *warned)
         )
-        work = _Work(model, ensemble, table, labels.classes, record)
+        work = _Work(model=model, ensemble=ensemble, objects=labels, record=record)
         summary = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(summary, summary.splitlines()[0])
 
@@ -319,46 +288,41 @@ def _finish(
     work : _Work
         The consensus and its ensemble.
     """
-    model, ensemble, clustered = work.model, work.ensemble, work.clustered
-    selection = borders = tree = kept = None
-    if clustered is not None:
-        selection = getattr(clustered.pipeline, "selection_", None)
-        pipeline, X = clustered.pipeline, clustered.filled.X
-        borders, tree = tested_borders(arguments, talk, X, pipeline, LEVEL)
-        if borders is not None:
-            clock.lap("borders")
+    model, ensemble, points, pipeline = work.model, work.ensemble, work.points, work.pipeline
+    labels, K = model.labels_, int(model.n_clusters_)
+    selection, kept, parts = getattr(pipeline, "selection_", None), None, dict[str, Any]()
+    if work.filled is not None and pipeline is not None:
+        parts = tested_borders(arguments, talk, clock, work.filled.X, pipeline, LEVEL)
         if arguments.calibrate:
             talk.step("Clustering halves of the points (--calibrate).")
             with talk.during("calibrating"):
-                kept = calibrated(pipeline, X, random_state=arguments.seed).kept
+                kept = calibrated(pipeline, work.filled.X, random_state=arguments.seed).kept
             clock.lap("calibrate")
-    labels = model.labels_
     sure = usual_chance(model, ensemble)
-    scores = None if work.classes is None else score(work.classes, labels)
-    sizes = sizes_of(labels, model.n_clusters_)
-    table = replace(work.table, confidence=confidences(model, ensemble), kept=kept)
-    if folder is not None:
+    scores = score(work.objects.classes, labels)
+    sizes = sizes_of(labels, K)
+    unplaced = int(np.count_nonzero(labels < 0))
+    table = work.objects.table(confidences(model, ensemble), kept)
+    if folder is None:
+        send(labels, table, arguments)
+    else:
         talk.step(f"Writing {arguments.out}.")
         write_labels(folder.file("labels.csv"), labels, table)
         membership = getattr(model, "membership_", None)
         if membership is not None:
             write_memberships(folder.file("memberships.csv"), membership, table)
         ensemble.save(folder.file("ensemble.npz"))
-        saved = model if clustered is None else clustered.pipeline
-        saved.save(folder.file("model.npz"))
+        (pipeline or model).save(folder.file("model.npz"))
         if selection is not None:
             write_partitions(folder.file("partitions.csv"), selection.labels, table)
-        features = gaps = None
-        if clustered is not None:
-            if model.n_clusters_ > 1:
-                path = folder.file("features.csv")
-                features = features_written(path, clustered.points, clustered.filled, labels)
-                gaps = gaps_between(scaled(X, pipeline.generator_.scaler_), labels)
+        if points is not None and work.filled is not None and pipeline is not None:
+            X = scaled(work.filled.X, pipeline.generator_.scaler_)
+            parts |= described(folder, points, work.filled, X, labels)
             others = getattr(pipeline, "evidence_", {})
             if others:
-                alternatives = {K: pipeline.labels_at(K) for K in others}
+                alternatives = {k: pipeline.labels_at(k) for k in others}
                 write_partitions(folder.file("alternatives.csv"), alternatives, table)
-            write_borders(folder, borders)
+            write_borders(folder, parts["borders"])
         clock.lap("write")
         requested = work.record.settings["consensus"].get("n_clusters")
         given_number = selection is None and isinstance(requested, int)
@@ -368,10 +332,10 @@ def _finish(
             seed=arguments.seed,
             asked_for=requested if given_number else None,
             ensemble=facts_of(ensemble),
-            n_clusters=int(model.n_clusters_),
+            n_clusters=K,
             cluster_sizes=tuple(sizes.tolist()),
             labels_hash=sha256_of(labels.astype("<i8")),
-            n_unplaced=int(np.count_nonzero(labels < 0)),
+            n_unplaced=unplaced,
             mean_confidence=None if sure is None else sure.mean,
             by_chance=None if sure is None else float(sure.by_chance.mean()),
             scores=scores,
@@ -379,29 +343,34 @@ def _finish(
             **figures_of(model),
         )
         reported = Reported(
-            labels,
-            record,
-            selection=selection,
-            names=None if table.ids is None else list(table.ids),
-            features=features,
-            gaps=gaps,
-            borders=borders,
-            border_tree=tree,
-            kept=kept,
+            labels, record, selection=selection, names=work.objects.ids, kept=kept, **parts
         )
         write_result(folder, reported, membership if choice.method.membership else None)
-    else:
-        send(labels, table, arguments)
-    chosen = [] if selection is None else [selection.reason, *selection.doubts]
-    chosen += border_lines(
-        borders, more_than_gaussian=selection is not None and selection.n_clusters > 1
+    lines = [] if selection is None else [selection.reason, *selection.doubts]
+    lines += border_lines(
+        parts.get("borders"), more_than_gaussian=selection is not None and selection.n_clusters > 1
     )
     if kept is not None:
-        chosen.append(kept_sentence(kept))
-    n_categories = 0 if clustered is None else len(clustered.points.category_names)
-    line = sizes_line(sizes)
-    summary = _summary(arguments, choice, model, labels, ensemble, sure, scores, n_categories, line)
-    return "\n".join([*chosen, summary])
+        lines.append(kept_sentence(kept))
+    members = _members(ensemble, 0 if points is None else len(points.category_names))
+    objects = count(ensemble.n_samples, "object")
+    lines.append(f"{count(K, 'cluster')} of {objects}, from {members}. {sizes_line(sizes)}")
+    bound = choice.parameters.get("n_clusters")
+    if choice.method.n_clusters == "upper bound" and bound is not None and bound > K:
+        lines.append(
+            f"{bound} clusters were allowed; {choice.method.estimator} treats this as a maximum, and "
+            f"{count(K, 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
+            "exact number: 'conclust methods'."
+        )
+    reason = model.reason_parts
+    if reason is not None and not choice.auto:
+        of_points = points is not None and model.n_clusters is None
+        lines.append(replace(reason, testable=of_points).text(SHELL))
+    if unplaced:
+        lines.append(f"{count(unplaced, 'object')} without a clustering: label -1.")
+    if sure is not None:
+        lines.append(confidence_line(sure))
+    return "\n".join(lines + last_lines(scores, arguments.out))
 
 
 def send(labels: Ints, table: LabelTable, arguments: argparse.Namespace) -> None:
@@ -426,61 +395,3 @@ def _members(ensemble: Ensemble, n_categories: int) -> str:
         if n_categories
         else clusterings
     )
-
-
-def _summary(
-    arguments: argparse.Namespace,
-    choice: Choice,
-    model: Any,
-    labels: Ints,
-    ensemble: Ensemble,
-    sure: ChanceConfidence | None,
-    scores: dict[str, float] | None,
-    n_categories: int,
-    sizes: str,
-) -> str:
-    """Return the lines that the command prints about a result.
-
-    Parameters
-    ----------
-    arguments : Namespace
-        The command line.
-    choice : Choice
-        The method and its parameters.
-    model : estimator
-        The fitted estimator.
-    labels : ndarray of shape (n_samples,)
-        The clusters.
-    ensemble : Ensemble
-        The partitions.
-    sure : ChanceConfidence or None
-        Confidence compared with chance, for methods with memberships.
-    scores : dict or None
-        Agreement with known classes, if they were given.
-    n_categories : int
-        Number of partitions that are columns of categories.
-    sizes : str
-        The line of the sizes.
-    """
-    K = model.n_clusters_
-    lines = [
-        f"{count(K, 'cluster')} of {count(ensemble.n_samples, 'object')}, from "
-        f"{_members(ensemble, n_categories)}. {sizes}"
-    ]
-    bound = choice.parameters.get("n_clusters")
-    if choice.method.n_clusters == "upper bound" and bound is not None and bound > K:
-        lines.append(
-            f"{bound} clusters were allowed; {choice.method.estimator} treats this as a maximum, and "
-            f"{count(K, 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
-            "exact number: 'conclust methods'."
-        )
-    reason = model.reason_parts
-    if reason is not None and not choice.auto:
-        of_points = arguments.command == "cluster" and model.n_clusters is None
-        lines.append(replace(reason, testable=of_points).text(SHELL))
-    unplaced = int(np.count_nonzero(labels < 0))
-    if unplaced:
-        lines.append(f"{count(unplaced, 'object')} without a clustering: label -1.")
-    if sure is not None:
-        lines.append(confidence_line(sure))
-    return "\n".join(lines + last_lines(scores, arguments.out))

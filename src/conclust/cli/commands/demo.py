@@ -1,6 +1,6 @@
 """``conclust demo``: the default, told nothing, on real data with known classes.
 
-The known classes are read in `_agreement` only: no method receives them or their number.
+The known classes are read in `_measured` only, after the fits: no method receives them or their number.
 """
 
 from __future__ import annotations
@@ -10,17 +10,14 @@ import textwrap
 import time
 import warnings
 from dataclasses import asdict, dataclass, replace
-from difflib import get_close_matches
 from html import escape
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from conclust import datasets, report
 from conclust._files.storage import atomic_write, write_json
 from conclust._files.versions import versions
-from conclust._types import Floats
 from conclust._validation import count
 from conclust.cli.console import Talk
 from conclust.cli.requested import jobs
@@ -66,28 +63,29 @@ def run(arguments: argparse.Namespace) -> None:
     """Cluster each set with five seeds, print the table, write the pages."""
     talk = Talk(arguments)
     names = _chosen(arguments.data)
-    sets = {name: _loaded(name) for name in names}
+    sets = {name: datasets.load(name) for name in names}
     start = time.perf_counter()
     rows: list[_Row] = []
     cards: list[str] = []
     files = [_PAGE, _REPORT, _FIGURES]
     with OutputFolder(arguments.out, force=arguments.force, names=files) as folder:
         talk.result(_wrapped(_BEGIN) + "\n")
-        for name, (data, X) in sets.items():
-            row, model = _measured(name, data, X, arguments)
+        for name, data in sets.items():
+            row, model = _measured(data, arguments)
             rows.append(row)
             talk.step(f"  {name} ({row.seconds:.1f} s)")
             card = card_of(model)
             if name == (_REPORTED if _REPORTED in names else names[0]):
-                report.write(model, folder.file(_REPORT), X=X, feature_names=data.feature_names)
+                report.write(
+                    model, folder.file(_REPORT), X=data.X, feature_names=data.feature_names
+                )
                 card = replace(card, link=_REPORT)
             cards.append(f"<h2>{escape(name)}</h2>\n{card.html()}")
         table = _table(rows)
         page = _page(table, cards).encode()
         atomic_write(folder.file(_PAGE), lambda file: file.write(page))
-        lines = [asdict(row) for row in rows]
-        figures = {"seed": arguments.seed, "rows": lines, "versions": versions()}
-        write_json(folder.file(_FIGURES), figures)
+        figures = {"rows": [asdict(row) for row in rows], "versions": versions()}
+        write_json(folder.file(_FIGURES), {"seed": arguments.seed, **figures})
     reasons = "\n\n".join(_wrapped(f"{row.dataset}. {row.reason}") for row in rows)
     out = arguments.out
     end = (
@@ -104,32 +102,11 @@ def _chosen(data: str | None) -> list[str]:
     names = [name.strip() for name in data.split(",") if name.strip()]
     if not names:
         raise InputError("--data does not name a data set. An example is --data iris,wine.")
-    all_names = datasets.names()
-    for name in names:
-        if name not in all_names:
-            suggestions = get_close_matches(name, all_names) or datasets.available()
-            raise InputError(
-                f"--data: there is no data set {name!r}. Is it {' or '.join(suggestions)}?"
-            )
     return list(dict.fromkeys(names))
 
 
-def _loaded(name: str) -> tuple[datasets.Dataset, Floats]:
-    data = datasets.load(name)
-    return data, _checked(name, data)
-
-
-def _checked(name: str, data: Any) -> Floats:
-    if not isinstance(data.X, np.ndarray) or data.X.ndim != 2 or data.X.dtype.kind not in "biuf":
-        raise InputError(f"The data set {name!r} is not a table of numbers; the demo needs one.")
-    X = data.X.astype(np.float64)
-    if not np.isfinite(X).all():
-        raise InputError(f"The data set {name!r} has missing values; the demo needs complete data.")
-    return X
-
-
 def _measured(
-    name: str, data: Any, X: Floats, arguments: argparse.Namespace
+    data: datasets.Dataset, arguments: argparse.Namespace
 ) -> tuple[_Row, ConsensusClustering]:
     """Return the row of a data set, and the model of the first seed."""
     begin = time.perf_counter()
@@ -139,25 +116,21 @@ def _measured(
         model = ConsensusClustering(generator=generator, random_state=seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", EnsembleWarning)
-            models.append(model.fit(X))
+            models.append(model.fit(data.X))
     found = [model.labels_ for model in models]
     row = _Row(
-        name,
-        len(X),
-        X.shape[1],
-        len(np.unique(data.y)),
+        data.name,
+        data.X.shape[0],
+        data.X.shape[1],
+        len(data.target_names),
         models[0].n_clusters_,
-        _agreement(data.y, found[0]),
-        float(np.mean([_agreement(a, b) for a, b in combinations(found, 2)])),
+        adjusted_rand_index(data.y, found[0]),
+        float(np.mean([adjusted_rand_index(a, b) for a, b in combinations(found, 2)])),
         [model.n_clusters_ for model in models],
         models[0].reason_,
         time.perf_counter() - begin,
     )
     return row, models[0]
-
-
-def _agreement(a: Any, b: Any) -> float:
-    return float(adjusted_rand_index(np.asarray(a), b))
 
 
 def _table(rows: list[_Row]) -> str:
@@ -168,13 +141,8 @@ def _table(rows: list[_Row]) -> str:
             f"{row.dataset:<17}{row.objects:>8,}{row.classes:>9}{row.clusters:>7}"
             f"{_rounded(row.adjusted_rand_index):>7}{_rounded(row.agreement_of_seeds):>9}  ({numbers})"
         )
-    means = [
-        _rounded(float(np.mean(values)))
-        for values in zip(
-            *((row.adjusted_rand_index, row.agreement_of_seeds) for row in rows), strict=True
-        )
-    ]
-    return "\n".join([*lines, f"{'mean':<17}{'':>24}{means[0]:>7}{means[1]:>9}"])
+    ari, agreement = np.mean([(r.adjusted_rand_index, r.agreement_of_seeds) for r in rows], axis=0)
+    return "\n".join([*lines, f"{'mean':<41}{_rounded(ari):>7}{_rounded(agreement):>9}"])
 
 
 def _rounded(value: float) -> str:

@@ -24,6 +24,7 @@ _CLUSTERS = {
     "upper bound": "at most -k",
     "emerges": "found",
 }
+_GIVES = ("labels", "probabilities")
 _WIDTH = 88
 _INDENT = " " * 6
 
@@ -51,7 +52,7 @@ def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
         (
             method["estimator"],
             _clusters(method),
-            _gives(method),
+            _GIVES[method["membership"]],
             _yes(method["missing"]),
             _yes(method["weights"]),
             method["title"],
@@ -63,18 +64,14 @@ def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
         "  ".join([*(text.ljust(w) for text, w in zip(row, widths, strict=False)), row[-1]])
         for row in (head, *rows)
     ]
-    return [
-        *lines,
-        "",
-        f"Without --method: {DEFAULT_METHOD}. 'conclust methods NAME' describes the parameters of one, for "
-        "--set.",
-    ]
+    end = "'conclust methods NAME' describes the parameters of one, for --set."
+    return [*lines, "", f"Without --method: {DEFAULT_METHOD}. {end}"]
 
 
 def _described(method: dict[str, Any]) -> list[str]:
     facts = (
         ("clusters", _clusters(method)),
-        ("gives", _gives(method)),
+        ("gives", _GIVES[method["membership"]]),
         ("missing labels", _missing(method)),
         ("weights", _yes(method["weights"])),
         ("time", method["cost"]),
@@ -100,10 +97,6 @@ def _spelled(value: Any) -> str:
 
 def _clusters(method: dict[str, Any]) -> str:
     return _CLUSTERS[method["n_clusters"]] + (", or fewer" if method["fewer"] else "")
-
-
-def _gives(method: dict[str, Any]) -> str:
-    return "probabilities" if method["membership"] else "labels"
 
 
 def _missing(method: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,10 @@ from conclust.cli.console import STREAM, Talk
 from conclust.cli.reading.inputs import Points, read_points
 from conclust.cli.record import Clock
 from conclust.cli.requested import reading
-from conclust.confidence import ClusterGaps, cluster_categories, cluster_features, cluster_gaps
+from conclust.confidence import cluster_categories, cluster_features, cluster_gaps
 from conclust.points.doubts import doubts
 from conclust.results.features import MOST_GAPS, Features, write_features
+from conclust.results.writing import OutputFolder
 
 
 def points_read(arguments: argparse.Namespace, talk: Talk, clock: Clock) -> tuple[Points, Filled]:
@@ -44,35 +46,38 @@ def read_line(path: Path, kinds: list[str], notes: tuple[str, ...]) -> str:
     return f"Read {name}: {', '.join(kinds)}" + "".join(f"; {note}" for note in notes) + "."
 
 
-def features_written(path: Path, points: Points, filled: Filled, labels: Ints) -> Features:
-    """Write, and return, the difference between each cluster and the other objects, for each feature or category.
+def described(
+    folder: OutputFolder, points: Points, filled: Filled, scaled: Floats, labels: Ints
+) -> dict[str, Any]:
+    """Describe the clusters of points by the parts of a `Reported`, and write features.csv; one cluster has nothing to tell.
 
-    For a feature these are means over the cells that were not filled, for a category shares of the objects
+    For a feature, clusters differ in means over the cells that were not filled, for a category in shares of the objects
     that have one.
 
     Parameters
     ----------
-    path : Path
-        The file.
+    folder : OutputFolder
+        The folder.
     points : Points
         Points as read from the file.
     filled : Filled
         The points that were clustered, in their own units.
+    scaled : ndarray of shape (n_samples, n_columns)
+        The same in the scale in which they were clustered, for the gaps between clusters.
     labels : ndarray of shape (n_samples,)
         Their clusters.
     """
-    means = cluster_features(filled.observed, labels)
-    cells = np.array([filled.cells[labels == k].sum(axis=0) for k in range(len(means.difference))])
-    shares = None
-    if points.categories is not None:
-        shares = cluster_categories(points.categories, labels)
-    features = Features(tuple(points.names), means, tuple(points.category_names), shares)
-    write_features(path, features, cells)
-    return features
-
-
-def gaps_between(points: Floats, labels: Ints) -> ClusterGaps | None:
-    """Return which clusters of scaled points have gaps between them; None if there are too many clusters."""
-    if not 1 < int(labels.max()) + 1 <= MOST_GAPS:
-        return None
-    return cluster_gaps(points, labels, random_state=0)
+    K = int(labels.max()) + 1
+    if K == 1:
+        return {}
+    cells = np.array([filled.cells[labels == k].sum(axis=0) for k in range(K)])
+    shares = points.categories
+    features = Features(
+        tuple(points.names),
+        cluster_features(filled.observed, labels),
+        tuple(points.category_names),
+        None if shares is None else cluster_categories(shares, labels),
+    )
+    write_features(folder.file("features.csv"), features, cells)
+    gaps = cluster_gaps(scaled, labels, random_state=0) if K <= MOST_GAPS else None
+    return {"features": features, "gaps": gaps}

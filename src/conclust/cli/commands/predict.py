@@ -36,7 +36,7 @@ from conclust.pipeline import ConsensusClustering, members_and_centers
 from conclust.placing import labels_by_shares
 from conclust.results.folder import load_alone
 from conclust.results.record import Record, Source, entries
-from conclust.results.writing import LabelTable, write_labels, write_memberships
+from conclust.results.writing import write_labels, write_memberships
 
 _FILES = ("labels.csv", "memberships.csv", "result.json")
 
@@ -115,10 +115,10 @@ def run(arguments: argparse.Namespace) -> None:
         sizes = sizes_of(labels, n_clusters)
         by_chance = result.record.by_chance
         mean = float(confidence[has_cluster].mean()) if has_cluster.any() else None
-        scores = None if new.classes is None else score(new.classes, labels)
+        scores = score(new.classes, labels)
         calibration = getattr(result.model, "calibration_", None)
         kept = None if calibration is None else calibration.of(confidence)
-        label_table = LabelTable(new.ids, new.id_name, confidence, kept)
+        label_table = new.table(confidence, kept)
         if folder is None:
             send(labels, label_table, arguments)
         else:

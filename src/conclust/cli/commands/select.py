@@ -4,46 +4,36 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from typing import Any
 
 import numpy as np
 
-from conclust._types import Floats, Ints
+from conclust._types import Ints
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
 from conclust.cli.commands.consensus import folder_of, read_as, send, source_of
 from conclust.cli.commands.fill import Filled
-from conclust.cli.commands.of_points import features_written, gaps_between, points_read
+from conclust.cli.commands.of_points import described, points_read
 from conclust.cli.console import Talk
 from conclust.cli.reading.inputs import Points
 from conclust.cli.record import Clock, record_of, recorded_warnings
 from conclust.cli.requested import jobs, scale, scaling
 from conclust.cli.summary import last_lines, score, sizes_line, sizes_of
-from conclust.confidence import BorderTests, ConsensusTree
+from conclust.confidence import BorderTests
 from conclust.exceptions import SelectionWarning
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.scaling import fitted_scaler
 from conclust.results.folder import write_result
 from conclust.results.result import Reported
-from conclust.results.writing import LabelTable, write_labels, write_numbers, write_partitions
+from conclust.results.writing import write_labels, write_numbers, write_partitions
 from conclust.selection import Selection, choose
 
-SELECTION_FILES = (
-    "labels.csv",
-    "partitions.csv",
-    "criteria.csv",
-    "ensemble.npz",
-    "report.npz",
-    "features.csv",
-    "borders.csv",
-    "report.html",
-    "result.json",
-)
 _SHOWN = (("PAC", "pac"), ("RCSI", "rcsi"), ("sharp", "sharp"), ("mean ARI", "mean_ari"))
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Estimate the number of clusters of points, with the criteria for each number."""
     talk, clock = Talk(arguments), Clock()
-    with folder_of(arguments, names=SELECTION_FILES) as folder:
+    with folder_of(arguments) as folder:
         points, filled = points_read(arguments, talk, clock)
         talk.step(
             f"Clustering {arguments.resamples} subsamples of the objects for each number of clusters"
@@ -53,23 +43,26 @@ def run(arguments: argparse.Namespace) -> None:
             selection = _choose(arguments, talk, points, filled)
         clock.lap("choose")
         talk.step(scaling(selection.settings["scale_reason"], points.names))
-        borders, tree = _borders(arguments, talk, filled, selection)
-        if borders is not None:
+        X = scaled(filled.X, fitted_scaler(selection.settings["scale"], [filled.X]))
+        chosen, K = selection.labels_, selection.n_clusters
+        if arguments.borders and K > 1 and selection.borders is not None:
+            parts: dict[str, Any] = {"borders": selection.borders}
             clock.lap("borders")
-        chosen = selection.labels_
-        scores = None if points.classes is None else score(points.classes, chosen)
-        table = LabelTable(points.ids, points.id_name)
-        if folder is not None:
+        else:
+            parts = tested_borders(arguments, talk, clock, X, chosen, arguments.alpha)
+        scores = score(points.classes, chosen)
+        table = points.table()
+        if folder is None:
+            send(chosen, table, arguments)
+        else:
             talk.step(f"Writing {arguments.out}.")
             write_labels(folder.file("labels.csv"), chosen, table)
             write_partitions(folder.file("partitions.csv"), selection.labels, table)
             write_numbers(folder.file("criteria.csv"), {"k": selection.k, **selection.table})
-            write_borders(folder, borders)
-            features = gaps = None
-            if selection.n_clusters > 1:
-                selection.ensembles[selection.n_clusters].save(folder.file("ensemble.npz"))
-                features = features_written(folder.file("features.csv"), points, filled, chosen)
-                gaps = gaps_between(_scaled(filled.X, selection), chosen)
+            write_borders(folder, parts["borders"])
+            parts |= described(folder, points, filled, X, chosen)
+            if K > 1:
+                selection.ensembles[K].save(folder.file("ensemble.npz"))
             clock.lap("write")
             used = selection.settings
             settings = read_as(arguments, points, used["scale"], used["scale_reason"])
@@ -79,8 +72,8 @@ def run(arguments: argparse.Namespace) -> None:
                 features=len(points.names),
                 settings={**used, **settings},
                 seed=arguments.seed,
-                n_clusters=selection.n_clusters,
-                cluster_sizes=tuple(sizes_of(chosen, selection.n_clusters).tolist()),
+                n_clusters=K,
+                cluster_sizes=tuple(sizes_of(chosen, K).tolist()),
                 n_unplaced=int(np.count_nonzero(chosen < 0)),
                 reason=selection.reason,
                 why=selection.why,
@@ -88,36 +81,9 @@ def run(arguments: argparse.Namespace) -> None:
                 warnings=(*points.doubts, *messages),
                 seconds=clock.seconds(),
             )
-            reported = Reported(
-                chosen,
-                record,
-                selection=selection,
-                names=None if table.ids is None else list(table.ids),
-                features=features,
-                gaps=gaps,
-                borders=borders,
-                border_tree=tree,
-            )
+            reported = Reported(chosen, record, selection=selection, names=points.ids, **parts)
             write_result(folder, reported)
-        else:
-            send(chosen, table, arguments)
-    talk.result(_summary(arguments, selection, borders, chosen, scores), selection.reason)
-
-
-def _borders(
-    arguments: argparse.Namespace, talk: Talk, filled: Filled, selection: Selection
-) -> tuple[BorderTests | None, ConsensusTree | None]:
-    """Return which borders hold, as the selection tested them, if it did."""
-    if arguments.borders and selection.n_clusters > 1 and selection.borders is not None:
-        return selection.borders, None
-    return tested_borders(
-        arguments, talk, _scaled(filled.X, selection), selection.labels_, arguments.alpha
-    )
-
-
-def _scaled(X: Floats, selection: Selection) -> Floats:
-    """Return the points in the scale of the selection."""
-    return scaled(X, fitted_scaler(selection.settings["scale"], [X]))
+    talk.result(_summary(arguments, selection, parts["borders"], chosen, scores), selection.reason)
 
 
 def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> Selection:

@@ -9,16 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from conclust._types import Floats
 from conclust._validation import count
 from conclust.cli.console import plain
 from conclust.cli.reading.notation import NAMING, NUMBERING, Reading, is_number, last_word
 from conclust.cli.reading.tables import Column, Table, settle
 from conclust.exceptions import InputError
+from conclust.results.writing import LabelTable
 
 OBJECT = "object"
 """Title of the column of names in result files if the input has none."""
 
-_OURS = re.compile(r"label|confidence|cluster_\d+")  # columns that conclust writes next to it
+_OURS = re.compile(
+    r"label|confidence|kept|(cluster_|k)\d+"
+)  # columns that conclust writes next to it
 _INDEX = "__index_level_"  # columns of an index without a name
 _FEW = 10  # number of objects below which all labels of a column may differ by chance
 _NEARLY = 0.9  # minimum share of different values of labels that are names
@@ -43,6 +47,10 @@ class Objects:
     id_name: str = OBJECT
     classes: list[str] | None = None
     notes: tuple[str, ...] = ()
+
+    def table(self, confidence: Floats | None = None, kept: Floats | None = None) -> LabelTable:
+        """Return their names for the tables of a result, with the confidence of their labels."""
+        return LabelTable(self.ids, self.id_name, confidence, kept)
 
 
 @dataclass

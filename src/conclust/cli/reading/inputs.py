@@ -32,21 +32,6 @@ from conclust.ensemble.orientation import clusterings_as_rows
 from conclust.exceptions import InputError, OrientationWarning, warn
 from conclust.results.writing import is_label_file
 
-__all__ = [
-    "Labelling",
-    "Labels",
-    "Points",
-    "Reading",
-    "points_of",
-    "read_answers",
-    "read_draws",
-    "read_ensemble",
-    "read_labelling",
-    "read_memberships",
-    "read_points",
-    "read_weights",
-]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Points(Objects):

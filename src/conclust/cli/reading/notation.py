@@ -61,8 +61,6 @@ class Reading:
         Columns of categories among points; ("all",): every column of text.
     gaps : bool, default=False
         Whether cells of points may be empty.
-    key : str, default=None
-        Name of the array of an NPZ file.
     na : tuple of str, default=()
         Further spellings of an empty cell in text files.
     encoding : str, default=None
@@ -82,7 +80,6 @@ class Reading:
     drop: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
     gaps: bool = False
-    key: str | None = None
     na: tuple[str, ...] = ()
     encoding: str | None = None
     notations: dict[str, str] = field(default_factory=dict)

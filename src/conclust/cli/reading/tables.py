@@ -340,25 +340,23 @@ def refuse_options_of_text(source: Source, how: Reading) -> None:
 def read_array(
     source: Source, how: Reading, usual: tuple[str, ...], *, mmap: bool = False
 ) -> NDArray[Any]:
-    """Read the array of a file that `how` names, or the one with a usual name."""
+    """Read the only array of a file, or the one with a usual name."""
     refuse_options_of_text(source, how)
     form = WHOLE[source.kind]
     assert form.read is not None
     arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
-    names = listed(tuple(arrays))
     if not arrays:
         raise InputError(f"{source} does not contain an array of numbers.")
     if {"codes", "cluster_counts"} <= arrays.keys():
         raise InputError(
             f"{source} is a saved ensemble, which is read by 'conclust combine'. Here give a table of labels."
         )
-    if how.key is not None and form.holds == "arrays":
-        if how.key not in arrays:
-            raise InputError(f"{source} has no array {how.key!r}. Its arrays are {names}.")
-        return arrays[how.key]
     found = next((name for name in usual if name in arrays), next(iter(arrays)))
     if len(arrays) > 1 and found not in usual:
-        raise InputError(f"{source} holds {len(arrays)} arrays: {names}. Say which with --key.")
+        raise InputError(
+            f"{source} holds {len(arrays)} arrays: {listed(tuple(arrays))}. Save the one to be read alone, by numpy.save, or by one "
+            f"of the names {', '.join(usual)}."
+        )
     return arrays[found]
 
 

@@ -12,21 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from conclust._types import Floats
-from conclust._validation import check_option, check_real, missing_extra
+from conclust._validation import missing_extra
 from conclust.plotting.canvas.keys import LONGEST, draw_key
 from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.canvas.strips import Strip
 from conclust.plotting.canvas.style import (
-    CM,
     COLOURS,
-    COLUMN,
     NO_CLUSTER,
     NO_EVIDENCE,
-    PAGE,
     cluster_colours,
     ink_on,
-    look,
-    made_here,
 )
 
 if TYPE_CHECKING:
@@ -107,43 +102,6 @@ def _figure_of_pyplot(**options: Any) -> Any:
     figure = pyplot.figure(FigureClass=OwnFigure, **options)
     _last = weakref.ref(figure) if silent else None
     return figure
-
-
-def paper_axes(width: str | float = "column", height: float | None = None) -> Axes:
-    """Make axes of the width of a column or page, in the common style.
-
-    Parameters
-    ----------
-    width : {"column", "page"} or float, default="column"
-        8.5 or 17.5 cm, or a number of centimetres.
-    height : float, default=None
-        Centimetres. None: three quarters of the width, 10 at most.
-
-    Returns
-    -------
-    Axes
-        Axes to pass to a picture as ``ax``; ``ax.figure.savefig(path)`` writes it.
-
-    Raises
-    ------
-    MissingExtraError
-        matplotlib is not installed.
-    ParameterError
-        If a size is not positive, or `width` neither of these words.
-
-    """
-    if isinstance(width, str):
-        check_option(width, "width", "paper_axes", ("column", "page"))
-        across = COLUMN if width == "column" else PAGE
-    else:
-        across = CM * check_real(width, "width", "paper_axes", low=1.0, high=200.0)
-    tall = min(0.75 * across, 10 * CM)
-    if height is not None:
-        tall = CM * check_real(height, "height", "paper_axes", low=1.0, high=200.0)
-    with look():
-        made = axes(None, (across, tall))
-    made_here(made.figure)
-    return made
 
 
 def _pyplot_in_use() -> bool:
@@ -270,11 +228,7 @@ def _palette(strip: Strip) -> Floats:
     from matplotlib.colors import to_rgb
 
     number = int(strip.colours.max(initial=0)) + 1
-    palette = cluster_colours(number)
-    for at, colour in strip.given.items():
-        if at < number:
-            palette[at] = colour
-    return np.vstack([palette, to_rgb(NO_CLUSTER)])
+    return np.vstack([cluster_colours(number), to_rgb(NO_CLUSTER)])
 
 
 def _name_runs(beside: Axes, strip: Strip, n: int, axis: int) -> bool:

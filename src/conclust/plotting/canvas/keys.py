@@ -19,6 +19,21 @@ LONGEST = 30
 """Maximum number of characters of a name in a key."""
 
 
+def note(ax: Axes, text: str, at: Any, step: tuple[float, float] = (0.0, 0.0), **look: Any) -> None:
+    """Write a small text, never read as a formula, at a place of the axes moved by a step in points; by default centred."""
+    look = {"ha": "center", "va": "center", "fontsize": 6.0, "annotation_clip": False, **look}
+    ax.annotate(text, at, xytext=step, textcoords="offset points", parse_math=False, **look)
+
+
+def bar_below(ax: Axes, ends: tuple[float, float], colour: Any, text: str) -> None:
+    """Draw a bar below the horizontal axis, from one end to the other, with a text below it; none if it is empty."""
+    along = ax.get_xaxis_transform()
+    bar = {"color": colour, "linewidth": 4.0, "solid_capstyle": "butt", "clip_on": False}
+    ax.plot(ends, (-0.02, -0.02), transform=along, **bar)
+    if text:
+        note(ax, text, (sum(ends) / 2, -0.02), (0, -4), xycoords=along, va="top")
+
+
 class Box(NamedTuple):
     """The bounding box of a text or a circle, in points: its centre, and half of its width and height."""
 

@@ -40,7 +40,7 @@ class Pairs:
 
 
 def read_pairs(given: Any, owner: str) -> Pairs:
-    """Read an ensemble, labels, a fitted model, evidence, or a matrix of shares or counts."""
+    """Read an ensemble, labels, a fitted model, evidence, or a matrix of shares."""
     if hasattr(given, "fit"):
         return _pairs_of_model(given, owner)
     if isinstance(given, Ensemble):
@@ -228,7 +228,7 @@ def _pairs_of_matrix(shares: Floats) -> Pairs:
 
 
 def _is_matrix(array: NDArray[Any]) -> bool:
-    """Return whether an array holds shares or counts of pairs rather than labels: symmetric, or not integers."""
+    """Return whether an array holds shares of pairs rather than labels: symmetric, or not integers."""
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.dtype.kind not in "biuf":
         return False
     if not array.size:
@@ -242,32 +242,12 @@ def _check_shares(matrix: NDArray[Any]) -> Floats:
     shares = matrix.astype(np.float64)
     if not np.allclose(shares, shares.T, equal_nan=True):
         raise InputError("Expected a symmetric matrix. Got one with M[i, j] != M[j, i].")
-    finite = shares[~np.isnan(shares)]
-    if finite.size and finite.min() < 0:
+    if (shares < 0).any() or (shares > 1 + 1e-9).any():
         raise InputError(
-            f"Expected shares between 0 and 1, or counts. Got values from {finite.min():g} to "
-            f"{finite.max():g} instead."
+            f"Expected shares between 0 and 1. Got values from {np.nanmin(shares):g} to {np.nanmax(shares):g} instead: give the "
+            "labels, their evidence (conclust.evidence.evidence) or coassociation(labels, normalize=True)."
         )
-    if finite.size and finite.max() > 1 + 1e-9:
-        shares = _shares_of_counts(shares, finite)
     return np.minimum(shares, 1.0)
-
-
-def _shares_of_counts(counts: Floats, known: Floats) -> Floats:
-    """Divide the counts of a complete ensemble by the number of partitions, which is their diagonal."""
-    diagonal = np.diag(counts)
-    if (
-        (diagonal == diagonal[0]).all()
-        and diagonal[0] == known.max()
-        and (known == np.floor(known)).all()
-    ):
-        return np.asarray(counts / diagonal[0])
-    raise InputError(
-        "Expected shares between 0 and 1, or the counts of an ensemble without missing labels, with "
-        f"the number of partitions on the diagonal. Got values from {known.min():g} to "
-        f"{known.max():g} instead: give the labels, their evidence (conclust.evidence.evidence) or "
-        "coassociation(labels, normalize=True)."
-    )
 
 
 def _name(model: Any) -> str:

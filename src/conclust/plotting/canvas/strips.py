@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import check_row_names, plain_array
 from conclust._types import Ints
-from conclust._validation import shown
 from conclust.exceptions import InputError
 from conclust.measures.matching import assign
 from conclust.plotting.canvas.reading import cluster_words
@@ -19,12 +18,11 @@ from conclust.plotting.canvas.reading import cluster_words
 
 @dataclass(frozen=True)
 class Strip:
-    """One strip: a number of a colour for each object (-1: none), the name of each number, and colours of some."""
+    """One strip: a number of a colour for each object (-1: none), and the name of each number."""
 
     name: str
     colours: Ints
     names: dict[int, str]
-    given: dict[int, tuple[float, float, float]] = field(default_factory=dict)
 
     def of(self, objects: Ints) -> Strip:
         """Return the strip of some objects, in their order."""
@@ -38,7 +36,6 @@ def read_strips(
     *,
     beside: Mapping[str, Any] | None = None,
     names: Sequence[str] | None = None,
-    colours: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[Strip]:
     """Read `labels`: None, one label per object, a fitted model, or a dict of names to such.
 
@@ -54,8 +51,6 @@ def read_strips(
         Other parameter with a row for each object; rows of a frame must have the names of those of `labels`.
     names : sequence of str, default=None
         Names of the clusters of the first strip, whose labels are their numbers from 0. None: the labels.
-    colours : dict of dicts, default=None
-        For names of strips the colours of some of their labels. None: the default colours.
     """
     if labels is None:
         return []
@@ -65,30 +60,7 @@ def read_strips(
     strips = [_strip(str(name), value, n, owner) for name, value in by_name.items()]
     if names is not None:
         strips[0] = _renamed(strips[0], names, owner)
-    strips = [strips[0], *(_like(strip, strips[0]) for strip in strips[1:])] if strips else []
-    if colours is None:
-        return strips
-    if not isinstance(colours, Mapping) or not all(
-        isinstance(c, Mapping) for c in colours.values()
-    ):
-        raise InputError(
-            f"The 'colours' of {owner} must be a dict from names of 'labels' to dicts from labels to colours. "
-            f"Got {shown(colours)} instead."
-        )
-    return [_coloured(strip, colours.get(strip.name, {}), owner) for strip in strips]
-
-
-def _coloured(strip: Strip, colours: Mapping[str, Any], owner: str) -> Strip:
-    """Return a strip with the given colours of its labels."""
-    from matplotlib.colors import to_rgb
-
-    try:
-        given = {at: to_rgb(colours[name]) for at, name in strip.names.items() if name in colours}
-    except (TypeError, ValueError) as error:
-        raise InputError(
-            f"The 'colours' of {owner} must be colours of matplotlib. {error}."
-        ) from error
-    return replace(strip, given=given)
+    return [strips[0], *(_like(strip, strips[0]) for strip in strips[1:])] if strips else []
 
 
 def _renamed(strip: Strip, names: Sequence[str], owner: str) -> Strip:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
-from weakref import WeakSet
 
 import numpy as np
 
@@ -89,24 +88,8 @@ _LOOK: dict[str, Any] = {
 
 
 @contextmanager
-def look() -> Iterator[None]:
-    """Apply the style of conclust's plots, also to your own axes.
-
-    A picture that makes its own figure has this look by itself; one that is drawn into axes given to it
-    has theirs. Make the axes and draw inside of this for the same look: letters of 6.5 to 8 points and
-    thin lines, for figures of 8.5 or 17.5 cm.
-
-    Yields
-    ------
-    None
-        The settings of matplotlib are restored afterwards, except for the interactive mode.
-
-    Raises
-    ------
-    MissingExtraError
-        matplotlib is not installed.
-
-    """
+def _look() -> Iterator[None]:
+    """Apply the style of conclust's plots; the settings of matplotlib are restored, except for the interactive mode."""
     try:
         import matplotlib
     except ImportError:
@@ -128,15 +111,6 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-# Figures made by conclust, in which later plots also get the style.
-_OURS: WeakSet[Any] = WeakSet()
-
-
-def made_here(figure: Any) -> None:
-    """Record that a figure has the style."""
-    _OURS.add(figure)
-
-
 def drawn_in_style(picture: Callable[P, R]) -> Callable[P, R]:
     """Give a plotting function the style, unless it draws into the user's axes."""
 
@@ -146,9 +120,9 @@ def drawn_in_style(picture: Callable[P, R]) -> Callable[P, R]:
         # A Figure has the attribute as well.
         if ax is not None and not (hasattr(ax, "figure") and hasattr(ax, "transData")):
             raise InputError(f"'ax' must be axes of matplotlib. Got {type(ax).__name__} instead.")
-        if ax is not None and ax.figure not in _OURS:
+        if ax is not None:
             return picture(*args, **kwargs)
-        with look():
+        with _look():
             return picture(*args, **kwargs)
 
     return draw
