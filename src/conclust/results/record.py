@@ -13,7 +13,7 @@ from conclust.ensemble import Ensemble
 IMPUTED = {"mean": "mean", "median": "median", "most_frequent": "most frequent value"}
 """What ``--impute`` puts into an empty cell, in words."""
 
-_FIGURES = ("reason", "number_by", "objective", "kkt_residual", "n_iter", "converged", "solver")
+_FIGURES = ("number_by", "objective", "kkt_residual", "n_iter", "converged", "solver")
 
 
 @dataclass(frozen=True)
@@ -170,19 +170,14 @@ class Record:
         return Filling(how, tuple(gaps)) if gaps and how in IMPUTED else None
 
 
-def why_of(model: Any) -> str | None:
-    """Return why a fitted method found its number of clusters, in a clause; None if it gives no reason."""
-    parts = getattr(model, "reason_parts", None)
-    return None if parts is None else str(parts.why)
-
-
-def figures_of(model: Any) -> dict[str, Any]:
-    """Return the fields of a record that come from a fitted method: its reason, its supports, its statistics."""
+def figures_of(model: Any, whole: Any = None) -> dict[str, Any]:
+    """Return the fields of a record that come from a fitted method: the reason for its number, of the estimator that it is part of if it is, its supports, its statistics."""
     attributes = {name: getattr(model, f"{name}_", None) for name in _FIGURES}
-    reason, number_by = attributes.pop("reason"), attributes.pop("number_by")
+    number_by = attributes.pop("number_by")
+    parts = getattr(model if whole is None else whole, "reason_parts", None)
     return {
-        "reason": reason,
-        "why": why_of(model),
+        "reason": None if parts is None else parts.text(),
+        "why": None if parts is None else parts.why,
         "number_by": number_by,
         "supports": tuple(getattr(model, "supports_", ())),
         "figures": {name: value for name, value in attributes.items() if value is not None},

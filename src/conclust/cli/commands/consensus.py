@@ -340,13 +340,13 @@ def _finish(
             by_chance=None if sure is None else float(sure.by_chance.mean()),
             scores=scores,
             seconds=clock.seconds(),
-            **figures_of(model),
+            **figures_of(model, pipeline),
         )
         reported = Reported(
             labels, record, selection=selection, names=work.objects.ids, kept=kept, **parts
         )
         write_result(folder, reported, membership if choice.method.membership else None)
-    lines = [] if selection is None else [selection.reason, *selection.doubts]
+    lines = list(selection.doubts) if selection is not None and selection.n_clusters == K else []
     lines += border_lines(
         parts.get("borders"), more_than_gaussian=selection is not None and selection.n_clusters > 1
     )
@@ -362,9 +362,9 @@ def _finish(
             f"{count(K, 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
             "exact number: 'conclust methods'."
         )
-    reason = model.reason_parts
-    if reason is not None and not choice.auto:
-        of_points = points is not None and model.n_clusters is None
+    reason = (pipeline or model).reason_parts
+    if reason is not None:
+        of_points = points is not None and model.n_clusters is None and selection is None
         lines.append(replace(reason, testable=of_points).text(SHELL))
     if unplaced:
         lines.append(f"{count(unplaced, 'object')} without a clustering: label -1.")

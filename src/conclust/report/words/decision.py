@@ -62,12 +62,11 @@ def decision_of(reported: Reported) -> dict[str, Any]:
         sentence = f"{sentence}; {borders}"
     elif why_no_p is not None:
         sentence = f"{sentence}; no p-value: {why_no_p}"
-    doubts = list(selection.doubts) if selection is not None else []
-    if selection is not None and selection.n_clusters != K:
-        doubts.insert(
-            0,
-            f"The selection has {count(selection.n_clusters, 'cluster')}, but this result has {K}.",
-        )
+    doubts = []
+    if selection is not None:
+        found = count(selection.n_clusters, "cluster")
+        other = f"The selection has {found}, but this result has {K}."
+        doubts = list(selection.doubts) if selection.n_clusters == K else [other]
     doubts += [text for text in map(shown_text, reported.record.warnings) if text not in doubts]
     return {
         "head": head,
