@@ -436,15 +436,6 @@ def test_every_kind_of_input_gives_the_same_result(form):
         np.testing.assert_array_equal(fit(form, given, 3).labels_, expected, err_msg=kind)
 
 
-def test_the_same_seed_gives_the_same_bits(form):
-    """Of labels whose best consensus few starts find: of clear ones every seed gives the same."""
-    labels, _ = planted(n=120, m=8, k=5, flip=0.75)
-    a, b = (fit(form, labels, 5) for _ in range(2))
-    np.testing.assert_array_equal(a.labels_, b.labels_)
-    if hasattr(a, "membership_"):
-        np.testing.assert_array_equal(a.membership_, b.membership_)
-
-
 @pytest.mark.long
 def test_threads_change_no_bit(form):
     """Of many objects, which are divided among threads; of few, test_reproducibility.py."""

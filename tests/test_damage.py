@@ -33,15 +33,14 @@ def test_damaged_files_are_refused_or_read(workshop):
 
 @pytest.mark.parametrize("name", ["combine", "cluster", "select"])
 def test_forged_entries_give_no_internal_error(workshop, name):
-    """Tests every entry with two of the values, in turn, by `report` (of select always) and by `predict`."""
+    """Tests every entry with one of the values, in turn: `report` for select and every other entry, else `predict`."""
     faults = []
     for number, place in enumerate(workshop.entries[name]):
-        for seed, turn in ((3, 2 * number), (0, 2 * number + 1)):
-            with tempfile.TemporaryDirectory(dir=workshop.folder) as scratch:
-                value, rng = FORGED[turn % len(FORGED)], np.random.default_rng(seed)
-                outcome = workshop.forged(name, place, value, rng, Path(scratch))
-            if outcome.fault:
-                faults.append(outcome)
+        value, rng = FORGED[number % len(FORGED)], np.random.default_rng((0, 3)[number % 2])
+        with tempfile.TemporaryDirectory(dir=workshop.folder) as scratch:
+            outcome = workshop.forged(name, place, value, rng, Path(scratch))
+        if outcome.fault:
+            faults.append(outcome)
     assert faults == []
 
 
