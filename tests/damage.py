@@ -1,11 +1,10 @@
 """Damaged and forged files of every format through every command: refused with a clear error, or read.
 
-``python -m tests.damage 10000 --seed 1`` runs many cases and prints faults; `test_damage.py` runs a few.
+`test_damage.py` runs them.
 """
 
 from __future__ import annotations
 
-import argparse
 import bz2
 import contextlib
 import gzip
@@ -15,11 +14,10 @@ import lzma
 import shutil
 import signal
 import tempfile
-import time
 import warnings
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from operator import setitem
 from pathlib import Path
 from typing import Any
 
@@ -217,29 +215,31 @@ class Workshop:
         self, name: str, place: tuple[Any, ...], value: Any, rng: np.random.Generator, here: Path
     ) -> Outcome:
         """Run a command on the result `name` whose entry at `place` is `value`."""
-        folder = here / "result"
-        shutil.copytree(self.results[name], folder)
-        content = json.loads((folder / "result.json").read_text())
-        holder = content
-        for key in place[:-1]:
-            holder = holder[key]
-        holder[place[-1]] = value
-        (folder / "result.json").write_text(json.dumps(content))
+        folder = self._changed(name, place, here, lambda holder, key: setitem(holder, key, value))
         return self._use(f"{name} {place} = {str(value)[:40]!r}", name, folder, rng, here)
 
     def renamed(
         self, name: str, place: tuple[Any, ...], rng: np.random.Generator, here: Path
     ) -> Outcome:
         """Run a command on the result `name` whose entry at `place` has another name."""
+        folder = self._changed(
+            name, place, here, lambda holder, key: setitem(holder, f"{key}_", holder.pop(key))
+        )
+        return self._use(f"{name} without {place}", name, folder, rng, here)
+
+    def _changed(
+        self, name: str, place: tuple[Any, ...], here: Path, change: Callable[[Any, Any], None]
+    ) -> Path:
+        """Copy the result `name`, and change the entry at `place` of its result.json."""
         folder = here / "result"
         shutil.copytree(self.results[name], folder)
         content = json.loads((folder / "result.json").read_text())
         holder = content
         for key in place[:-1]:
             holder = holder[key]
-        holder[f"{place[-1]}_"] = holder.pop(place[-1])
+        change(holder, place[-1])
         (folder / "result.json").write_text(json.dumps(content))
-        return self._use(f"{name} without {place}", name, folder, rng, here)
+        return folder
 
     def _use(
         self, what: str, name: str, folder: Path, rng: np.random.Generator, here: Path
@@ -359,28 +359,3 @@ def called(words: list[Any]) -> tuple[int, str]:
         for one, handler in before.items():
             signal.signal(one, handler)
     return code, printed.getvalue()
-
-
-def run(count: int, seed: int) -> tuple[Counter[str], list[Outcome]]:
-    """Run cases; return how many were refused and read, and those at fault."""
-    faults, seen = [], Counter[str]()
-    with tempfile.TemporaryDirectory() as folder:
-        workshop = Workshop(Path(folder))
-        for number in range(count):
-            outcome = workshop.case(np.random.default_rng([seed, number]))
-            seen["fault" if outcome.fault else "refused" if outcome.code else "read"] += 1
-            if outcome.fault:
-                faults.append(outcome)
-    return seen, faults
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("count", type=int)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    begun = time.process_time()
-    seen, faults = run(options.count, options.seed)
-    for fault in faults:
-        print(f"{fault.fault}: {fault.what}: {fault.text[:300]!r}")
-    print(dict(seen), f"{time.process_time() - begun:.0f} s of CPU")

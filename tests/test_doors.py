@@ -114,16 +114,6 @@ def test_cluster_with_a_number_and_a_cache_gives_the_result_of_the_pipeline(poin
     same(fitted(X, 3), written, tmp_path / "second")
 
 
-def test_cluster_with_resampling_gives_the_result_of_the_pipeline(points, file, tmp_path):
-    X, _ = points
-    out = tmp_path / "out"
-    written = shell("cluster", file, out, "--drop", "kind", "--partitions", str(FEW), "-k", "auto")
-    model = fitted(X, "auto")
-    same(model, written, out)
-    assert written["selection"]["p_value"] == model.selection_.p_value
-    assert written["selection"]["reason"] == model.selection_.reason
-
-
 def test_cluster_with_categories_gives_the_result_of_the_pipeline(points, file, tmp_path):
     X, kinds = points
     out = tmp_path / "out"
@@ -131,49 +121,37 @@ def test_cluster_with_categories_gives_the_result_of_the_pipeline(points, file, 
     same(fitted(X, 3, kinds[:, None]), shell("cluster", file, out, *more), out)
 
 
-def test_resampling_with_categories_gives_the_result_of_the_pipeline(points, file, tmp_path):
+@pytest.mark.parametrize(
+    ("points", "of_categories"), [("blobs", True), ("units", False)], indirect=["points"]
+)
+def test_resampling_gives_the_result_of_the_pipeline(points, of_categories, file, tmp_path):
     X, kinds = points
-    more = ["--partitions", str(FEW), "-k", "auto", "--categories", "kind"]
+    given = ["--categories" if of_categories else "--drop", "kind"]
+    more = ["--partitions", str(FEW), "-k", "auto", *given]
     written = shell("cluster", file, tmp_path / "out", *more)
-    model = fitted(X, "auto", kinds[:, None])
+    model = fitted(X, "auto", kinds[:, None] if of_categories else None)
     same(model, written, tmp_path / "out")
     assert written["selection"]["p_value"] == model.selection_.p_value
+    assert written["selection"]["reason"] == model.selection_.reason
 
 
-def test_select_gives_the_result_of_choose(points, file, tmp_path):
-    X, _ = points
+@pytest.mark.parametrize(
+    ("points", "of_categories"), [("blobs", True), ("units", False)], indirect=["points"]
+)
+def test_select_gives_the_result_of_choose(points, of_categories, file, tmp_path):
+    X, kinds = points
     out = tmp_path / "out"
-    quick = ["--resamples", "10", "--references", "19", "-k", "2:4"]
-    written = shell("select", file, out, "--drop", "kind", *quick)
+    given = ["--categories" if of_categories else "--drop", "kind"]
+    quick = ["--resamples", "8", "--references", "19", "-k", "2:3", *given]
+    written = shell("select", file, out, *quick)
+    few = {"n_resamples": 8, "n_references": 19, "random_state": 5}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        selection = choose(X, [2, 3, 4], n_resamples=10, n_references=19, random_state=5)
+        selection = choose(X, [2, 3], categories=kinds[:, None] if of_categories else None, **few)
     np.testing.assert_array_equal(column(out / "labels.csv", "label", int), selection.labels_)
     assert (written["clusters"], written["p_value"]) == (selection.n_clusters, selection.p_value)
     assert written["reason"] == selection.reason
     assert written["settings"]["scale"] == selection.settings["scale"]
-    accounts = [report.account(result, pictures=False) for result in (out, selection)]
-    assert number_of(accounts[0]) == number_of(accounts[1])
-
-
-def test_select_with_categories_gives_the_result_of_choose(points, file, tmp_path):
-    X, kinds = points
-    out = tmp_path / "out"
-    quick = ["--resamples", "8", "--references", "19", "-k", "2:3", "--categories", "kind"]
-    written = shell("select", file, out, *quick)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        selection = choose(
-            X,
-            [2, 3],
-            categories=kinds[:, None],
-            n_resamples=8,
-            n_references=19,
-            random_state=5,
-        )
-    np.testing.assert_array_equal(column(out / "labels.csv", "label", int), selection.labels_)
-    assert (written["clusters"], written["p_value"]) == (selection.n_clusters, selection.p_value)
-    assert written["reason"] == selection.reason
     accounts = [report.account(result, pictures=False) for result in (out, selection)]
     assert number_of(accounts[0]) == number_of(accounts[1])
 

@@ -49,14 +49,6 @@ FITS = {
 }
 
 
-def seeded(estimator):
-    return (
-        estimator.set_params(random_state=0)
-        if "random_state" in estimator.get_params()
-        else estimator
-    )
-
-
 def interrupted(run, after=0.7):
     """Send Ctrl-C after some CPU seconds of `run`; return the additional seconds, and the traceback."""
     begun, pressed, ended = time.process_time(), [], threading.Event()

@@ -135,48 +135,27 @@ def test_divergences_of_the_signature_are_the_named_ones():
     assert set(parameters_of(conclust.PCC)["divergence"].words) == set(divergences.built_in)
 
 
-def test_the_text_of_a_range_matches_scikit_learn():
-    def sentence(kind, value, **given):
-        with pytest.raises(ParameterError) as refused:
-            Parameter("x", 1, frozenset(kind), (), Range(**given), False).check(value, "Y")
-        return str(refused.value)
-
-    must = "The 'x' parameter of Y must be"
-    assert sentence([int], 0) == f"{must} an int in the range [1, inf). Got 0 instead."
-    assert (
-        sentence([int], -1, at_least=0) == f"{must} an int in the range [0, inf). Got -1 instead."
-    )
-    assert sentence([int, NoneType], 1.0, at_least=2, at_most=4) == (
-        f"{must} an int in the range [2, 4] or None. Got 1.0 instead."
-    )
-    assert sentence([float], 0, above=0) == f"{must} a float in the range (0, inf). Got 0 instead."
-    assert sentence([float], 2, below=2) == f"{must} a float in the range [0, 2). Got 2 instead."
-    assert sentence([float], 1, above=1, at_most=16) == (
-        f"{must} a float in the range (1, 16]. Got 1 instead."
-    )
-    assert (
-        sentence([float, NoneType], "") == f"{must} a float in the range [0, inf). Got '' instead."
-    )
-    assert sentence([bool], 1) == f"{must} a bool. Got 1 instead."
-
-
-def test_the_text_of_a_range_names_the_words_too():
-    def sentence(kind, value, word):
-        with pytest.raises(ParameterError) as refused:
-            Parameter("x", 1, frozenset({*kind, str}), (word,), Range(), False).check(value, "Y")
-        return str(refused.value)
-
-    must = "The 'x' parameter of Y must be"
-    assert sentence([bool], 1, "auto") == f"{must} a bool or 'auto'. Got 1 instead."
-    assert (
-        sentence([int], 0, "all") == f"{must} an int in the range [1, inf) or 'all'. Got 0 instead."
-    )
-    assert sentence([int, NoneType], "some", "auto") == (
-        f"{must} an int in the range [1, inf), 'auto' or None. Got 'some' instead."
-    )
-    assert sentence([float], -1, "auto") == (
-        f"{must} a float in the range [0, inf) or 'auto'. Got -1 instead."
-    )
+@pytest.mark.parametrize(
+    ("kinds", "words", "limits", "value", "sentence"),
+    [
+        (
+            [int, NoneType],
+            (),
+            {"at_least": 2, "at_most": 4},
+            1.0,
+            "an int in the range [2, 4] or None. Got 1.0 instead.",
+        ),
+        ([int], ("all",), {}, 0, "an int in the range [1, inf) or 'all'. Got 0 instead."),
+        ([float], (), {"at_most": 16}, -1, "a float in the range [0, 16]. Got -1 instead."),
+        ([bool], ("auto",), {}, 1, "a bool or 'auto'. Got 1 instead."),
+    ],
+)
+def test_the_text_of_a_range_matches_scikit_learn(kinds, words, limits, value, sentence):
+    kinds = frozenset({*kinds, *([str] if words else [])})
+    one = Parameter("x", 1, kinds, words, Range(**limits), False)
+    with pytest.raises(ParameterError) as refused:
+        one.check(value, "Y")
+    assert str(refused.value) == f"The 'x' parameter of Y must be {sentence}"
 
 
 POINTS = np.random.default_rng(0).normal(size=(18, 3)) + np.repeat(6.0 * np.eye(3), 6, axis=0)

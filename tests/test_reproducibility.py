@@ -56,12 +56,13 @@ import numpy as np
 from tests.registry import FORMS, make
 
 warnings.simplefilter("ignore")
+# Labels whose best consensus few starts find: of clear ones every seed gives the same.
 rng = np.random.default_rng(0)
-truth = rng.integers(0, 4, 300)
-labels = np.where(rng.random((300, 15)) < 0.4, rng.integers(0, 6, (300, 15)), truth[:, None])
+truth = rng.integers(0, 5, 120)
+labels = np.where(rng.random((120, 8)) < 0.75, rng.integers(0, 5, (120, 8)), truth[:, None])
 for form in sorted(FORMS):
     digest = hashlib.sha256()
-    for name, value in sorted(vars(make(form, 4).fit(labels)).items()):
+    for name, value in sorted(vars(make(form, 5).fit(labels)).items()):
         if name.endswith("_") and isinstance(value, float | np.ndarray):
             digest.update(np.ascontiguousarray(value).tobytes())
     print(form, digest.hexdigest())

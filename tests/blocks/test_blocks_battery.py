@@ -11,7 +11,6 @@ from tests.blocks.forms import FORMS, TOLERANCE, cases, made
 import conclust
 from conclust import Ensemble
 from conclust.blocks import LabelStore
-from conclust.blocks.runners import LocalRunner
 from conclust.consensus.probabilistic.solvers import blocked
 from conclust.divergences import Divergence, kl
 from conclust.exceptions import EvidenceWarning
@@ -137,24 +136,6 @@ def test_new_objects_are_placed_as_in_memory(form):
         return
     rows = model.predict_proba(LabelStore(labels[:90], block_rows=40))
     np.testing.assert_array_equal(np.asarray(rows), model.predict_proba(labels[:90]))
-
-
-class Stopped(Exception):
-    """An interruption."""
-
-
-def stopping_after(jobs):
-    """A runner that is interrupted after a number of jobs."""
-    left = itertools.count(jobs, -1)
-
-    class Runner(LocalRunner):
-        def run(self, wanted):
-            for actual in super().run(wanted):
-                if next(left) == 0:
-                    raise Stopped
-                yield actual
-
-    return Runner
 
 
 def test_methods_that_need_all_labels_refuse_blocks():

@@ -58,22 +58,6 @@ def test_generated_sets_have_their_shapes_and_classes(name, sizes):
         dataset.name = "other"
 
 
-def test_sizes_match_the_papers():
-    points = {name: sum(sizes) for name, sizes in GENERATED.items()}
-    assert (
-        points.items()
-        >= {
-            "rings": 450,
-            "half_rings": 400,
-            "spirals": 200,
-            "cigars": 250,
-            "gaussian_mixture": 800,
-            "image_1": 1000,
-            "image_c": 739,
-        }.items()
-    )
-
-
 def test_rings_have_the_given_radii():
     actual = datasets.rings((500, 500, 500), noise=0.1, random_state=0)
     radius = np.hypot(*actual.X.T)
@@ -128,7 +112,6 @@ def test_the_mixture_matches_the_paper():
             r"'sizes' parameter of rings must be an int in the range",
         ),
         (lambda: datasets.rings(()), "'sizes' parameter of rings must be a sequence of ints"),
-        (lambda: datasets.rings("12"), "'sizes' parameter of rings"),
         (lambda: datasets.rings(450), "'sizes' parameter of rings"),
         (lambda: datasets.cigars((10, 10)), "'sizes' parameter of cigars must be a sequence of 4"),
         (lambda: datasets.half_rings((1, 2, 3)), "a sequence of 2 ints"),
@@ -140,7 +123,6 @@ def test_the_mixture_matches_the_paper():
         (lambda: datasets.gaussian_mixture((5, 5), means=[[0, 0]]), r"shape \(2, n_features\)"),
         (lambda: datasets.gaussian_mixture((5,), means=[["a"]]), "numbers"),
         (lambda: datasets.gaussian_mixture((5,), means=[[np.nan]]), "finite"),
-        (lambda: datasets.gaussian_mixture(covariances=-1.0), "positive definite"),
         (lambda: datasets.gaussian_mixture(covariances=[1, 2]), "positive definite"),
         (
             lambda: datasets.gaussian_mixture(

@@ -44,7 +44,7 @@ def test_codes_of_all_types_give_the_same_sums(dtype):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int32, np.uint64, np.float32, np.float64])
 def test_codes_of_other_types_are_refused(dtype):
-    with pytest.raises(TypeError, match="uint8, uint16 or uint32"):
+    with pytest.raises(TypeError, match="incompatible function arguments"):
         label_view(np.zeros((3, 2), dtype=dtype))
 
 

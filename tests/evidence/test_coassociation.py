@@ -2,9 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from tests.cases import E1, labels_of_codes, random_codes
 from tests.naive import evidence as naive
 
@@ -147,22 +144,6 @@ def test_weighted_forms_and_threads_agree_to_the_bit(missing):
     np.testing.assert_allclose(c, np.array(expected[0])[20:170], rtol=1e-14, atol=1e-14)
     np.testing.assert_allclose(present, np.array(expected[1])[20:170], rtol=1e-14, atol=1e-14)
     assert (c <= present).all()
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
-@given(
-    st.tuples(st.integers(2, 40), st.integers(1, 20)).flatmap(
-        lambda shape: arrays(np.int64, shape, elements=st.integers(-2, 6))
-    )
-)
-def test_any_small_label_matrix_is_counted(labels):
-    expected_c, expected_present = naive.counts(labels)
-    codes = np.where(labels < 0, labels + 256, labels).astype(np.uint8)
-    codes[labels == -1], codes[labels == -2] = 255, 254
-    for form in FORMS:
-        c, present = kernel_counts(codes, form)
-        np.testing.assert_array_equal(c, expected_c)
-        np.testing.assert_array_equal(present, expected_present)
 
 
 # -- the public functions

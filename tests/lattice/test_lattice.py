@@ -13,7 +13,6 @@ from tests.naive import lattice as naive
 from tests.naive.partitions import all_partitions
 
 from conclust import Ensemble
-from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.lattice import Concept, FormalContext, is_finer, join, meet
 from conclust.plotting import line_diagram
@@ -32,32 +31,6 @@ def test_meet_join_and_order_match_their_definitions(n):
             assert naive.blocks(meet(a, b)) == naive.meet(a, b)
             assert naive.blocks(join(a, b)) == naive.join(a, b)
             assert is_finer(a, b) == naive.is_finer(a, b)
-
-
-vectors = st.integers(2, 30).flatmap(
-    lambda n: st.lists(st.lists(st.integers(0, 5), min_size=n, max_size=n), min_size=3, max_size=3)
-)
-
-
-@pytest.mark.long
-@settings(max_examples=100, deadline=None, derandomize=True)
-@given(vectors)
-def test_the_laws_of_a_lattice_hold(abc):
-    a, b, c = map(np.array, abc)
-
-    def same(x, y):
-        np.testing.assert_array_equal(x, canonical_labels(y))
-
-    for op, other in ((meet, join), (join, meet)):
-        same(op(a, a), a)
-        same(op(a, b), op(b, a))
-        same(op(a, op(b, c)), op(op(a, b), c))
-        same(op(a, b, c), op(op(a, b), c))
-        same(op(a, other(a, b)), a)
-    assert is_finer(meet(a, b), a)
-    assert is_finer(a, join(a, b))
-    assert is_finer(a, b) == np.array_equal(meet(a, b), canonical_labels(a))
-    assert is_finer(a, b) == np.array_equal(join(a, b), canonical_labels(b))
 
 
 def test_the_meet_of_an_ensemble_is_its_distinct_rows():

@@ -67,19 +67,6 @@ def test_certainty_counts_and_the_unit_of_weights_does_not():
     assert other_unit.saved[0] == pytest.approx(weighed.saved[0], rel=1e-9)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("number", [50, 500])
-def test_a_ring_of_cliques_is_not_merged_by_default(number):
-    edges = np.array(list(nx.ring_of_cliques(number, 10).edges))
-    A = sp.coo_array((np.ones(len(edges)), edges.T), shape=(10 * number,) * 2)
-    model = GraphConsensus(random_state=0).fit(A)
-    assert model.n_clusters_ == number
-    assert adjusted_rand_index(np.repeat(np.arange(number), 10), model.labels_) == 1.0
-    if number > 50:  # as published
-        whole = GraphConsensus(random_state=0, split=False).fit(A)
-        assert whole.n_clusters_ < 0.8 * number
-
-
 def test_many_small_groups_are_found():
     A, truth = planted(200, 50, 8, 4, 0)
     model = GraphConsensus(random_state=0).fit(A)

@@ -80,13 +80,6 @@ def test_degenerate_partitions_alone_are_accepted(form, kind):
         np.testing.assert_allclose(model.membership_.sum(axis=1), 1.0)
 
 
-def test_several_degenerate_partitions_are_accepted(form):
-    columns = [degenerate(kind, 12) for kind in DEGENERATE]
-    kept = [column for column in columns if takes(form, column)]
-    model = fit(form, np.column_stack(kept), 3)
-    assert (model.labels_ >= 0).all()
-
-
 def test_noise_everywhere_equals_singletons_everywhere(form):
     noise, singletons = np.full((len(LABELS), 1), -2), np.arange(len(LABELS))[:, None]
     a = fit(form, np.hstack([noise, LABELS]), 3)
@@ -163,21 +156,6 @@ def test_partitions_of_noise_count_as_singletons_in_any_position():
         # Three times 2 (1 - sum p^2), and 2 (sum_r p_r / n_r - 1 / n) of the singletons.
         model = conclust.QMI(3, random_state=0).fit(np.hstack(columns))
         assert model.objective_ == pytest.approx(6 * (1 - 14 / 36) + 2 * (3 / 30 - 1 / 30))
-
-
-@pytest.mark.parametrize("labels", [[[-2]] * 3, [[0, -2], [0, -2], [1, -2]], [[0, -2]] * 3])
-def test_small_ensembles_of_noise_are_accepted(form, labels):
-    model = fit(form, labels, 2)
-    assert len(model.labels_) == 3
-
-
-def test_soft_members_of_one_cluster_are_accepted(form):
-    model = make(form, 2)
-    if not model.method.soft_members:
-        pytest.skip("takes no soft members, and says so")
-    for m in (1, 3):
-        actual = fit(form, Ensemble.from_memberships([np.ones((21, 1))] * m), 2)
-        assert actual.labels_.min() == 0
 
 
 @pytest.mark.parametrize("mass", [0.0, 1e-300])

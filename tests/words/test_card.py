@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import sklearn
-from tests.registry import FORMS, make
+from tests.registry import asked_for, make
 
 import conclust as cc
 from conclust import report
@@ -38,7 +38,7 @@ def card_only(html):
     return re.sub("<details>.*</details>", "", html, flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", asked_for(of_each_class=True))
 def test_every_fitted_method_has_a_card_with_its_number(form):
     fitted = make(form, 3)
     assert "conclust-card" not in fitted._repr_html_()

@@ -12,9 +12,10 @@ class PartRefiner:
         max_passes: int,
         patience: int,
     ) -> None: ...
-    def dense(self, matrix: NDArray[np.float64], labels: NDArray[np.int64]) -> int: ...
-    def counts(
-        self, matrix: NDArray[np.uint8] | NDArray[np.uint16], labels: NDArray[np.int64]
+    def dense(
+        self,
+        matrix: NDArray[np.float64] | NDArray[np.uint8] | NDArray[np.uint16],
+        labels: NDArray[np.int64],
     ) -> int: ...
     def sparse(
         self,

@@ -37,22 +37,10 @@ NB_MODULE(_core, m) {
     nb::register_exception_translator(pass_interrupt_on);
     m.def("listen_to_kernels", [](nb::object given) { listener = given.release().ptr(); });
     m.def("report_leaks", [](bool wanted) { nb::set_leak_warnings(wanted); });
-    bind_labels(m);
-    bind_kmeans(m);
-    bind_evidence(m);
-    bind_bitsliced(m);
-    bind_nearest(m);
-    bind_simplex(m);
-    bind_pair_objective(m);
-    bind_factored(m);
-    bind_greedy(m);
-    bind_pairwise(m);
-    bind_landmark(m);
-    bind_linkage(m);
-    bind_row_linkage(m);
-    bind_search(m);
-    bind_models(m);
-    bind_graph(m);
-    bind_neighbours(m);
-    bind_borders(m);
+    for (const auto bind :
+         {bind_labels, bind_kmeans, bind_evidence, bind_bitsliced, bind_nearest, bind_simplex,
+          bind_pair_objective, bind_factored, bind_greedy, bind_pairwise, bind_landmark, bind_linkage,
+          bind_row_linkage, bind_search, bind_models, bind_graph, bind_neighbours, bind_borders}) {
+        bind(m);
+    }
 }

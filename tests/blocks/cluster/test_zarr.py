@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import pickle
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 zarr = pytest.importorskip("zarr")
+
+from tests.test_security import Trap  # noqa: E402
 
 from conclust.blocks import LabelStore  # noqa: E402
 from conclust.exceptions import FileFormatError  # noqa: E402
@@ -17,14 +18,6 @@ from conclust.exceptions import FileFormatError  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 LABELS = np.array([[0, 1], [0, 1], [1, 0], [1, 0]])
-
-
-class Trap:
-    def __init__(self, path):
-        self.path = path
-
-    def __reduce__(self):
-        return Path.touch, (self.path,)
 
 
 def hostile(folder, **changes):

@@ -31,7 +31,7 @@ def test_whole_and_real_weights_make_the_same_moves(n, k, dtype):
         for passes, patience in ((1, 1000), (50, 3), (50, 200)):
             whole, real = start.copy(), start.copy()
             refiner = PartRefiner(mass, k, capacity, passes, patience)
-            done = refiner.counts(counts.astype(dtype), whole)
+            done = refiner.dense(counts.astype(dtype), whole)
             assert done == refiner.dense(counts.astype(float), real)
             np.testing.assert_array_equal(whole, real)
 

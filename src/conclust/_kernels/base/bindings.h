@@ -6,17 +6,23 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 
 #include <chrono>
 #include <cstdint>
 #include <span>
 #include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/forms.h"
 
 #ifdef __GLIBC__
 #include <cxxabi.h>
 #endif
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 // The GIL in threads that Python ends. While the process exits, CPython up to 3.13 ends a daemon thread when it takes the
 // GIL, by pthread_exit. With glibc this unwinds the stack like an exception, and the process would abort at the first
@@ -69,20 +75,85 @@ auto with_gil(const Work& work) {
     });
 }
 
+// For functions that run without the GIL.
+inline constexpr nb::call_guard<WithoutGil> without_gil;
+
+// A constructor's argument of this number lives as long as the object, which is number 1.
+template <std::size_t argument>
+inline constexpr nb::keep_alive<1, argument> kept;
+
+// An array of two dimensions, where its shape is needed: a span is of an array of any shape.
 template <class T>
-using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+struct Matrix {
+    std::span<T> content;
+    std::size_t rows = 0, columns = 0;
+
+    operator std::span<T>() const { return content; }
+};
+
+namespace nanobind::detail {
+
+// An array as it is, never converted; empty for None, where None is allowed.
+template <class View, class Array>
+struct array_caster {
+    NB_TYPE_CASTER(View, make_caster<Array>::Name)
+
+    bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+        if (!array.from_python(source, flags & ~cast_flags::convert, cleanup)) {
+            return false;
+        }
+        if (array.value.is_valid()) {
+            take(value, array.value);
+        }
+        return true;
+    }
+
+    template <class T>
+    static void take(std::span<T>& view, const Array& from) {
+        view = {from.data(), from.size()};
+    }
+    template <class T>
+    static void take(Matrix<T>& view, const Array& from) {
+        view = {{from.data(), from.size()}, from.shape(0), from.shape(1)};
+    }
+
+    make_caster<Array> array;
+};
 
 template <class T>
-using Matrix = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+struct type_caster<std::span<T>> : array_caster<std::span<T>, ndarray<T, c_contig, device::cpu>> {};
 
-// The content of an array; empty for None.
-template <class T, class... Form>
-std::span<T> span_of(const nb::ndarray<T, Form...>& array) {
-    return array.is_valid() ? std::span<T>(array.data(), array.size()) : std::span<T>();
+template <class T>
+struct type_caster<Matrix<T>> : array_caster<Matrix<T>, ndarray<T, ndim<2>, c_contig, device::cpu>> {};
+
+// A kernel's form, by its name.
+template <>
+struct type_caster<conclust::Form> {
+    NB_TYPE_CASTER(conclust::Form, const_name("str"))
+
+    bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+        make_caster<std::string> name;
+        if (!name.from_python(source, flags, cleanup)) {
+            return false;
+        }
+        value = conclust::find_form(name.value);
+        return true;
+    }
+
+    static handle from_cpp(conclust::Form form, rv_policy policy, cleanup_list* cleanup) noexcept {
+        return make_caster<char>::from_cpp(conclust::form_name(form), policy, cleanup);
+    }
+};
+
+}  // namespace nanobind::detail
+
+// The content of a kernel's vector as an array that owns it.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> array_of(std::vector<T>&& values) {
+    auto* moved = new std::vector<T>(std::move(values));
+    const nb::capsule owner(moved, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return {moved->data(), {moved->size()}, owner};
 }
-
-// Counts, or sums of weights: unsigned integers of 1, 2 or 4 bytes, or doubles.
-using AnyCounts = nb::ndarray<nb::c_contig, nb::device::cpu, nb::ro>;
 
 void bind_labels(nb::module_& m);
 void bind_kmeans(nb::module_& m);

@@ -8,84 +8,60 @@ namespace {
 
 // The settings of a refinement, apart from the graph and the start.
 struct PartRefiner {
-    Vector<const double> vertex_weights;
+    std::span<const double> vertex_weights;
     std::size_t k;
     double capacity;
     std::size_t max_passes, patience;
 
-    Parts from(const Vector<std::int64_t>& labels) const {
-        return {span_of(vertex_weights), labels.shape(0), k, capacity, max_passes, patience,
-                span_of(labels)};
+    Parts from(std::span<std::int64_t> labels) const {
+        return {vertex_weights, labels.size(), k, capacity, max_passes, patience, labels};
     }
 };
 
 template <class W>
-std::size_t refine_counts(const PartRefiner& self, Matrix<const W> matrix, Vector<std::int64_t> labels) {
-    const WithoutGil release;
-    return conclust::refine_counts(span_of(matrix), self.from(labels));
-}
-
-template <class W>
-void count_ties(Matrix<const W> matrix, Vector<const std::int64_t> labels, Matrix<double> ties) {
-    const WithoutGil release;
-    conclust::count_ties(span_of(matrix), span_of(labels), ties.shape(1), span_of(ties));
+void bind_weights(nb::module_& m, nb::class_<PartRefiner>& cls) {
+    cls.def("dense",
+            [](const PartRefiner& self, std::span<const W> matrix, std::span<std::int64_t> labels) {
+        return conclust::refine_dense(matrix, self.from(labels));
+    }, "matrix"_a, "labels"_a, without_gil);
+    if constexpr (!std::is_same_v<W, double>) {
+        m.def("count_ties",
+              [](std::span<const W> matrix, std::span<const std::int64_t> labels, Matrix<double> ties) {
+            conclust::count_ties(matrix, labels, ties.columns, ties);
+        }, "matrix"_a, "labels"_a, "ties"_a, without_gil);
+    }
 }
 
 }  // namespace
 
 void bind_graph(nb::module_& m) {
-    nb::class_<PartRefiner>(m, "PartRefiner")
-        .def("__init__",
-             [](PartRefiner* self, Vector<const double> vertex_weights, std::size_t k, double capacity,
-                std::size_t max_passes, std::size_t patience) {
-        new (self) PartRefiner{std::move(vertex_weights), k, capacity, max_passes, patience};
-    },
-             nb::arg("vertex_weights").noconvert(), nb::arg("k"), nb::arg("capacity"),
-             nb::arg("max_passes"), nb::arg("patience"))
-        .def("dense",
-             [](const PartRefiner& self, Matrix<const double> matrix, Vector<std::int64_t> labels) {
-        const WithoutGil release;
-        return conclust::refine_dense(span_of(matrix), self.from(labels));
-    }, nb::arg("matrix").noconvert(), nb::arg("labels").noconvert())
-        .def("counts", &refine_counts<std::uint8_t>, nb::arg("matrix").noconvert(),
-             nb::arg("labels").noconvert())
-        .def("counts", &refine_counts<std::uint16_t>, nb::arg("matrix").noconvert(),
-             nb::arg("labels").noconvert())
+    nb::class_<PartRefiner> cls(m, "PartRefiner");
+    cls.def(nb::init<std::span<const double>, std::size_t, double, std::size_t, std::size_t>(),
+            "vertex_weights"_a, "k"_a, "capacity"_a, "max_passes"_a, "patience"_a, kept<2>)
         .def("sparse",
-             [](const PartRefiner& self, Vector<const std::int64_t> indptr,
-                Vector<const std::int32_t> indices, Vector<const double> weights,
-                Vector<std::int64_t> labels) {
-        const WithoutGil release;
-        return conclust::refine_sparse({span_of(indptr), span_of(indices), span_of(weights)},
-                                       self.from(labels));
+             [](const PartRefiner& self, std::span<const std::int64_t> indptr,
+                std::span<const std::int32_t> indices, std::span<const double> weights,
+                std::span<std::int64_t> labels) {
+        return conclust::refine_sparse({indptr, indices, weights}, self.from(labels));
     },
-             nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
-             nb::arg("weights").noconvert(), nb::arg("labels").noconvert())
+             "indptr"_a, "indices"_a, "weights"_a, "labels"_a, without_gil)
         .def("hypergraph",
-             [](const PartRefiner& self, Vector<const std::int64_t> edges_at,
-                Vector<const std::int32_t> edges, Vector<const std::int64_t> pins_at,
-                Vector<const std::int32_t> pins, Vector<const double> edge_weights,
-                Vector<std::int64_t> labels) {
-        const WithoutGil release;
-        return conclust::refine_hypergraph(
-            {span_of(edges_at), span_of(edges), span_of(pins_at), span_of(pins), span_of(edge_weights)},
-            self.from(labels));
+             [](const PartRefiner& self, std::span<const std::int64_t> edges_at,
+                std::span<const std::int32_t> edges, std::span<const std::int64_t> pins_at,
+                std::span<const std::int32_t> pins, std::span<const double> edge_weights,
+                std::span<std::int64_t> labels) {
+        return conclust::refine_hypergraph({edges_at, edges, pins_at, pins, edge_weights},
+                                           self.from(labels));
     },
-             nb::arg("edges_at").noconvert(), nb::arg("edges").noconvert(),
-             nb::arg("pins_at").noconvert(), nb::arg("pins").noconvert(),
-             nb::arg("edge_weights").noconvert(), nb::arg("labels").noconvert());
-    m.def("count_ties", &count_ties<std::uint8_t>, nb::arg("matrix").noconvert(),
-          nb::arg("labels").noconvert(), nb::arg("ties").noconvert());
-    m.def("count_ties", &count_ties<std::uint16_t>, nb::arg("matrix").noconvert(),
-          nb::arg("labels").noconvert(), nb::arg("ties").noconvert());
+             "edges_at"_a, "edges"_a, "pins_at"_a, "pins"_a, "edge_weights"_a, "labels"_a, without_gil);
+    bind_weights<double>(m, cls);
+    bind_weights<std::uint8_t>(m, cls);
+    bind_weights<std::uint16_t>(m, cls);
     m.def("fill_parts",
-          [](Matrix<const double> scores, Vector<const std::int64_t> order,
-             Vector<const double> vertex_weights, double capacity, Vector<std::int64_t> labels) {
-        const WithoutGil release;
-        conclust::fill_parts(span_of(scores), span_of(order),
-                             {span_of(vertex_weights), labels.shape(0), scores.shape(1), capacity, 0, 0,
-                              span_of(labels)});
+          [](Matrix<const double> scores, std::span<const std::int64_t> order,
+             std::span<const double> vertex_weights, double capacity, std::span<std::int64_t> labels) {
+        conclust::fill_parts(scores, order,
+                             {vertex_weights, labels.size(), scores.columns, capacity, 0, 0, labels});
     },
-          nb::arg("scores").noconvert(), nb::arg("order").noconvert(),
-          nb::arg("vertex_weights").noconvert(), nb::arg("capacity"), nb::arg("labels").noconvert());
+          "scores"_a, "order"_a, "vertex_weights"_a, "capacity"_a, "labels"_a, without_gil);
 }

@@ -1,6 +1,7 @@
 #include "graph/partition.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -152,17 +153,20 @@ std::size_t refine_sparse(const SparseGraph& graph, const Parts& parts) {
     return Refiner<SparseGains, Trees>(gains, parts).run();
 }
 
-namespace {
-
-template <class S, class W>
-std::size_t refined(std::span<const W> matrix, const Parts& parts) {
+template <class W>
+std::size_t refine_dense(std::span<const W> matrix, const Parts& parts) {
+    using S = std::conditional_t<std::is_same_v<W, double>, double, std::int32_t>;
     DenseGains<W, S> gains(matrix.data(), parts.n, parts.k);
     return Refiner<DenseGains<W, S>, Scans<S>>(gains, parts).run();
 }
 
+template std::size_t refine_dense(std::span<const double>, const Parts&);
+template std::size_t refine_dense(std::span<const std::uint8_t>, const Parts&);
+template std::size_t refine_dense(std::span<const std::uint16_t>, const Parts&);
+
 template <class W>
-void count(std::span<const W> matrix, std::span<const std::int64_t> labels, std::size_t k,
-           std::span<double> ties) {
+void count_ties(std::span<const W> matrix, std::span<const std::int64_t> labels, std::size_t k,
+                std::span<double> ties) {
     const std::size_t n = labels.size();
     std::vector<std::int32_t> sums(k * n, 0);
     for (std::size_t u = 0; u < n; ++u)
@@ -171,29 +175,10 @@ void count(std::span<const W> matrix, std::span<const std::int64_t> labels, std:
         for (std::size_t t = 0; t < k; ++t) ties[v * k + t] = static_cast<double>(sums[t * n + v]);
 }
 
-}  // namespace
-
-std::size_t refine_dense(std::span<const double> matrix, const Parts& parts) {
-    return refined<double>(matrix, parts);
-}
-
-std::size_t refine_counts(std::span<const std::uint8_t> matrix, const Parts& parts) {
-    return refined<std::int32_t>(matrix, parts);
-}
-
-std::size_t refine_counts(std::span<const std::uint16_t> matrix, const Parts& parts) {
-    return refined<std::int32_t>(matrix, parts);
-}
-
-void count_ties(std::span<const std::uint8_t> matrix, std::span<const std::int64_t> labels,
-                std::size_t k, std::span<double> ties) {
-    count(matrix, labels, k, ties);
-}
-
-void count_ties(std::span<const std::uint16_t> matrix, std::span<const std::int64_t> labels,
-                std::size_t k, std::span<double> ties) {
-    count(matrix, labels, k, ties);
-}
+template void count_ties(std::span<const std::uint8_t>, std::span<const std::int64_t>, std::size_t,
+                         std::span<double>);
+template void count_ties(std::span<const std::uint16_t>, std::span<const std::int64_t>, std::size_t,
+                         std::span<double>);
 
 std::size_t refine_hypergraph(const Hypergraph& graph, const Parts& parts) {
     HypergraphGains gains(graph, parts.n, parts.k);

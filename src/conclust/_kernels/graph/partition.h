@@ -44,19 +44,15 @@ struct Hypergraph {
 // Cut of a graph: the weight of the edges between parts.
 std::size_t refine_sparse(const SparseGraph& graph, const Parts& parts);
 
-// The same for a dense symmetric matrix (n, n), by the same moves.
-std::size_t refine_dense(std::span<const double> matrix, const Parts& parts);
-
-// The same for weights in whole numbers, in an eighth or a quarter of the memory. The weights of a vertex add up
-// to less than 2^28.
-std::size_t refine_counts(std::span<const std::uint8_t> matrix, const Parts& parts);
-std::size_t refine_counts(std::span<const std::uint16_t> matrix, const Parts& parts);
+// The same for a dense symmetric matrix (n, n), by the same moves: of doubles, or of whole numbers of 8 or 16 bits.
+// Of these, the weights of a vertex add up to less than 2^28.
+template <class W>
+std::size_t refine_dense(std::span<const W> matrix, const Parts& parts);
 
 // ties (n, k) = the weight of each vertex to each part. The same precondition; the diagonal counts.
-void count_ties(std::span<const std::uint8_t> matrix, std::span<const std::int64_t> labels,
-                std::size_t k, std::span<double> ties);
-void count_ties(std::span<const std::uint16_t> matrix, std::span<const std::int64_t> labels,
-                std::size_t k, std::span<double> ties);
+template <class W>
+void count_ties(std::span<const W> matrix, std::span<const std::int64_t> labels, std::size_t k,
+                std::span<double> ties);
 
 // Connectivity minus one of a hypergraph: sum over hyperedges of weight x (parts that it meets - 1).
 std::size_t refine_hypergraph(const Hypergraph& graph, const Parts& parts);

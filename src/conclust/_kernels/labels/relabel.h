@@ -28,7 +28,6 @@ class Relabeller {
     template <class Label, class Code>
     std::size_t encode(std::span<const Label> block, std::span<Code> out) const;
 
-    std::size_t n_partitions() const { return tables_.size(); }
     std::size_t n_clusters(std::size_t partition) const { return tables_[partition].values.size(); }
     const std::vector<std::int64_t>& values(std::size_t partition) const {
         return tables_[partition].values;

@@ -1,8 +1,13 @@
 #include "base/bindings.h"
 
-#include "pair_objective/bound.h"
+#include "pair_objective/pair_counts.h"
+
+using conclust::PairCounts;
 
 namespace {
+
+// Counts, or sums of weights: unsigned integers of 1, 2 or 4 bytes, or doubles.
+using AnyCounts = nb::ndarray<nb::c_contig, nb::device::cpu, nb::ro>;
 
 conclust::Counts counts_of(const AnyCounts& array) {
     return {array.data(), static_cast<int>(array.itemsize()), array.size()};
@@ -11,14 +16,13 @@ conclust::Counts counts_of(const AnyCounts& array) {
 }  // namespace
 
 void bind_pair_objective(nb::module_& m) {
-    nb::class_<BoundPairs>(m, "PairCounts")
+    nb::class_<PairCounts>(m, "PairCounts")
         .def("__init__",
-             [](BoundPairs* self, AnyCounts c, AnyCounts N, Vector<const std::int64_t> starts,
-                Vector<const std::int32_t> partners) {
-        const std::size_t n = starts.is_valid() ? starts.size() - 1 : c.shape(0);
-        new (self) BoundPairs{
-            c, N, starts, partners, {n, counts_of(c), counts_of(N), span_of(starts), span_of(partners)}};
+             [](PairCounts* self, const AnyCounts& c, const AnyCounts& N,
+                std::span<const std::int64_t> starts, std::span<const std::int32_t> partners) {
+        const std::size_t n = starts.empty() ? c.shape(0) : starts.size() - 1;
+        new (self) PairCounts{n, counts_of(c), counts_of(N), starts, partners};
     },
-             nb::arg("c").noconvert(), nb::arg("N").noconvert(),
-             nb::arg("starts").noconvert() = nb::none(), nb::arg("partners").noconvert() = nb::none());
+             "c"_a.noconvert(), "N"_a.noconvert(), "starts"_a = nb::none(), "partners"_a = nb::none(),
+             kept<2>, kept<3>, kept<4>, kept<5>);
 }

@@ -32,8 +32,6 @@ class ConceptGrowth {
     // Returns whether the fixpoint is reached, that is, another pass over the concepts would change none.
     bool grow(std::size_t words);
 
-    std::size_t n_units() const { return n_; }
-    std::size_t n_partitions() const { return m_; }
     std::size_t n_concepts() const { return queue_.size(); }
     std::size_t n_passes() const { return passes_; }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "base/random.h"
@@ -99,10 +100,7 @@ void seed_labels(const LabelRows& rows, std::size_t n_clusters, std::uint64_t se
     std::vector<double> nearest(in.n, std::numeric_limits<double>::infinity());
     std::vector<double> chance(in.n);
     RowReader row(in);
-    double all_weights = 0.0;
-    for (std::size_t u = 0; u < in.m; ++u) {
-        all_weights += in.weights[u];
-    }
+    const double all_weights = std::accumulate(in.weights.begin(), in.weights.end(), 0.0);
     const bool unit =
         std::all_of(in.weights.begin(), in.weights.end(), [](double w) { return w == 1.0; });
     const auto apart_of = [&](std::size_t i, std::size_t centre_row) {
@@ -116,10 +114,7 @@ void seed_labels(const LabelRows& rows, std::size_t n_clusters, std::uint64_t se
     };
     std::copy(rows.counts.begin(), rows.counts.end(), chance.begin());
     for (std::size_t k = 0; k < n_clusters; ++k) {
-        double mass = 0.0;
-        for (std::size_t i = 0; i < in.n; ++i) {
-            mass += chance[i];
-        }
+        const double mass = std::accumulate(chance.begin(), chance.end(), 0.0);
         if (!(mass > 0.0)) {
             break;  // every row is a copy of one that was drawn
         }
@@ -147,12 +142,10 @@ void seed_labels(const LabelRows& rows, std::size_t n_clusters, std::uint64_t se
         }
         for (std::size_t i = 0; i < in.n; ++i) {
             const Apart apart = apart_of(i, drawn);
-            const double own_weight = apart.own_weight;
-            const double both = apart.both;
-            double distance = apart.distance;
             // Rows that no partition observed together are as far apart as can be.
-            distance = both > 0.0 ? distance / both * all_weights : 2.0 * all_weights;
-            if (i == drawn || !(own_weight > 0.0)) {
+            double distance =
+                apart.both > 0.0 ? apart.distance / apart.both * all_weights : 2.0 * all_weights;
+            if (i == drawn || !(apart.own_weight > 0.0)) {
                 distance = 0.0;
             }
             if (distance < nearest[i]) {

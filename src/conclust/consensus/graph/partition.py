@@ -480,8 +480,6 @@ class _Refinement:
             refiner = _refiner(len(moved), self._k, self._mass, capacity)
             if is_sparse(self._W):
                 passes = refiner.sparse(self._W.indptr, self._W.indices, self._W.data, moved)
-            elif self._W.dtype.kind == "u":
-                passes = refiner.counts(self._W, moved)
             else:
                 passes = refiner.dense(self._W, moved)
             if passes < _MAX_PASSES:  # the last pass gained nothing

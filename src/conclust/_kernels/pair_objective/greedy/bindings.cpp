@@ -1,51 +1,31 @@
 #include "pair_objective/greedy/solver.h"
 
-#include "pair_objective/bound.h"
 #include "pair_objective/outside_bound.h"
 
-using conclust::GreedyInput;
 using conclust::GreedySolver;
 
-namespace {
-
-// Keeps the arrays and the function of the solver alive.
-struct BoundGreedy {
-    BoundPairs pairs;
-    nb::object outside;
-    GreedySolver solver;
-};
-
-}  // namespace
-
 void bind_greedy(nb::module_& m) {
-    nb::class_<BoundGreedy>(m, "GreedySolver")
+    nb::class_<GreedySolver>(m, "GreedySolver")
         .def("__init__",
-             [](BoundGreedy* self, const BoundPairs& pairs, Matrix<const double> Y, int divergence,
-                double parameter, nb::object outside, double tol, std::int64_t max_steps) {
+             [](GreedySolver* self, const conclust::PairCounts& pairs, Matrix<const double> Y,
+                int divergence, double parameter, const nb::object& outside, double tol,
+                std::int64_t max_steps) {
         const conclust::GreedyDivergence d{static_cast<conclust::Divergence>(divergence), parameter,
                                            outside_of(outside)};
-        const GreedyInput in{pairs.view, Y.shape(1), d, tol, max_steps};
-        new (self) BoundGreedy{pairs, outside, GreedySolver(in, span_of(Y))};
+        new (self) GreedySolver({pairs, Y.columns, d, tol, max_steps}, Y);
     },
-             nb::arg("pairs"), nb::arg("Y").noconvert(), nb::arg("divergence"), nb::arg("parameter"),
-             nb::arg("outside").none(), nb::arg("tol"), nb::arg("max_steps"))
-        .def("run",
-             [](BoundGreedy& self, std::int64_t visits) {
-        const WithoutGil release;
-        return self.solver.run(visits);
-    }, nb::arg("visits"))
-        .def_prop_ro("steps", [](const BoundGreedy& self) { return self.solver.steps(); })
-        .def_prop_ro("evaluations", [](const BoundGreedy& self) { return self.solver.evaluations(); })
-        .def_prop_ro("visits", [](const BoundGreedy& self) { return self.solver.visits(); })
-        .def_prop_ro("residual", [](const BoundGreedy& self) { return self.solver.residual(); })
-        .def_prop_ro("trace", [](const BoundGreedy& self) {
+             "pairs"_a, "Y"_a, "divergence"_a, "parameter"_a, "outside"_a.none(), "tol"_a, "max_steps"_a,
+             kept<2>, kept<6>)
+        .def("run", &GreedySolver::run, "visits"_a, without_gil)
+        .def_prop_ro("steps", &GreedySolver::steps)
+        .def_prop_ro("evaluations", &GreedySolver::evaluations)
+        .def_prop_ro("visits", &GreedySolver::visits)
+        .def_prop_ro("residual", &GreedySolver::residual)
+        .def_prop_ro("trace", [](const GreedySolver& self) {
         nb::list rows;
-        for (const conclust::GreedyRecord& row : self.solver.trace()) {
+        for (const conclust::GreedyRecord& row : self.trace()) {
             rows.append(nb::make_tuple(row.step, row.objective, row.residual));
         }
         return rows;
-    }).def("read", [](const BoundGreedy& self, Matrix<double> Y, Matrix<double> gradients) {
-        const WithoutGil release;
-        self.solver.read(span_of(Y), span_of(gradients));
-    }, nb::arg("Y").noconvert(), nb::arg("gradients").noconvert());
+    }).def("read", &GreedySolver::read, "Y"_a, "gradients"_a, without_gil);
 }
