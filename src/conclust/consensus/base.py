@@ -90,6 +90,13 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
     verbose: int = 0  # no output if the method has no such parameter
     labels_: Ints
     n_clusters_: int
+    # These mean the same in every method that has them.
+    objective_: float
+    n_iter_: int
+    converged_: bool
+    weights_: Floats
+    certainty_: Floats
+    singular_values_: Floats
     _constraints: Constraints | None = None
     _names: tuple[tuple[Any, ...], ...]
     _code_type: np.dtype[Any]

@@ -133,12 +133,10 @@ class FCAConsensus(ConsensusClusterer):
     threshold_: float = field(init=False)
     thresholds_: Floats = field(init=False)
     scores_: Floats = field(init=False)
-    n_iter_: int = field(init=False)
 
     method = Method(
         title="FCA-Consensus (antichain of a concept lattice)",
         n_clusters="emerges",
-        membership=False,
         soft_members=False,
         cost="m^2 N for m <= n distinct rows of labels",
         citation="Bocharov, Gnatyshak, Ignatov, Mirkin and Shestakov 2016, CLA",

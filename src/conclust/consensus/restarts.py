@@ -141,12 +141,6 @@ def _best(results: Iterable[T], method: Restarted[Any, T]) -> T:
 class Iterated:
     """The attributes of an estimator that lowers an objective step by step."""
 
-    max_iter: int
-    objective_: float
-    trace_: Floats
-    n_iter_: int
-    converged_: bool
-
     def _keep_course(
         self,
         trace: Sequence[float] | Floats,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -125,13 +125,9 @@ class CSPA(ConsensusClusterer):
     (array([0, 0, 1, 1]), 0.6667)
     """
 
-    objective_: float = field(init=False)
-
     method = Method(
         title="Cluster-based similarity partitioning algorithm",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n^2 N; above max_dense the search for the nearest rows; p N for p sampled pairs",
         citation="Strehl and Ghosh 2002, JMLR 3",
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 
 import scipy.sparse as sp
 
@@ -80,13 +80,9 @@ class HGPA(ConsensusClusterer):
     (array([0, 0, 1, 1]), 1.0)
     """
 
-    objective_: float = field(init=False)
-
     method = Method(
         title="Hypergraph partitioning algorithm",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n N K",
         citation="Strehl and Ghosh 2002, JMLR 3",
     )

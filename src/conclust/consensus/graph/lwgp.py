@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._types import Bools, Floats, Ints
+from conclust._types import Bools, Ints
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.consensus.method import NumberOfClusters
@@ -99,15 +99,9 @@ class LWGP(ConsensusClusterer):
     array([1.      , 0.963955])
     """
 
-    certainty_: Floats = field(init=False)
-    objective_: float = field(init=False)
-    singular_values_: Floats = field(init=False)
-
     method = Method(
         title="Locally weighted graph partitioning",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
         blocks=True,

@@ -122,7 +122,6 @@ class MCLA(PlacingClusterer):
     array([1])
     """
 
-    objective_: float = field(init=False)
     meta_clusters_: Ints = field(init=False)
 
     method = Method(

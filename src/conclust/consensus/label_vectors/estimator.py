@@ -1,9 +1,9 @@
 """The common base of k-means-like estimators on label vectors."""
 
-from __future__ import annotations
+# Annotations are not postponed: subclasses in other modules inherit the fields, with the types as such.
 
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,6 +29,7 @@ from conclust.consensus.label_vectors.race import best_of_race
 from conclust.consensus.method import NumberOfClusters
 from conclust.consensus.restarts import ON_A_PART, best_of_restarts, warn_unfinished
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import canonical_labels
 
 
@@ -38,9 +39,6 @@ class LabelVectorKMeans(ConsensusClusterer):
 
     # Whether starts are compared on few objects.
     _races: ClassVar[bool] = False
-    objective_: float = field(init=False)
-    n_iter_: int = field(init=False)
-    converged_: bool = field(init=False)
 
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
@@ -56,25 +54,16 @@ class LabelVectorKMeans(ConsensusClusterer):
     def _loss(self) -> RowLoss:
         """Return the loss that is minimised."""
 
-    def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> Floats | None:
+    def _counting_as(self, ensemble: Derived) -> Floats | None:
         """Return weights that replace those of the partitions; None: no change."""
         return None
 
-    def _describe(
-        self, ensemble: Ensemble, labels: Ints, loss: float
-    ) -> tuple[float, Floats, Floats]:
-        """Return the objective in the form of the literature, and the costs of new objects."""
-        centroids = Centroids.of(ensemble, labels)
-        return self._value(ensemble, centroids, loss), *self._costs(ensemble, centroids)
-
     @abstractmethod
-    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
+    def _value(self, ensemble: Derived, centroids: Centroids, loss: float) -> float:
         """Return the objective in the form of the literature."""
 
     @abstractmethod
-    def _costs(
-        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[Floats, Floats]:
+    def _costs(self, ensemble: Derived, centroids: Centroids) -> tuple[Floats, Floats]:
         """Return the costs of a label (T, K) and of being observed (N, K), weights included."""
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
@@ -85,8 +74,9 @@ class LabelVectorKMeans(ConsensusClusterer):
         self.n_iter_ = len(best.losses) - 1
         self.converged_ = best.converged
         self._offsets = ensemble.offsets
-        described = self._describe(weighed, labels, best.losses[-1])
-        self.objective_, self._label_cost, self._block_cost = described
+        centroids = Centroids.of(weighed, labels)
+        self.objective_ = self._value(weighed, centroids, best.losses[-1])
+        self._label_cost, self._block_cost = self._costs(weighed, centroids)
         if not best.converged:
             warn_unfinished(self, "passes")
         return labels

@@ -93,14 +93,12 @@ class CEHM(VotingClusterer):
     """
 
     medoids_: Ints = field(init=False)
-    n_iter_: int = field(init=False)
 
     method = Method(
         title="K-hyperedge medoids",
         n_clusters="exact",
         fewer=True,
         membership=True,
-        soft_members="labels",
         cost="n N K per round + T^2",
         citation="Li, Wang, Zhang, Qian, Jin, Yan and Du 2025, AAAI",
     )

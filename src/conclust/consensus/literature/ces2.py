@@ -123,8 +123,6 @@ class CEs2(ConsensusClusterer):
     method = Method(
         title="Clustering ensemble based on sample stability",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n^2 N",
         citation="Li, Qian, Wang, Dang and Jing 2019, Artificial Intelligence 273",
     )

@@ -104,8 +104,6 @@ class DREC(ConsensusClusterer):
     method = Method(
         title="Dense representation ensemble clustering",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n T^2 + n^2 T",
         citation="Zhou, Zheng and Pan 2019, Neurocomputing 357",
     )

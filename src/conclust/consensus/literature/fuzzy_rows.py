@@ -145,7 +145,6 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
         n_clusters="exact",
         fewer=True,
         membership=True,
-        soft_members="labels",
         cost="n N K per iteration, n N^2 once",
         citation="Bezdek 1981, Plenum; Mei and Chen 2010, Pattern Recognition 43",
         missing_with="kind='cmeans'",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -103,14 +103,9 @@ class GPMGLA(ConsensusClusterer):
     array([0, 0, 1, 1])
     """
 
-    weights_: Floats = field(init=False)
-    objective_: float = field(init=False)
-    singular_values_: Floats = field(init=False)
-
     method = Method(
         title="Graph partitioning with multi-granularity link analysis",
         n_clusters="exact",
-        membership=False,
         soft_members=False,
         cost="n N^2 + T^3",
         citation="Huang, Lai and Wang 2015, Neurocomputing 170",

@@ -18,9 +18,10 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
+from conclust.consensus.base import Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import of_objects, part_components, transfer_cut
+from conclust.consensus.linkage.cutting import TreeClusterer
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import Ensemble
@@ -33,7 +34,7 @@ Consensus: TypeAlias = Literal["hierarchical", "spectral", "bipartite"]
 
 
 @dataclass(eq=False, repr=False)
-class MDEC(ConsensusClusterer):
+class MDEC(TreeClusterer):
     r"""Multi-diversified ensemble clustering: linkage or cuts with clusters weighted by their certainty.
 
     Clusters count by their certainty [1]_ (:func:`conclust.similarity.cluster_certainty`), with a mild
@@ -123,17 +124,11 @@ class MDEC(ConsensusClusterer):
     (array([0, 0, 1, 1]), array([1.    , 0.8361]))
     """
 
-    certainty_: Floats = field(init=False)
-    linkage_matrix_: Floats = field(init=False)
-    lifetimes_: Floats = field(init=False)
     eigenvalues_: Floats = field(init=False)
-    singular_values_: Floats = field(init=False)
 
     method = Method(
         title="Multi-diversified ensemble clustering",
         n_clusters="optional",
-        membership=False,
-        soft_members="labels",
         cost="n^2 N + n N^2 + T N; cuts + T^3",
         citation="Huang, Wang, Lai and Kwoh 2022, IEEE TCYB 52",
     )
@@ -156,8 +151,7 @@ class MDEC(ConsensusClusterer):
             tree = certain_tree(
                 ensemble, self.certainty_, normalized=False, max_dense=self.max_dense, owner="MDEC"
             )
-            self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
-            return tree.cut(self.n_clusters, ensemble, "MDEC")
+            return self._cut_tree(tree, ensemble)
         k = self.n_clusters
         if self.consensus == "spectral":
             labels, self.eigenvalues_ = evidence_cut(ensemble, self.certainty_, k, seed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from conclust._arrays.ratios import inverse_or_zero
 from conclust._random import RandomStateLike, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
-from conclust._types import Bools, Floats, Ints
+from conclust._types import Bools, Ints
 from conclust._validation import check_dense
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.graph.transfer import transfer_cut as cut_objects
@@ -100,12 +100,9 @@ class PTGP(ConsensusClusterer):
            1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
 
-    singular_values_: Floats = field(init=False)
-
     method = Method(
         title="Probability trajectory graph partitioning",
         n_clusters="exact",
-        membership=False,
         soft_members=False,
         cost="n^2 q per step of q elite neighbours",
         citation="Huang, Lai and Wang 2016, IEEE TKDE 28",

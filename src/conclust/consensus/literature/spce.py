@@ -108,7 +108,6 @@ class SPCE(ConsensusClusterer):
     method = Method(
         title="Self-paced clustering ensemble",
         n_clusters="exact",
-        membership=False,
         soft_members=False,
         cost="n^3",
         citation="Zhou, Du, Liu, Shen, Fan and Li 2021, IEEE TNNLS 32",

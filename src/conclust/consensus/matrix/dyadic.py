@@ -147,7 +147,6 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
         n_clusters="exact",
         fewer=True,
         membership=True,
-        soft_members="labels",
         cost="n^2 K per iteration up to max_dense rows, then n (N + K)",
         citation="Lourenço, Fred and Figueiredo 2011, SIMBAD",
     )

@@ -147,7 +147,6 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
     """
 
     factors_: Floats = field(init=False)
-    weights_: Floats = field(init=False)
 
     method = Method(
         title="Weighted consensus by non-negative matrix factorisation",

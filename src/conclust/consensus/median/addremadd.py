@@ -156,16 +156,11 @@ class AddRemAdd(ConsensusClusterer):
     (array([0, 0, 1, 1]), 11.0)
     """
 
-    objective_: float = field(init=False)
     semi_average_: float = field(init=False)
-    n_iter_: int = field(init=False)
-    converged_: bool = field(init=False)
 
     method = Method(
         title="Least-squares consensus (AddRemAdd)",
         n_clusters="optional",
-        membership=False,
-        soft_members="labels",
         cost="n N K per pass",
         citation="Mirkin and Shestakov 2014, Clusters, Orders, and Trees",
     )

@@ -146,16 +146,12 @@ class BayesEstimate(ConsensusClusterer):
     """
 
     expected_loss_: float = field(init=False)
-    objective_: float = field(init=False)
     best_draw_: int = field(init=False)
     best_draw_loss_: float = field(init=False)
-    n_iter_: int = field(init=False)
-    converged_: bool = field(init=False)
 
     method = Method(
         title="Bayes estimate of a partition (SALSO)",
         n_clusters="emerges",
-        membership=False,
         soft_members=False,
         cost="n N K per pass",
         citation="Wade & Ghahramani 2018, Bayesian Analysis 13; Dahl, Johnson & Müller 2022, JCGS 31",

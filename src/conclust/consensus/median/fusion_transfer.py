@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -116,15 +116,9 @@ class MedianPartition(ConsensusClusterer):
     (array([0, 0, 1, 1]), 3.0)
     """
 
-    objective_: float = field(init=False)
-    n_iter_: int = field(init=False)
-    converged_: bool = field(init=False)
-
     method = Method(
         title="Median partition (Fusion-Transfer)",
         n_clusters="emerges",
-        membership=False,
-        soft_members="labels",
         cost="n N K per pass",
         citation="Guénoche 2011, Advances in Data Analysis and Classification 5",
     )

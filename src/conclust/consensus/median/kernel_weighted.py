@@ -157,17 +157,12 @@ class KernelWeightedPartition(ConsensusClusterer):
     array([1, 0])
     """
 
-    weights_: Floats = field(init=False)
     resemblances_: Floats = field(init=False)
-    objective_: float = field(init=False)
     log_objective_: float = field(init=False)
-    n_iter_: int = field(init=False)
-    converged_: bool = field(init=False)
 
     method = Method(
         title="Weighted partition consensus via kernels",
         n_clusters="optional",
-        membership=False,
         soft_members=False,
         cost="n N K per pass, n N^2 once",
         citation="Vega-Pons, Correa-Morris and Ruiz-Shulcloper 2010, Pattern Recognition 43",

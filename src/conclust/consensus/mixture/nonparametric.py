@@ -126,7 +126,6 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     method = Method(
         title="Nonparametric Bayesian cluster ensembles (Gibbs)",
         n_clusters="emerges",
-        membership=False,
         soft_members=False,
         cost="n N K per sweep",
         citation="Wang, Domeniconi and Laskey 2010, ECML PKDD",

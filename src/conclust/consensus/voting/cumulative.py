@@ -142,7 +142,6 @@ class CumulativeVoting(VotingClusterer):
         n_clusters="exact",
         fewer=True,
         membership=True,
-        soft_members="labels",
         cost="n N K_ref + n K_ref^2",
         citation="Ayad and Kamel 2008, IEEE TPAMI 30",
         blocks=True,
