@@ -15,10 +15,9 @@ from conclust._progress import advance, stage
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust._validation import check_dense
-from conclust.consensus.constraints import Constraints
+from conclust.consensus.constraints import Bounds, Constraints
 from conclust.consensus.linkage.fewer import rows_in_fewer
 from conclust.ensemble import Ensemble
-from conclust.exceptions import InputError
 from conclust.trees.agglomeration import (
     Linkage,
     cluster_dissimilarities,
@@ -50,15 +49,14 @@ class ConstrainedTree:
     ----------
     matrix : ndarray of shape (n_samples - 1, 4)
         In SciPy's form.
-    smallest, largest : int
+    bounds : Bounds
         Numbers of clusters into which it can be cut without breaking a constraint.
     born : float
         Height from which single objects live: the largest dissimilarity of one with itself.
     """
 
     matrix: Floats
-    smallest: int
-    largest: int
+    bounds: Bounds
     born: float
 
     def lifetimes(self) -> Floats:
@@ -79,26 +77,19 @@ class ConstrainedTree:
 
     def _number(self, n_clusters: int | None, ensemble: Ensemble, owner: str) -> int:
         """Return the number of clusters of the cut."""
-        if n_clusters is None:
-            if self.smallest >= self.largest:
-                return self.largest
-            if self.smallest >= (common_number(ensemble) or self.largest):
-                return self.smallest
-            heights = np.maximum(self.matrix[:, 2], self.born)
-            lives = np.diff(np.concatenate([[self.born], heights]))[::-1].copy()
-            lives[: max(0, self.smallest - 2)] = 0.0
-            lives[self.largest - 1 :] = 0.0
-            tallest = height_of(self.matrix)
-            return max(self.smallest, number_by_lifetime(ensemble, lives, tallest, owner))
-        if not self.smallest <= n_clusters <= self.largest:
-            why = "'cannot_link' keeps" if n_clusters < self.smallest else "'must_link' leaves"
-            bound = self.smallest if n_clusters < self.smallest else self.largest
-            side = "at least" if n_clusters < self.smallest else "at most"
-            raise InputError(
-                f"{why} {side} {bound} clusters in the tree of {owner}. Got n_clusters={n_clusters}: ask for "
-                f"{side} {bound}, or leave out constraints."
-            )
-        return n_clusters
+        if n_clusters is not None:
+            self.bounds.check(n_clusters, owner)
+            return n_clusters
+        smallest, largest = self.bounds
+        if smallest >= largest:
+            return largest
+        if smallest >= (common_number(ensemble) or largest):
+            return smallest
+        heights = np.maximum(self.matrix[:, 2], self.born)
+        lives = np.diff(np.concatenate([[self.born], heights]))[::-1].copy()
+        lives[: max(0, smallest - 2)] = 0.0
+        lives[largest - 1 :] = 0.0
+        return max(smallest, number_by_lifetime(ensemble, lives, height_of(self.matrix), owner))
 
 
 def constrained_tree(
@@ -142,10 +133,7 @@ def constrained_tree(
     DenseLimitError
         If there are more distinct rows and constrained objects than `max_dense`.
     """
-    start = starting_clusters(ensemble)
-    alone = np.zeros(len(start), dtype=np.bool_)
-    alone[start.inverse[constraints.touched]] = True
-    start = start.apart(alone)
+    start = constraints.alone(starting_clusters(ensemble))
     instead = "AutoConsensus, which grows its trees on a part of the objects"
     check_dense(len(start), max_dense, f"{owner} with constraints needs a matrix of", instead)
     self_similarity = pairs_of(ensemble, sp.csr_array(sp.diags_array(certainty))).own
@@ -176,7 +164,7 @@ def constrained_tree(
     # Groups are merged before objects with equal labels, so that no cut breaks them.
     matrix = expand(start, (left, right, heights), n_forced)
     born = max(0.0, 1.0 - float(self_similarity.min()))
-    return ConstrainedTree(matrix, smallest, largest, born)
+    return ConstrainedTree(matrix, Bounds(smallest, largest), born)
 
 
 def grown(
