@@ -15,9 +15,9 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.partition import Graph, Partitioner, cut_graph, read_graph
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import SparseEvidence, coassociation, evidence, frequencies, nearest_pairs

@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._types import Bools, Ints
 from conclust._validation import refuse
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
 

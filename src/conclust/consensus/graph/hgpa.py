@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Ints
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.partition import Hypergraph, partition_hypergraph
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
 from conclust.trees.agglomeration import starting_clusters

@@ -15,7 +15,8 @@ from conclust._random import RandomStateLike, generator, seed_sequence, spawn_se
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.consensus.graph.kmeans import Points, kmeans, kmeans_labels
-from conclust.spectra.transfer_cut import bipartite_spectrum, graph_embedding, is_sparse, unit_rows
+from conclust.spectra.bipartite import unit_rows
+from conclust.spectra.transfer_cut import bipartite_spectrum, graph_embedding, is_sparse
 
 Partitioner: TypeAlias = Literal["internal", "spectral"]
 
@@ -332,12 +333,9 @@ def connectivities(H: sp.csr_array, partitions: list[Ints], edge_weights: Floats
         k = int(labels.max()) + 1
         meetings = edges * k
         meetings += np.repeat(labels, degrees)
-        if H.shape[1] * k <= meetings.size:
-            met = np.zeros(H.shape[1] * k, dtype=np.bool_)
-            met[meetings] = True
-            parts = np.count_nonzero(met.reshape(-1, k), axis=1)
-        else:
-            parts = np.bincount(np.unique(meetings) // k, minlength=H.shape[1])
+        met = np.zeros(H.shape[1] * k, dtype=np.bool_)
+        met[meetings] = True
+        parts = np.count_nonzero(met.reshape(-1, k), axis=1)
         sums.append(float(edge_weights @ np.maximum(parts - 1, 0)))
     return sums
 

@@ -3,7 +3,7 @@
 # Annotations are not postponed: subclasses in other modules inherit the fields, with the types as such.
 
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,14 +20,13 @@ from conclust.consensus.label_rows import (
     RowClusters,
     RowLoss,
     RowMoves,
-    cluster_rows,
     costs_fit,
     nearest,
 )
 from conclust.consensus.label_vectors.blocks import Lloyd, iterate, nearest_in_block
 from conclust.consensus.label_vectors.race import best_of_race
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.restarts import ON_A_PART, best_of_restarts, warn_unfinished
+from conclust.consensus.restarts import ON_A_PART, best_of_restarts
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import canonical_labels
@@ -71,21 +70,19 @@ class LabelVectorKMeans(ConsensusClusterer):
         weighed = ensemble if counting is None else ensemble.reweighted(counting)
         best = self._clustered(weighed, seed_sequence(self.random_state, type(self).__name__))
         labels = np.asarray(canonical_labels(best.labels), dtype=np.int64)
-        self.n_iter_ = len(best.losses) - 1
-        self.converged_ = best.converged
         self._offsets = ensemble.offsets
         centroids = Centroids.of(weighed, labels)
-        self.objective_ = self._value(weighed, centroids, best.losses[-1])
+        value = self._value(weighed, centroids, best.losses[-1])
         self._label_cost, self._block_cost = self._costs(weighed, centroids)
-        if not best.converged:
-            warn_unfinished(self, "passes")
+        self._keep_end(value, len(best.losses) - 1, best.converged, "passes")
         return labels
 
     def _clustered(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> RowClusters:
         moves = RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol)
-        run = best_of_race if self._races else best_of_restarts
-        threads = thread_count(self.n_jobs, type(self).__name__)
-        return cluster_rows(ensemble, moves, self.n_init, seed, threads, run=run)
+        rows, threads = ensemble.distinct_rows(), thread_count(self.n_jobs, type(self).__name__)
+        how = (moves, rows, self.n_init, seed, threads)
+        best = best_of_race(*how) if self._races else best_of_restarts(*how)
+        return replace(best, labels=best.labels[rows.inverse])
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         counting = self._counting_as(labels)
@@ -99,14 +96,12 @@ class LabelVectorKMeans(ConsensusClusterer):
 
         first = Centroids.of(sample, started)
         last = iterate(weighed, first, costs, constant, self.max_iter, self.tol)
-        self.n_iter_, self.converged_ = last.n_iter, last.done
         self._offsets = labels.offsets
         centroids = last.centroids(weighed)
         loss = self._loss_at(last, centroids, weighed, constant)
-        self.objective_ = self._value(weighed, centroids, loss)
+        value = self._value(weighed, centroids, loss)
         self._label_cost, self._block_cost = costs(centroids)
-        if not last.done:
-            warn_unfinished(self, "passes")
+        self._keep_end(value, last.n_iter, last.done, "passes")
         return Answer(nearest_in_block, (self._label_cost, self._block_cost))
 
     def _constant(self, labels: LabelBlocks) -> float:

@@ -9,9 +9,9 @@ import numpy as np
 
 from conclust._parameters import Parameters, Range
 from conclust._types import Floats
-from conclust.consensus.base import Method
 from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
+from conclust.consensus.method import Method
 from conclust.ensemble.derived import Derived
 
 Utility: TypeAlias = Literal["U_c", "U_H", "U_cos", "U_Lp"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from conclust._types import Floats
-from conclust.consensus.base import Method
 from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
+from conclust.consensus.method import Method
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import over_partitions
 

@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from conclust._types import Floats
-from conclust.consensus.base import Method
 from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
+from conclust.consensus.method import Method
 from conclust.ensemble.derived import Derived
 
 

@@ -12,10 +12,9 @@ from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.consensus.base import Method
 from conclust.consensus.linkage.constrained import constrained_tree
 from conclust.consensus.linkage.cutting import TreeClusterer
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import SparseEvidence

@@ -9,21 +9,22 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
+from conclust._arrays.containers import number_array
+from conclust._arrays.ratios import ratio
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_dense
-from conclust.consensus.base import Method
 from conclust.consensus.linkage.cutting import TreeClusterer
 from conclust.consensus.linkage.eac import EAC
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.suitability import warn_of_misfit
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import over_clusters
 from conclust.ensemble.reading import within_range
 from conclust.exceptions import InputError
-from conclust.spectra.gram import gram_blocks
+from conclust.similarity.jaccard import jaccard_blocks
 from conclust.trees.agglomeration import (
     Linkage,
     cluster_dissimilarities,
@@ -62,27 +63,13 @@ def cluster_stability(ensemble: Ensemble) -> Floats:
     >>> cluster_stability(Ensemble([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])).round(3)
     array([0.833, 0.75 , 0.833, 0.75 , 0.667, 0.5  ])
     """
-    present = ensemble.present.astype(np.float64)
-    clusters = sp.csr_array(ensemble.indicator.T)
     partition_of = ensemble.column_partitions
-    stability = np.ones(len(partition_of))
-    for block in gram_blocks(ensemble):
-        gram, partitions = block.gram, partition_of[block.rows]
-        # Numbers of objects of these clusters observed by each partition, and of each cluster observed by these partitions.
-        observed = np.asarray(clusters[block.rows] @ present)
-        turned = np.asarray(clusters @ present[:, block.partitions])
-        rows = np.repeat(np.arange(len(partitions)), np.diff(gram.indptr))
-        columns = gram.indices
-        other = turned[columns, partitions[rows] - block.partitions.start]
-        joined = observed[rows, partition_of[columns]] + other - gram.data
-        best = np.zeros_like(observed)
-        np.maximum.at(best, (rows, partition_of[columns]), gram.data / joined)
-        weights_given = (observed > 0) * ensemble.partition_weights
-        weights_given[np.arange(len(partitions)), partitions] = 0.0
-        total = weights_given.sum(axis=1)
-        some = stability[block.rows]
-        np.divide((best * weights_given).sum(axis=1), total, out=some, where=total > 0)
-    return stability
+    best = np.zeros((len(partition_of), ensemble.n_partitions))
+    for _, cluster, other, similarity in jaccard_blocks(ensemble):
+        np.maximum.at(best, (cluster, partition_of[other]), similarity)
+    weights_given = (ensemble.observed_sizes > 0) * ensemble.partition_weights
+    weights_given[np.arange(len(partition_of)), partition_of] = 0.0
+    return ratio((best * weights_given).sum(axis=1), weights_given.sum(axis=1), 1.0)
 
 
 @dataclass(eq=False, repr=False)
@@ -244,12 +231,7 @@ class MultiEAC(TreeClusterer):
                 return stability
             return (stability > self.threshold).astype(np.float64)
         total = int(ensemble.offsets[-1])
-        try:
-            weights = np.asarray(self.cluster_weights, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"The cluster_weights of MultiEAC must be numbers. {error}."
-            ) from error
+        weights = number_array(self.cluster_weights, "The cluster_weights of MultiEAC")
         if weights.shape != (total,) or not np.isfinite(weights).all() or (weights < 0).any():
             raise InputError(
                 f"The cluster_weights of MultiEAC must be one number at least 0 for each of the {total} "

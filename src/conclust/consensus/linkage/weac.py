@@ -7,10 +7,9 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from conclust._types import Bools, Ints
-from conclust.consensus.base import Method
 from conclust.consensus.linkage.cutting import TreeClusterer
 from conclust.consensus.linkage.lwea import certain_tree
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
 from conclust.trees.agglomeration import Linkage
@@ -119,6 +118,5 @@ class WEAC(TreeClusterer):
             linkage=self.linkage,
             max_dense=self.max_dense,
             owner="WEAC",
-            n_jobs=None,
         )
         return self._cut_tree(tree, ensemble)

@@ -13,11 +13,11 @@ from conclust._progress import stage
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Ints
 from conclust._validation import check_dense, count
-from conclust.consensus.base import Method, spread
+from conclust.consensus.base import spread
 from conclust.consensus.linkage.cutting import TreeClusterer
 from conclust.consensus.literature.confident import confident_graph
 from conclust.consensus.literature.smoothing import smoothed
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning, warn
 from conclust.similarity import cluster_certainty

@@ -10,11 +10,10 @@ import numpy as np
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.mcla import associations_of
 from conclust.consensus.linkage.cutting import TreeClusterer
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberNeeded, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.similarity import trajectory_similarity
 from conclust.spectra.transfer_cut import graph_embedding

@@ -12,10 +12,9 @@ from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._types import Bools, Ints
 from conclust._validation import refuse
-from conclust.consensus.base import Method, NumberNeeded
 from conclust.consensus.graph.transfer import transfer_cut
 from conclust.consensus.linkage.cutting import TreeClusterer
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberNeeded, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EnsembleWarning, warn
 from conclust.similarity import approximate_simrank, connected_triples, simrank, triple_quality
@@ -87,7 +86,7 @@ class LCE(TreeClusterer):
         Number of clusters.
     singular_values_ : ndarray of shape (at most n_clusters,)
         Leading singular values of the degree-normalised RM, falling from 1. Only with
-        ``consensus="spectral"``; absent if all objects are noise.
+        ``consensus="spectral"``; empty if all objects are noise.
     linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
         The dendrogram in SciPy's form. Only with ``consensus="hierarchical"``.
     lifetimes_ : ndarray of shape (n_observed - 1,)
@@ -223,8 +222,6 @@ class LCE(TreeClusterer):
     def _cut(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> Ints:
         W = _WITHIN[self.similarity](ensemble, decay=self.decay)
         edges = edges_of(ensemble)
-        if not edges.sums().any():  # noise only: no two objects share a cluster
-            return np.zeros(ensemble.n_samples, dtype=np.int64)
         if ensemble.has_missing or ensemble.has_noise:
             edges, W = _with_absence(ensemble, edges, W)
         labels, self.singular_values_ = transfer_cut(

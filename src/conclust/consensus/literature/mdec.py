@@ -18,12 +18,11 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import of_objects, part_components, transfer_cut
 from conclust.consensus.linkage.cutting import TreeClusterer
 from conclust.consensus.linkage.lwea import certain_tree
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberNeeded, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.similarity import cluster_certainty
 from conclust.spectra.bipartite import Edges, edges_of, unit_rows
@@ -77,7 +76,7 @@ class MDEC(TreeClusterer):
     eigenvalues_ : ndarray of shape (at most n_clusters,)
         Leading eigenvalues of the normalised S, decreasing from 1. Only with "spectral".
     singular_values_ : ndarray of shape (at most n_clusters,)
-        Leading singular values of the degree-normalised graph, decreasing from 1. Only with "bipartite", and absent
+        Leading singular values of the degree-normalised graph, decreasing from 1. Only with "bipartite"; empty
         if all objects are noise.
     n_features_in_ : int
         Number of partitions.
@@ -157,8 +156,6 @@ class MDEC(TreeClusterer):
             labels, self.eigenvalues_ = evidence_cut(ensemble, self.certainty_, k, seed)
             return labels
         edges = edges_of(ensemble, self.certainty_)
-        if not edges.sums().any():  # noise only: no two objects share a cluster
-            return np.zeros(ensemble.n_samples, dtype=np.int64)
         labels, self.singular_values_ = transfer_cut(edges, k, seed, owner="MDEC")
         return labels
 

@@ -16,7 +16,8 @@ from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.consensus.base import ConsensusClusterer, Method, spread
+from conclust.consensus.base import ConsensusClusterer, spread
+from conclust.consensus.method import Method
 from conclust.consensus.mixture.bayesian import BayesianEnsemble
 from conclust.consensus.mixture.chain import UnboundedChain, drawn_columns
 from conclust.ensemble import DistinctRows, Ensemble, Missing
