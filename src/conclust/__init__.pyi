@@ -20,7 +20,7 @@ from conclust import selection as selection
 from conclust import similarity as similarity
 from conclust import weighting as weighting
 from conclust._files.saving import load as load
-from conclust.consensus.auto.estimator import AutoConsensus as AutoConsensus
+from conclust.consensus.auto import AutoConsensus as AutoConsensus
 from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.graph import CSPA as CSPA
 from conclust.consensus.graph import HBGF as HBGF
@@ -65,10 +65,10 @@ from conclust.consensus.mixture import (
     NonparametricBayesianEnsemble as NonparametricBayesianEnsemble,
 )
 from conclust.consensus.mixture import posterior_coclustering as posterior_coclustering
-from conclust.consensus.probabilistic.baum_eagon import BaumEagon as BaumEagon
-from conclust.consensus.probabilistic.pcc import PCC as PCC
-from conclust.consensus.probabilistic.peace import PEACE as PEACE
-from conclust.consensus.probabilistic.weighted import WeightedPCC as WeightedPCC
+from conclust.consensus.probabilistic import PCC as PCC
+from conclust.consensus.probabilistic import PEACE as PEACE
+from conclust.consensus.probabilistic import BaumEagon as BaumEagon
+from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.registry import methods as methods
 from conclust.consensus.voting import CumulativeVoting as CumulativeVoting
 from conclust.consensus.voting import PositionalVoting as PositionalVoting

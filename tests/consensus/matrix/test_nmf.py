@@ -128,7 +128,7 @@ def test_a_sample_start_is_refined_on_all_rows(missing):
     rows = Ensemble(labels).distinct_rows()
     whole = Criterion.of(rows, 0.02 if missing == 0.0 else 0.0)
     _, kept = np.unique(rows.inverse, return_index=True)
-    reached = whole.objective(model.weights_, whole.at(model.factors_[kept]))
+    reached = factors._Round.of(whole, model.weights_).at(model.factors_[kept]).value
     assert model.objective_ == pytest.approx(reached)
 
 

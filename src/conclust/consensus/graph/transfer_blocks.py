@@ -182,8 +182,12 @@ def _parted(
         Number of parts.
     seed : SeedSequence
         Seed of the k-means starts.
-    how : _How
-        Parameters of k-means.
+    n_init : int
+        Starts of k-means.
+    owner : str
+        Name of the estimator in warnings.
+    joint : bool
+        Whether clusters are among the points.
     """
     labels = nearest.labels
     count = side.n_components
