@@ -17,7 +17,7 @@ from conclust import methods
 from conclust.cli import options
 from conclust.cli.choice import settable
 from conclust.cli.commands.listing import TABLE
-from conclust.consensus.base import Method
+from conclust.consensus.method import Method
 from conclust.generation.kinds.registry import KINDS
 from tools.markdown import table
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import plain_array, refuse_container
+from conclust._arrays.containers import number_array, plain_array
 from conclust._arrays.points import point_rows, refuse_gaps
 from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
@@ -29,13 +29,7 @@ def check_membership(membership: Any, name: str = "membership") -> Floats:
 
     Sums of rows may be off by 1e-6 (the rounding of float32); rows are returned as they came.
     """
-    refuse_container(membership, repr(name), of="numbers")
-    try:
-        array = np.asarray(membership, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(
-            f"{name!r} must be an array of numbers with one row per object and one column per cluster. {error}."
-        ) from error
+    array = number_array(membership, repr(name))
     if array.ndim != 2 or array.size == 0:
         raise InputError(
             f"{name!r} must be a 2-D array with one row per object and one column per cluster. Got an array "

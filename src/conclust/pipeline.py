@@ -26,7 +26,7 @@ from conclust._sklearn import (
 )
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
-from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.auto.estimator import AutoConsensus
 from conclust.consensus.auto.votes import clusters_with_most_votes
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints

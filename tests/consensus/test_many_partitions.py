@@ -9,14 +9,6 @@ from conclust.exceptions import DenseLimitError
 LABELS = np.random.default_rng(0).integers(0, 3, (20, 40))
 
 
-def test_ties_of_too_many_clusters_are_refused(monkeypatch):
-    monkeypatch.setattr("conclust.consensus.literature.gpmgla._MOST_CLUSTERS", 119)
-    with pytest.raises(DenseLimitError, match=r"the 120 clusters .* Use HBGF or Voting"):
-        GPMGLA(3, random_state=0).fit(LABELS)
-    monkeypatch.setattr("conclust.consensus.literature.gpmgla._MOST_CLUSTERS", 120)
-    assert GPMGLA(3, random_state=0).fit(LABELS).n_clusters_ == 3
-
-
 def test_similarities_of_too_many_partitions_are_refused(monkeypatch):
     monkeypatch.setattr("conclust.consensus.median.kernel_weighted._MOST_PARTITIONS", 39)
     model = KernelWeightedPartition(3, random_state=0)

@@ -6,7 +6,8 @@ from sklearn.datasets import make_blobs
 
 import conclust as cc
 from conclust import report
-from conclust.consensus.base import ConsensusClusterer, Method, SoftConsensusClusterer
+from conclust.consensus.base import ConsensusClusterer, SoftConsensusClusterer
+from conclust.consensus.method import Method
 from conclust.exceptions import ParameterError
 
 LABELS = np.random.default_rng(0).integers(0, 3, (20, 5))

@@ -92,10 +92,10 @@ def test_every_cut_of_the_tree_keeps_the_constraints(seed):
     given = read_constraints(**links(seed + 20, z, 25), n_samples=len(z))
     found = repair(model.linkage_matrix_, model.labels_, ensemble, counting, given)
     assert (np.diff(found.tree[:, 2]) >= 0).all()
-    assert found.smallest <= found.n_clusters <= found.largest
-    for number in range(found.smallest, found.largest + 1):
+    assert found.bounds.smallest <= found.n_clusters <= found.bounds.largest
+    for number in range(found.bounds.smallest, found.bounds.largest + 1):
         assert given.broken(cut(found.tree, number)) == 0
-    assert given.broken(cut(found.tree, found.largest + 1)) > 0
+    assert given.broken(cut(found.tree, found.bounds.largest + 1)) > 0
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -106,7 +106,7 @@ def test_without_constraints_the_tree_has_the_clusters_and_the_finer_cuts(seed):
     labels = cut(tree, 4)
     found = repair(tree, labels, ensemble, counting, unlinked(60))
     assert found.n_clusters == 4
-    assert (found.smallest, found.largest) == (1, 60)
+    assert found.bounds == (1, 60)
     for number in [4, *range(30, 61)]:
         assert sets_of(cut(found.tree, number)) == sets_of(cut(tree, number))
 

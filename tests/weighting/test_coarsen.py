@@ -77,7 +77,9 @@ def test_clusters_in_only_one_partition_are_merged_first():
 
 
 def test_invalid_arguments_are_refused():
-    with pytest.raises(InputError, match="Got one partition"):
+    with pytest.raises(
+        InputError, match="Partition 0 shares objects with no partition of positive weight"
+    ):
         coarsen([[0], [1], [2]], 2)
     with pytest.raises(ParameterError, match="'n_clusters' parameter of coarsen must be an int"):
         coarsen(E1, 0)

@@ -12,7 +12,7 @@ import conclust
 
 if TYPE_CHECKING:
     from conclust._parameters import Parameter
-    from conclust.consensus.base import Method
+    from conclust.consensus.method import Method
 
 DEFAULT_METHOD = "auto"
 """Default of ``--method``, defined only here."""

@@ -10,8 +10,8 @@ from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence.reading import read_consensus
-from conclust.consensus.auto import AutoConsensus
 from conclust.consensus.auto.constants import TYPICAL
+from conclust.consensus.auto.estimator import AutoConsensus
 from conclust.consensus.auto.repair import pieces_of, repair
 from conclust.consensus.auto.votes import certain_clusters, with_relative_weights
 from conclust.consensus.constraints import Constraints, given_links, read_constraints, unlinked
@@ -106,7 +106,7 @@ def questions(
     typical = ranks >= TYPICAL
     bounds = consensus.n_clusters, consensus.max_clusters
     found = repair(tree, labels, weighted, counting, links, *bounds)
-    merges, c = found.tree[: m - found.smallest], consensus.n_clusters or found.n_clusters
+    merges, c = found.tree[: m - found.bounds.smallest], consensus.n_clusters or found.n_clusters
     ends = merges[:, :2].astype(np.int64)
     pairs: list[tuple[int, int]] = []
     for row in np.argsort(-_worth(merges, m, c), kind="stable").tolist():

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._parameters import Parameters, check_parameters
@@ -56,18 +57,6 @@ from conclust.exceptions import (
     warn,
 )
 
-__all__ = [
-    "ConsensusClusterer",
-    "Method",
-    "NumberNeeded",
-    "PlacingClusterer",
-    "SoftConsensusClusterer",
-    "Task",
-    "spread",
-    "warn_of_separate_sets",
-]
-
-
 # Packages that fit estimators with numbers of clusters that the user did not request.
 _SEARCHES = tuple(f"conclust.{name}" for name in ("consensus", "selection", "confidence"))
 _ROWS_AT_ONCE = 1 << 14
@@ -90,6 +79,15 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
     verbose: int = 0  # no output if the method has no such parameter
     labels_: Ints
     n_clusters_: int
+    # These mean the same in every method that has them.
+    max_iter: int
+    objective_: float
+    trace_: Floats
+    n_iter_: int
+    converged_: bool
+    weights_: Floats
+    certainty_: Floats
+    singular_values_: Floats
     _constraints: Constraints | None = None
     _names: tuple[tuple[Any, ...], ...]
     _code_type: np.dtype[Any]
@@ -253,15 +251,12 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         self._check_number(ensemble.n_samples)
         self._check_parameters(ensemble)
 
-    def _warn_of_unobserved(self, count: int, first: str = "") -> None:
+    def _warn_of_unobserved(self, n_objects: int, first: str = "") -> None:
         """Warn about objects that no partition observed."""
-        if count == 1:
-            objects, them, their = "1 object is", "it", "its"
-        else:
-            objects, them, their = f"{count} objects are", "them", "their"
+        objects = "1 object is" if n_objects == 1 else f"{n_objects} objects are"
         warn(
-            f"{objects} missing in every partition{first}: the ensemble has no information about {them}, so "
-            f"{their} label is -1 and {their} membership, if any, uniform.",
+            f"{objects} missing in every partition{first}. Without information about such an object, its label is -1 and "
+            "its membership, if any, uniform.",
             EvidenceWarning,
         )
 
@@ -348,6 +343,33 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
     def _takes_missing(self) -> bool:
         """Return whether missing labels are accepted with the given parameters."""
         return self.method.missing
+
+    def _keep_end(
+        self,
+        objective: float,
+        n_iter: int,
+        converged: bool,
+        what: str = "passes with objects still moving",
+    ) -> None:
+        """Keep how a search ended; warn if ``max_iter`` ended it."""
+        self.objective_, self.n_iter_, self.converged_ = float(objective), n_iter, converged
+        if not converged:
+            close = ", or tol if this is close enough" if hasattr(self, "tol") else ""
+            warn(
+                f"{type(self).__name__} stopped after max_iter={self.max_iter} {what}. Raise max_iter{close}.",
+                ConvergenceWarning,
+            )
+
+    def _keep_course(
+        self,
+        trace: Sequence[float] | Floats,
+        converged: bool,
+        what: str = "iterations",
+        n_iter: int | None = None,
+    ) -> None:
+        """Keep the objective from the start to the end as well; by default one entry for each iteration."""
+        self.trace_ = np.array(trace)
+        self._keep_end(trace[-1], len(trace) - 1 if n_iter is None else n_iter, converged, what)
 
     def _check_support(self, ensemble: Ensemble) -> None:
         """Refuse an ensemble of a kind that the method does not accept."""
@@ -593,18 +615,11 @@ def _checked_membership(membership: Any, ensemble: Ensemble, name: str) -> Float
     if result.ndim != 2 or len(result) != n or not result.shape[1] or result.dtype.kind != "f":
         problem = _form(membership, result)
     else:
-        problem, ones = "", np.ones(result.shape[1], dtype=result.dtype)
-        for start in range(0, n, _ROWS_AT_ONCE):
-            rows = result[start : start + _ROWS_AT_ONCE]
-            sums = rows @ ones
-            # Comparisons with NaN are false.
-            if not (rows.min() >= -NOTHING and np.abs(sums - 1.0).max() <= 1e-6):
-                least = rows.min(axis=1)
-                i = np.argmin((least >= -NOTHING) & (np.abs(sums - 1.0) <= 1e-6))
-                problem = (
-                    f"a row with sum {sums[i]:g} and minimum {least[i]:g} for object {start + i}"
-                )
-                break
+        problem, sums = "", result @ np.ones(result.shape[1], dtype=result.dtype)
+        if not (result.min() >= -NOTHING and np.abs(sums - 1.0).max() <= 1e-6):
+            least = result.min(axis=1)
+            i = np.argmin((least >= -NOTHING) & (np.abs(sums - 1.0) <= 1e-6))
+            problem = f"a row with sum {sums[i]:g} and minimum {least[i]:g} for object {i}"
     if problem:
         raise ValueError(
             f"{name}._fit_membership must return probabilities that sum to 1 for each of the {n} observed "
@@ -671,26 +686,17 @@ def warn_of_separate_sets(ensemble: Ensemble) -> None:
     weighted = ensemble.partition_weights > 0
     if not ensemble.has_missing or (ensemble.missing_counts[weighted] == 0).any():
         return
-    set_of = np.full(ensemble.n_samples, -1)
-    joined: list[int] = []  # the set with which each set is joined, itself if with none
-    for u in np.flatnonzero(weighted):
-        present = ensemble.codes[:, u] != missing_code(ensemble.codes.dtype)
-        met = np.flatnonzero(np.bincount(set_of[present] + 1)) - 1
-        sets = {joined[k] for k in met if k >= 0}
-        if not sets:
-            sets = {len(joined)}
-            joined.append(len(joined))
-        first = min(sets)
-        joined = [first if k in sets else k for k in joined]
-        set_of[present] = first
-        if len(set(joined)) == 1 and set_of.min() >= 0:
-            return
-    known = np.flatnonzero(set_of >= 0)
-    sets_of_known = np.asarray(joined)[set_of[known]]
-    others = known[sets_of_known != sets_of_known[:1]]
-    if len(others):
+    present = ensemble.present[:, weighted]
+    left, firsts = present.any(axis=1), []
+    while left.any():
+        firsts.append(int(left.argmax()))
+        reached, further = np.zeros_like(left), np.arange(len(left)) == firsts[-1]
+        while not np.array_equal(reached, further):
+            reached, further = further, present[:, present[further].any(axis=0)].any(axis=1)
+        left &= ~reached
+    if len(firsts) > 1:
         warn(
-            f"The objects are {len(np.unique(sets_of_known))} sets that no partition connects (object {others[0]} is the "
+            f"The objects are {len(firsts)} sets that no partition connects (object {firsts[1]} is the "
             "first of another set): the labels do not show which clusters of different sets belong together. Combine "
             "each set by itself, or add partitions that observe objects of several sets.",
             EvidenceWarning,

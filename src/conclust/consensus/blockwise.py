@@ -4,60 +4,29 @@ from __future__ import annotations
 
 from copy import copy
 from functools import partial
-from typing import Any, Protocol, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from conclust._random import seed_sequence
-from conclust._types import Bools, Ints
 from conclust.blocks.arrays import BlockedArray
-from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
-from conclust.blocks.labels import LabelBlocks
+from conclust.blocks.finishing import numbered_labels, numbered_membership
 from conclust.blocks.numbering import in_blocks
 from conclust.blocks.sources import DaskLabels
 from conclust.blocks.store import stored
-from conclust.consensus.method import Method
-from conclust.ensemble import Ensemble, as_ensemble
+from conclust.ensemble import as_ensemble
 from conclust.ensemble.labels import Missing, encode_labels, read_new_labels
 from conclust.exceptions import InputError
 
 
-class FitsBlocks(Protocol):
-    """The interface of estimators whose method has ``blocks=True``."""
-
-    method: Method
-    missing: Missing
-    n_features_in_: int
-    n_clusters_: int
-    labels_: Any
-    membership_: Any
-    _names: Any
-    _code_type: Any
-    _counted: Bools | None
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by their names."""
-
-    def _check(self, ensemble: Ensemble) -> None: ...
-
-    def _warn_of_unobserved(self, count: int) -> None: ...
-
-    def _fit_in_memory(self, X: Any) -> None: ...
-
-    def _keep_clusters(self, clusters: Ints) -> None: ...
-
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        """Compute the consensus of labels in blocks; return the rule that labels a block."""
-
-
-def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
+def fit_blocks(estimator: Any, X: Any) -> None:
     """Find the consensus of labels in blocks.
 
     Parameters
     ----------
-    estimator : FitsBlocks
-        Whose parameters are checked.
+    estimator : ConsensusClusterer
+        Whose parameters are checked, of a method with ``blocks=True``.
     X : LabelStore, or array of Zarr or Dask
         The labels.
     """
@@ -67,8 +36,7 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
     estimator.n_features_in_ = labels.n_partitions
     seed = seed_sequence(getattr(estimator, "random_state", None), owner)
     # Labels in blocks have all attributes of an ensemble that the checks read.
-    checked = as_ensemble(labels)
-    estimator._check(checked)
+    estimator._check(as_ensemble(labels))
     estimator._names, estimator._code_type = labels.names, labels.facts.code_type
     answer = estimator._fit_blocks(labels, seed)
     if estimator.method.membership:
@@ -76,10 +44,10 @@ def fit_blocks(estimator: FitsBlocks, X: Any) -> None:
         numbered = numbered_membership(labels, answer, counted)
         estimator._counted = counted
         estimator._keep_clusters(numbered.columns)
-        estimator.membership_ = cast(Any, numbered.membership)
+        estimator.membership_ = numbered.membership
     else:
         numbered = numbered_labels(labels, answer)
-    estimator.labels_ = cast(Any, numbered.labels)
+    estimator.labels_ = numbered.labels
     estimator.n_clusters_ = numbered.n_clusters
     if store.of_dask:
         for name, value in in_blocks(estimator).items():

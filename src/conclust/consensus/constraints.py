@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from conclust._types import Bools, Floats, Ints
+from conclust.ensemble import DistinctRows
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
 
@@ -77,6 +78,12 @@ class Constraints:
         number[np.argsort(first, kind="stable")] = np.arange(len(group_names))
         return Constraints(number[groups], _sorted_pairs(number[place[self.apart]]))
 
+    def alone(self, rows: DistinctRows) -> DistinctRows:
+        """Return the rows with each object that has a constraint in a row of its own."""
+        touched = np.zeros(len(rows), dtype=np.bool_)
+        touched[rows.inverse[self.touched]] = True
+        return rows.apart(touched)
+
     def broken(self, labels: Ints) -> int:
         """Return the number of violations: split groups, plus pairs that must be apart and are together."""
         order = np.argsort(self.groups, kind="stable")
@@ -88,6 +95,31 @@ class Constraints:
             group_labels[self.apart[:, 0]] == group_labels[self.apart[:, 1]]
         )
         return int(torn + together)
+
+
+class Bounds(NamedTuple):
+    """Smallest and largest number of clusters into which trees can be cut without breaking a constraint."""
+
+    smallest: int
+    largest: int
+
+    def nearest(self, n_clusters: int) -> int:
+        """Return the nearest number of clusters that keeps the constraints."""
+        return max(self.smallest, min(n_clusters, self.largest))
+
+    def check(self, n_clusters: int, owner: str) -> None:
+        """Refuse a number of clusters that does not keep the constraints."""
+        bound = self.nearest(n_clusters)
+        if n_clusters != bound:
+            why, side = (
+                ("'cannot_link' keeps", "at least")
+                if n_clusters < bound
+                else ("'must_link' leaves", "at most")
+            )
+            raise InputError(
+                f"{why} {side} {bound} clusters in the trees of {owner}. Got n_clusters={n_clusters}: ask for "
+                f"{side} {bound}, or leave out constraints."
+            )
 
 
 def coloured(n: int, apart: Ints, n_colours: int, similarity: Floats | None = None) -> Ints | None:
@@ -209,14 +241,17 @@ def read_constraints(must_link: Any, cannot_link: Any, n_samples: int) -> Constr
     edges = sp.coo_array(
         (np.ones(len(together), dtype=np.int8), (together[:, 0], together[:, 1])),
         shape=(n_samples, n_samples),
-    )
-    _, components = connected_components(edges.tocsr(), directed=False)
+    ).tocsr()
+    _, components = connected_components(edges, directed=False)
     groups = canonical_labels(components)
     ends = groups[apart]
-    wrong = np.flatnonzero(ends[:, 0] == ends[:, 1])
+    wrong = apart[ends[:, 0] == ends[:, 1]]
     if len(wrong):
-        chains = (_chain(together, int(a), int(b)) for a, b in apart[wrong])
-        _refuse_chain(min(chains, key=len))
+        chain = min((_chain(edges, *pair) for pair in wrong.tolist()), key=len)
+        raise InputError(
+            f"The constraints contradict each other: 'must_link' puts the objects {' - '.join(map(str, chain))} together, one "
+            f"pair after the other, and 'cannot_link' has {chain[0]} and {chain[-1]} apart. Leave one of these pairs out."
+        )
     return Constraints(groups, _sorted_pairs(ends))
 
 
@@ -260,31 +295,10 @@ def _sorted_pairs(pairs: Ints) -> Ints:
     return np.unique(np.sort(pairs.reshape(-1, 2), axis=1), axis=0)
 
 
-def _chain(together: Ints, start: int, end: int) -> list[int]:
+def _chain(edges: sp.csr_array, start: int, end: int) -> list[int]:
     """Return the shortest chain of objects that must be together, from one to another."""
-    neighbours: dict[int, list[int]] = {}
-    for a, b in together.tolist():
-        neighbours.setdefault(a, []).append(b)
-        neighbours.setdefault(b, []).append(a)
-    before = {start: start}
-    waiting = deque([start])
-    while waiting:
-        one = waiting.popleft()
-        if one == end:
-            break
-        for other in neighbours.get(one, ()):
-            if other not in before:
-                before[other] = one
-                waiting.append(other)
+    before = breadth_first_order(edges, start, directed=False)[1]
     chain = [end]
     while chain[-1] != start:
-        chain.append(before[chain[-1]])
+        chain.append(int(before[chain[-1]]))
     return chain[::-1]
-
-
-def _refuse_chain(chain: list[int]) -> None:
-    links = " - ".join(map(str, chain))
-    raise InputError(
-        f"The constraints contradict each other: 'must_link' puts the objects {links} together, one pair after the "
-        f"other, and 'cannot_link' has {chain[0]} and {chain[-1]} apart. Leave one of these pairs out."
-    )

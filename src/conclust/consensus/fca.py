@@ -14,7 +14,8 @@ from conclust._parameters import Parameters
 from conclust._progress import rounds, say, stage, tracked
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import count, refuse
-from conclust.consensus.base import ConsensusClusterer, Method, spread
+from conclust.consensus.base import ConsensusClusterer, spread
+from conclust.consensus.method import Method
 from conclust.ensemble import DistinctRows, Ensemble, Missing, with_weight
 from conclust.ensemble.labels import canonical_labels, missing_code, noise_code
 from conclust.exceptions import EvidenceWarning, warn
@@ -133,12 +134,10 @@ class FCAConsensus(ConsensusClusterer):
     threshold_: float = field(init=False)
     thresholds_: Floats = field(init=False)
     scores_: Floats = field(init=False)
-    n_iter_: int = field(init=False)
 
     method = Method(
         title="FCA-Consensus (antichain of a concept lattice)",
         n_clusters="emerges",
-        membership=False,
         soft_members=False,
         cost="m^2 N for m <= n distinct rows of labels",
         citation="Bocharov, Gnatyshak, Ignatov, Mirkin and Shestakov 2016, CLA",
@@ -189,7 +188,7 @@ class FCAConsensus(ConsensusClusterer):
             stage("growth of concepts")
             outcome = _run(rows, kernel, self.threshold_, voters)
         least = _lenient(self.threshold_, voters)
-        few = int(rows.counts[_votes_on(rows.ensemble) < least].sum())
+        few = int(rows.counts[rows.ensemble.observed_weights < least].sum())
         if few:
             warn(
                 f"{count(few, 'object')} {'was' if few == 1 else 'were'} observed by partitions of fewer votes than the "
@@ -286,12 +285,6 @@ def _votes(threshold: Any, ensemble: Ensemble) -> float:
 def _lenient(threshold: float, ensemble: Ensemble) -> float:
     """Lower the threshold by a rounding error, so that equal sums of weights reach it."""
     return threshold if ensemble.weights is None else threshold - 1e-9 * _total(ensemble)
-
-
-def _votes_on(rows: Ensemble) -> Floats:
-    """Return the weight of the partitions that observed each row."""
-    present = rows.codes != missing_code(rows.codes.dtype)
-    return np.asarray(present @ rows.partition_weights, dtype=np.float64)
 
 
 def _run(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -43,39 +43,6 @@ class RowClusters:
     converged: bool
 
 
-def cluster_rows(
-    ensemble: Ensemble,
-    search: RowMoves,
-    n_init: int,
-    seed: np.random.SeedSequence,
-    threads: int = 1,
-    *,
-    run: Callable[
-        [RowMoves, DistinctRows, int, np.random.SeedSequence, int], RowClusters
-    ] = best_of_restarts,
-) -> RowClusters:
-    """Minimise a loss of ``_kernels/search/label_vectors.h`` from several starts.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        The partitions; equal rows of labels are one.
-    search : RowMoves
-        The search, with its loss.
-    n_init : int
-        Number of starts.
-    seed : SeedSequence
-        Draws the starts.
-    threads : int, default=1
-        Threads. The result does not depend on it.
-    run : callable, default=best_of_restarts
-        Runs the starts and returns the best.
-    """
-    rows = ensemble.distinct_rows()
-    best = run(search, rows, n_init, seed, threads)
-    return replace(best, labels=best.labels[rows.inverse])
-
-
 @dataclass(frozen=True)
 class RowLoss:
     """A loss of ``_kernels/search/label_vectors.h``.
@@ -90,12 +57,6 @@ class RowLoss:
 
     spread: Spread = "quadratic"
     power: float = 2.0
-
-    def degrees(self, rows: DistinctRows) -> Floats:
-        """Return the degree of each row if the criterion is the cut, otherwise None."""
-        if self.spread != "cut":
-            return np.zeros(0)
-        return rows.degrees
 
 
 @dataclass(frozen=True)
@@ -140,7 +101,7 @@ class RowMoves:
             self.n_clusters,
             get_args(Spread).index(self.criterion.spread),
             self.criterion.power,
-            self.criterion.degrees(rows),
+            rows.degrees if self.criterion.spread == "cut" else np.zeros(0),
             self.max_iter,
             self.tol,
             labels,
@@ -153,7 +114,9 @@ def start_labels(
 ) -> Ints:
     """Return a starting partition: k-means on label rows by relative entropy, with at most `n_clusters` clusters."""
     moves = RowMoves(n_clusters, RowLoss("entropic"), max_iter=100, tol=1e-6)
-    return cluster_rows(ensemble, moves, n_init, seed_sequence(random_state, owner)).labels
+    rows = ensemble.distinct_rows()
+    best = best_of_restarts(moves, rows, n_init, seed_sequence(random_state, owner), 1)
+    return best.labels[rows.inverse]
 
 
 def _view(rows: DistinctRows) -> LabelView:

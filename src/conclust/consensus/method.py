@@ -63,13 +63,13 @@ class Method:
         Whether the number of clusters must be known: exactly, as a bound, or not.
     fewer : bool, default=False
         Whether fewer than `n_clusters` clusters may be found, with a warning, where enough rows of labels differ.
-    membership : bool
+    membership : bool, default=False
         Whether the result is probabilities over clusters, or labels only.
     missing : bool, default=True
         Whether objects that some partitions did not observe are accepted with the default parameters.
     weights : bool, default=True
         Whether the weights of the partitions count.
-    soft_members : bool or "labels"
+    soft_members : bool or "labels", default="labels"
         Whether partitions that are memberships are accepted. "labels": as their most probable clusters, for methods
         that compare objects.
     cost : str
@@ -87,10 +87,10 @@ class Method:
 
     title: str
     n_clusters: NumberNeeded
-    membership: bool
+    membership: bool = False
     missing: bool = True
     weights: bool = True
-    soft_members: bool | Literal["labels"]
+    soft_members: bool | Literal["labels"] = "labels"
     cost: str
     citation: str
     missing_with: str = ""

@@ -17,17 +17,15 @@ Here are also the checks and sentences that are common to estimators with severa
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from conclust._progress import stage, tracked
 from conclust._random import spawn_generators, spawn_seeds
 from conclust._threads import side_by_side
-from conclust._types import Floats, Ints
-from conclust.exceptions import warn
+from conclust._types import Ints
 
 ON_A_PART = 5_000
 # Work of one start, in cells, below which threads cost more than they gain.
@@ -136,37 +134,3 @@ def _best(results: Iterable[T], method: Restarted[Any, T]) -> T:
         if method.loss(one) < least - 1e-9 * abs(least):
             best = one
     return best
-
-
-class Iterated:
-    """The attributes of an estimator that lowers an objective step by step."""
-
-    max_iter: int
-    objective_: float
-    trace_: Floats
-    n_iter_: int
-    converged_: bool
-
-    def _keep_course(
-        self,
-        trace: Sequence[float] | Floats,
-        converged: bool,
-        what: str = "iterations",
-        n_iter: int | None = None,
-    ) -> None:
-        """Store the objective from the start to the end; warn if ``max_iter`` ended the fit."""
-        self.objective_, self.trace_ = float(trace[-1]), np.array(trace)
-        self.n_iter_ = len(trace) - 1 if n_iter is None else n_iter
-        self.converged_ = converged
-        if not converged:
-            warn_unfinished(self, what)
-
-
-def warn_unfinished(estimator: Any, what: str = "iterations") -> None:
-    """Warn that ``max_iter`` ended the fit."""
-    close = ", or tol if this is close enough" if hasattr(estimator, "tol") else ""
-    warn(
-        f"{type(estimator).__name__} stopped after max_iter={estimator.max_iter} {what}. Raise "
-        f"max_iter{close}.",
-        ConvergenceWarning,
-    )

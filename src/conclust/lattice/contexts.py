@@ -278,10 +278,7 @@ class FormalContext:
         S. O. Kuznetsov: A fast algorithm for computing all intersections of objects from an arbitrary
         semilattice. Nauchno-Tekhnicheskaya Informatsiya 2(1), 1993.
         """
-        return tuple(
-            Concept(self._names_of(extent, True), self._names_of(intent, False))
-            for extent, intent in self._close_by_one(max_concepts)
-        )
+        return tuple(self._concept(*one) for one in self._close_by_one(max_concepts))
 
     def lattice(self, *, max_concepts: int = 100_000) -> ConceptLattice:
         """Return the concepts with their order.
@@ -308,10 +305,7 @@ class FormalContext:
             for i, (extent, _) in enumerate(closed)
             for upper in self._above(extent)
         ]
-        concepts = tuple(
-            Concept(self._names_of(extent, True), self._names_of(intent, False))
-            for extent, intent in closed
-        )
+        concepts = tuple(self._concept(*one) for one in closed)
         return ConceptLattice(
             self, concepts, np.array(sorted(covers), dtype=np.int64).reshape(-1, 2)
         )
@@ -333,6 +327,9 @@ class FormalContext:
     def _names_of(self, chosen: int, are_objects: bool) -> tuple[Hashable, ...]:
         names = self.objects if are_objects else self.attributes
         return tuple(names[i] for i in _elements(chosen))
+
+    def _concept(self, extent: int, intent: int) -> Concept:
+        return Concept(self._names_of(extent, True), self._names_of(intent, False))
 
     def _close_by_one(self, most: Any) -> Iterator[tuple[int, int]]:
         """Yield every (extent, intent); each closure is generated from one parent only (canonicity)."""

@@ -10,8 +10,8 @@ import numpy as np
 from conclust._arrays.points import spread_rounded_columns
 from conclust._types import Bools, Floats, Ints
 from conclust.borders import leading_components
-from conclust.consensus.auto import Decision, Division, Trees, decide, decision_on
-from conclust.consensus.auto.trees import ALIKE
+from conclust.consensus.auto.decision import Decision, Division, decide, decision_on
+from conclust.consensus.auto.trees import ALIKE, Trees
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.number.borders import (

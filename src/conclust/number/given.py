@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from conclust._types import Floats, Ints
-from conclust.consensus.auto import Trees
+from conclust.consensus.auto.trees import Trees
 from conclust.consensus.auto.votes import clusters_with_most_votes, votes_for
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.number.constants import CLEARLY_FEWER, TIES

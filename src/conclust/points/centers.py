@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from conclust._arrays.containers import holds
 from conclust._arrays.ratios import shares_of_rows
 from conclust._types import Floats, Ints
-from conclust.consensus.auto import evidence_for
+from conclust.consensus.auto.votes import evidence_for
 from conclust.ensemble import Ensemble
 from conclust.generation.labelling.labelling import scaled_blocks
 from conclust.generation.labelling.nearest import nearest_center

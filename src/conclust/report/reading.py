@@ -27,8 +27,9 @@ from conclust.confidence import (
 )
 from conclust.confidence.chance import usual_chance
 from conclust.confidence.reading import read_consensus, read_features
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import Constraints
+from conclust.consensus.method import Method
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import fitted_scaler

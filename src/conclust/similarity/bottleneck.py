@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from conclust._arrays.containers import number_array
 from conclust._kernels import common_contents
 from conclust._types import Floats, Ints
 from conclust._validation import check_int
@@ -84,10 +85,7 @@ def information_bottleneck(rows: Floats, counts: Floats, n_clusters: int) -> Int
 
 def _numbers(values: Any, ndim: int) -> Floats:
     """Return non-negative finite numbers as an array."""
-    try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"information_bottleneck needs arrays of numbers. {error}.") from error
+    array = number_array(values, "The arrays of information_bottleneck")
     if array.ndim != ndim or not (np.isfinite(array).all() and (array >= 0).all()):
         raise InputError(
             f"information_bottleneck needs an array of {ndim} dimensions of finite numbers from 0 on. Got "

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from conclust._types import Floats
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.products import check_gram
@@ -48,29 +50,28 @@ def cluster_jaccard(ensemble: Derived | ArrayLike) -> sp.csr_array:
     """
     members = as_ensemble(ensemble)
     check_gram(members.gram_entries, "The Jaccard similarities of all clusters", _INSTEAD)
-    partition_of = members.column_partitions
-    # The squared length of each cluster over the objects that each partition observed.
-    norms = members.observed_sizes if members.has_missing else _squares(members)
-    parts = []
-    for block in gram_blocks(members):
-        gram = sp.coo_array(block.gram)
-        i, j = gram.coords
-        i = i + block.rows.start
-        if members.has_missing:
-            union = norms[i, partition_of[j]] + norms[j, partition_of[i]] - gram.data
-        else:
-            union = norms[i] + norms[j] - gram.data
-        off = (i != j) & (gram.data > 0)
-        places = (i[off] - block.rows.start, j[off])
-        parts.append(sp.csr_array((gram.data[off] / union[off], places), shape=gram.shape))
+    parts = [
+        sp.csr_array(
+            (values, (i - rows.start, j)),
+            shape=(rows.stop - rows.start, len(members.column_partitions)),
+        )
+        for rows, i, j, values in jaccard_blocks(members)
+    ]
     return sp.csr_array(parts[0] if len(parts) == 1 else sp.vstack(parts, format="csr"))
 
 
-def _squares(ensemble: Ensemble) -> Floats:
-    """Return the squared length of each cluster, which is the size of hard ones."""
-    if not ensemble.is_soft:
-        return np.asarray(ensemble.cluster_sizes)
-    return np.asarray(ensemble.indicator.power(2).sum(axis=0)).ravel()
+def jaccard_blocks(ensemble: Ensemble) -> Iterator[tuple[slice, Ints, Ints, Floats]]:
+    """Yield blocks of clusters, and the pairs of these with other clusters that share objects, with their similarities."""
+    partition_of = ensemble.column_partitions
+    # The squared length of each cluster over the objects that each partition observed.
+    norms = ensemble.observed_sizes
+    for block in gram_blocks(ensemble):
+        gram = sp.coo_array(block.gram)
+        i, j = gram.coords
+        i = i + block.rows.start
+        union = norms[i, partition_of[j]] + norms[j, partition_of[i]] - gram.data
+        off = (i != j) & (gram.data > 0)
+        yield block.rows, i[off], j[off], gram.data[off] / union[off]
 
 
 def jaccard_of_others(ensemble: Ensemble) -> sp.csr_array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,41 +28,6 @@ _BLOCK = 1 << 14
 _FULL = 4
 # Relative difference below which numbers are equal up to rounding.
 _EQUAL = 1e-12
-
-
-class Edges(Protocol):
-    """Weights of the edges between objects and clusters: a matrix B (n, T), non-negative."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, T)."""
-
-    def rows(self, table: Floats, some: slice, *, unit: bool = False) -> Floats:
-        """Return rows of the product of B and `table`; with `unit` scaled to length 1, except rows of zeros."""
-
-    def times(self, values: Floats) -> Floats:
-        """Return B values, (n,)."""
-
-    def squares(self) -> Floats:
-        """Return the squared length of each row of B, (n,)."""
-
-    def sums(self, values: Floats | None = None) -> Floats:
-        """Return B' values, (T,); None stands for ones."""
-
-    def inner(self, mass: Floats) -> Floats:
-        """Return B' diag(mass) B, (T, T)."""
-
-    def shares(self, parts: Ints, k: int) -> Floats:
-        """Return the weight of the edges from each of k parts of the objects to each cluster, (T, k)."""
-
-    def matrix(self) -> sp.csr_array:
-        """Return B."""
-
-    def blocks(self) -> Iterator[sp.csr_array]:
-        """Yield B in blocks of rows."""
-
-    def part(self, objects: Ints) -> Edges:
-        """Return the edges of some objects."""
 
 
 @dataclass(frozen=True)
@@ -219,6 +184,10 @@ class MatrixEdges:
     def part(self, objects: Ints) -> MatrixEdges:
         """Return the edges of some objects."""
         return MatrixEdges(sp.csr_array(self.B[objects]))
+
+
+# Weights of the edges between objects and clusters: a matrix B (n, T), non-negative.
+Edges: TypeAlias = LabelEdges | MatrixEdges
 
 
 def edges_of(ensemble: Ensemble, cluster_weights: Floats | None = None) -> Edges:

@@ -27,21 +27,6 @@ from conclust._types import Floats, Ints
 from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
 from conclust.spectra.eigenpairs import is_small, lanczos, leading, leading_of_sparse
 
-__all__ = [
-    "BipartiteSpectrum",
-    "ClusterSide",
-    "bipartite_spectrum",
-    "components_of",
-    "embedding_by_products",
-    "graph_embedding",
-    "is_sparse",
-    "leading_eigenvectors",
-    "numbered_components",
-    "transfer_cut",
-    "transfer_cut_of_products",
-    "unit_rows",
-]
-
 # Maximum number of clusters for which S'S is made for it.
 _HELD = 4_096
 # Directions with a smaller singular value are rounding errors.

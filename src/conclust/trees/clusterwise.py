@@ -67,16 +67,16 @@ class ClusterTree:
     ----------
     matrix : ndarray of shape (n_samples - 1, 4)
         In SciPy's form.
-    born : float
+    born : float, default=0
         Height from which the distinct rows of labels live: the largest 1 - S_ii. Objects with the same
         labels start merged at height 0, though their S_ii is below 1.
-    n_rows : int
-        Number of distinct rows.
+    n_rows : int, default=1
+        Number of distinct rows; not used if they are formed at 0.
     """
 
     matrix: Floats
-    born: float
-    n_rows: int
+    born: float = 0.0
+    n_rows: int = 1
 
     def lifetimes(self) -> Floats:
         """Return the lifetimes of 2, 3, ... clusters; that of the distinct rows starts at `born`."""
@@ -275,15 +275,20 @@ def warn_of_unobserved(ensemble: Ensemble, max_rows: int) -> None:
         warn_of_pairs(unobserved_pairs(ensemble, max_rows=max_rows))
 
 
-def warn_of_pairs(unobserved: int | None) -> None:
-    """Warn that this number of pairs, which no partition observed, counts as dissimilarity 1; None: unknown."""
+def warn_of_pairs(unobserved: int | None, by_none: str = "observed {}") -> None:
+    """Warn that pairs without evidence count as dissimilarity 1; None: perhaps there are some, too many to count.
+
+    `by_none` says with which pairs no partition did what.
+    """
     if unobserved == 0:
         return
-    which = (
-        "Pairs of objects that no partition observed together, if there are any,"
-        if unobserved is None
-        else f"No partition observed both objects of {count(unobserved, 'pair')}: without evidence they"
-    )
+    if unobserved is None:
+        which = (
+            f"Pairs of objects that no partition {by_none.format('together')}, if there are any,"
+        )
+    else:
+        both = f"both objects of {count(unobserved, 'pair')}"
+        which = f"No partition {by_none.format(both)}: without evidence they"
     warn(f"{which} count as dissimilarity 1.", EvidenceWarning)
 
 

@@ -232,13 +232,3 @@ def number_by_lifetime(ensemble: Ensemble, lives: Floats, tallest: float, owner:
         EnsembleWarning,
     )
     return longest_of(lives, tallest, most)
-
-
-def cut_by_lifetime(
-    linkage_matrix: Floats, n_clusters: int | None, ensemble: Ensemble, owner: str
-) -> Ints:
-    """Cut a dendrogram into a number of clusters; None: into that of `number_by_lifetime`."""
-    if n_clusters is None:
-        lives, tallest = lifetimes(linkage_matrix), height_of(linkage_matrix)
-        n_clusters = number_by_lifetime(ensemble, lives, tallest, owner)
-    return cut(linkage_matrix, n_clusters)

@@ -49,7 +49,7 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     ParameterError
         If `n_clusters` is not an int of at least 1.
     InputError
-        If there is one partition only, or one with which no other of weight above 0 shares objects.
+        If a partition to be merged shares objects with no other of weight above 0, as one alone.
 
     Notes
     -----
@@ -82,11 +82,6 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     """
     check_int(n_clusters, "n_clusters", "coarsen")
     members = as_members(ensemble)
-    if members.n_partitions == 1:
-        raise InputError(
-            "The clusters of a partition are merged by the information in other partitions. Got one "
-            "partition: give coarsen at least two."
-        )
     into, alone = _into(members, n_clusters)
     if alone:
         raise InputError(

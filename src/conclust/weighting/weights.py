@@ -213,9 +213,8 @@ def validity_weights(
     """
     owner = "validity_weights"
     members = as_members(ensemble)
-    if not isinstance(indices, str | Sequence | set):
-        refuse("indices", owner, f"one or more of {set(_INDICES)}", indices)
-    names = [indices] if isinstance(indices, str) else list(indices)
+    several = list(indices) if isinstance(indices, Sequence | set) else []
+    names = [indices] if isinstance(indices, str) else several
     if not names:
         refuse("indices", owner, f"one or more of {set(_INDICES)}", indices)
     for name in names:

@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 import conclust as cc
 from conclust import AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.confidence import chance_confidence
-from conclust.consensus.auto import grow
+from conclust.consensus.auto.trees import grow
 from conclust.consensus.auto.witnesses import Witnesses, most_probable
 from conclust.metrics import adjusted_rand_index
 
@@ -76,7 +76,7 @@ def test_cuts_have_the_likelihoods_of_their_labels():
     members[of_seed(1).random(members.shape) < 0.2] = -1
     ensemble = Ensemble(members, weights=[1.0, 2.0, 0.5, 1.0])
     witnesses = Witnesses(ensemble)
-    found = witnesses.starts(grow(ensemble), 1, 6)
+    found = list(witnesses._cuts(grow(ensemble).matrices["certain"], 1, 6))
     assert {one.n_clusters for one in found} == set(range(1, 7))
     for one in found:
         assert one.likelihood == pytest.approx(witnesses.likelihood(one.labels))

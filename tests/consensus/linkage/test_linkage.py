@@ -113,7 +113,7 @@ def test_unobserved_pairs_are_counted():
 def test_too_many_patterns_to_count_are_refused():
     labels = np.where(np.eye(7, 6, dtype=int) == 1, 0, -1)
     labels[6] = 1
-    with pytest.warns(EvidenceWarning, match="too many"):
+    with pytest.warns(EvidenceWarning, match="if there are any"):
         EAC(2, linkage="single", max_dense=3).fit(labels)
 
 

@@ -132,7 +132,7 @@ def test_blocks_of_soft_rows_equal_one_block(monkeypatch):
 
 
 def test_pairs_without_evidence_are_reported():
-    with pytest.warns(EvidenceWarning, match="For 3 pairs of objects, no partition"):
+    with pytest.warns(EvidenceWarning, match="No partition has both objects of 3 pairs in"):
         MultiEAC(2, cluster_weights=[1, 0]).fit([[0], [0], [0], [1]])
 
 

@@ -24,7 +24,10 @@ def walks(labels, n_neighbors=None, n_steps=None, weights=None):
     return walks_of(
         Ensemble(labels, weights=weights),
         n_neighbors=n_neighbors,
-        n_steps=n_steps,
+        n_steps=n_steps or 0,
+        max_dense=1000,
+        owner="PTA",
+        without="EAC",
     )
 
 

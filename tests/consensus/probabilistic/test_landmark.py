@@ -11,8 +11,8 @@ from tests.naive.least_squares import counts
 
 from conclust import Ensemble
 from conclust.consensus.probabilistic import descent
-from conclust.consensus.probabilistic.placements import LandmarkModel
 from conclust.consensus.probabilistic.placements import landmarks as placed_by_landmarks
+from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
 from conclust.consensus.probabilistic.search.starts import inside
 from conclust.consensus.probabilistic.solvers import landmark

@@ -26,7 +26,7 @@ from conclust.confidence.borders.own_scale import in_own_scale
 from conclust.confidence.borders.parts import Part
 from conclust.confidence.borders.tree import ConsensusTree, top_of, with_support
 from conclust.confidence.reading import read_features
-from conclust.consensus.auto import AutoConsensus
+from conclust.consensus.auto.estimator import AutoConsensus
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError
 from conclust.generation.generator import EnsembleGenerator

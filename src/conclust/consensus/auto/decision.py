@@ -9,10 +9,10 @@ from conclust._progress import stage
 from conclust._types import Ints
 from conclust.consensus.auto.constants import CLEAR
 from conclust.consensus.auto.number import Support, largest_number
-from conclust.consensus.auto.trees import Bounds, Trees
+from conclust.consensus.auto.trees import Trees
 from conclust.consensus.auto.witnesses import Candidate, Witnesses
+from conclust.consensus.constraints import Bounds
 from conclust.consensus.mixture.multinomial import Components
-from conclust.exceptions import InputError
 
 # Evidence of clusters that are not a cut of a tree.
 WITNESSES = "witnesses"
@@ -138,24 +138,29 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
         testimony = _testimony(trees, best, witnesses.typical)
         if like is None and not testimony.counts:
             return replace(decision_on(trees, n_clusters), testimony=testimony)
-    shown = testimony.n_clusters
-    K = trees.bounds.nearest(shown) if n_clusters is None else n_clusters
+    decision = _decided(trees, n_clusters, testimony.n_clusters, testimony.near)
+    K = decision.n_clusters
     if K not in best:
         *_, best = witnesses.searched(trees, K, K)
-    decision = Decision(
+    labels = best[K].labels if K in best else None  # None: objects that no member separates
+    components = None if labels is None else witnesses.distributions(labels)
+    return replace(decision, testimony=testimony, labels=labels, components=components)
+
+
+def _decided(
+    trees: Trees, n_clusters: int | None, shown: int, alternatives: tuple[int, ...]
+) -> Decision:
+    """Decide for the number given, or for the nearest to the one shown that keeps the constraints."""
+    K = trees.bounds.nearest(shown) if n_clusters is None else n_clusters
+    return Decision(
         K,
         "partitions" if n_clusters is None else "given",
         shown,
-        testimony,
-        alternatives=testimony.near if n_clusters is None else (),
+        alternatives=alternatives if n_clusters is None else (),
         given=n_clusters,
         at_most=trees.max_clusters,
         constrained=None if K in (n_clusters, shown) else K,
     )
-    if K not in best:  # objects that no member separates
-        return decision
-    labels = best[K].labels
-    return replace(decision, labels=labels, components=witnesses.distributions(labels))
 
 
 def _testimony(trees: Trees, best: dict[int, Candidate], typical: float) -> Testimony:
@@ -175,36 +180,16 @@ def decision_on(trees: Trees, n_clusters: int | None, labels: Ints | None = None
     """Decide by the borders that the trees show, unless a number is given; `labels` are the clusters if they are no cut."""
     refuse_impossible(n_clusters, trees, trees.bounds)
     shown, supports = trees.n_clusters_shown, trees.supports
-    number = trees.bounds.nearest(shown) if n_clusters is None else n_clusters
     ordered = sorted(supports, key=lambda one: -one.support)
     others = [one.n_clusters for one in ordered if one.support > 0 and one.n_clusters != shown]
-    return Decision(
-        number,
-        "partitions" if n_clusters is None else "given",
-        shown,
-        supports=supports,
-        alternatives=tuple(others) if n_clusters is None else (),
-        labels=labels,
-        given=n_clusters,
-        at_most=trees.max_clusters,
-        constrained=None if number in (n_clusters, shown) else number,
-    )
+    decision = _decided(trees, n_clusters, shown, tuple(others))
+    return replace(decision, supports=supports, labels=labels)
 
 
 def refuse_impossible(n_clusters: int | None, trees: Trees, bounds: Bounds) -> None:
     """Refuse a given number of clusters that does not keep the constraints."""
-    if n_clusters is None or bounds.nearest(n_clusters) == min(n_clusters, trees.n_objects):
-        return
-    fewer = bounds.smallest > n_clusters
-    why, bound = (
-        ("'cannot_link' keeps at least", bounds.smallest)
-        if fewer
-        else ("'must_link' leaves at most", bounds.largest)
-    )
-    raise InputError(
-        f"{why} {bound} clusters in the trees of AutoConsensus. Got n_clusters={n_clusters}: give "
-        "another number, or leave out constraints."
-    )
+    if n_clusters is not None:
+        bounds.check(min(n_clusters, trees.n_objects), "AutoConsensus")
 
 
 def kept_by_constraints(decision: Decision, found: int, trees: Trees, bounds: Bounds) -> Decision:

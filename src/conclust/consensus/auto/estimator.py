@@ -18,8 +18,8 @@ from conclust.consensus.auto.model import Placed, VotingModel, place
 from conclust.consensus.auto.number import Support
 from conclust.consensus.auto.trees import Trees, grow
 from conclust.consensus.auto.votes import with_relative_weights
-from conclust.consensus.base import Method, PlacingClusterer, Task
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.base import PlacingClusterer
+from conclust.consensus.method import Method, NumberOfClusters, Task
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels
 
@@ -194,10 +194,10 @@ class AutoConsensus(PlacingClusterer):
 
     def _take(self, trees: Trees, placed: Placed, observed: Bools) -> Floats:
         """Set the attributes, and return the memberships of the observed objects."""
-        decision = placed.decision
+        decision, cut = placed.decision, placed.cut
         self.tree_objects_ = np.flatnonzero(observed)[trees.objects]
-        self.linkage_matrix_, self.evidence_ = placed.tree, placed.evidence
-        self.straddling_, self._model = placed.straddling, placed.model
+        self.linkage_matrix_, self.evidence_ = cut.tree, cut.evidence
+        self.straddling_, self._model = cut.straddling, placed.model
         self.n_clusters_cut_, self.number_by_ = decision.n_clusters, decision.by
         self.n_clusters_shown_, self.supports_ = decision.shown, decision.supports
         self.alternatives_ = decision.alternatives

@@ -15,8 +15,8 @@ from conclust._arrays.ratios import shares_of_rows
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.decision import WITNESSES, Decision, kept_by_constraints
 from conclust.consensus.auto.repair import repair
-from conclust.consensus.auto.trees import CERTAIN, Bounds, CutOfTree, Trees
-from conclust.consensus.auto.votes import clusters_with_most_votes, part_of, votes_for
+from conclust.consensus.auto.trees import CERTAIN, CutOfTree, Trees
+from conclust.consensus.auto.votes import part_of, votes_for
 from conclust.consensus.auto.witnesses import nearest
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
@@ -151,21 +151,15 @@ class Placed:
         Memberships of the objects.
     model : VotingModel
         Places new objects in the same clusters.
-    tree : ndarray of shape (n_objects - 1, 4)
-        The tree that was cut.
-    evidence : str
-        Its evidence, or that the partitions are witnesses of the clusters.
-    straddling : float
-        Extent to which fine partitions straddle the borders.
+    cut : CutOfTree
+        The clusters of the objects of the trees.
     decision : Decision
         The decision, with the number that keeps the constraints.
     """
 
     membership: Floats
     model: VotingModel
-    tree: Floats
-    evidence: str
-    straddling: float
+    cut: CutOfTree
     decision: Decision
 
 
@@ -184,26 +178,26 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     ensemble, constraints = trees.whole, trees.constraints
     offsets = ensemble.offsets
     if not trees.n_objects:
-        model = VotingModel(offsets, np.ones((int(offsets[-1]), 1)), np.zeros(1, dtype=np.int64))
-        membership = np.ones((ensemble.n_samples, 1))
-        return Placed(membership, model, np.empty((0, 4)), CERTAIN, 0.0, decision)
-    chosen = _cut_of(trees, decision)
-    tree, classes = trees.matrices[chosen.evidence], decision.components
-    evidence = chosen.evidence if classes is None else WITNESSES
-    model = VotingModel(offsets, chosen.votes, np.arange(chosen.votes.shape[1]), classes)
+        votes, labels = np.ones((int(offsets[-1]), 1)), np.zeros(1, dtype=np.int64)
+        none = CutOfTree(np.empty((0, 4)), CERTAIN, 0.0, votes, labels[:0])
+        model = VotingModel(offsets, votes, labels)
+        return Placed(np.ones((ensemble.n_samples, 1)), model, none, decision)
+    if decision.labels is None:
+        chosen = trees.cut_at(decision.n_clusters)
+    else:
+        chosen = trees.cut_along(decision.labels)
+    if decision.components is not None:
+        chosen = replace(chosen, evidence=WITNESSES)
+    votes = chosen.votes
+    model = VotingModel(offsets, votes, np.arange(votes.shape[1]), decision.components)
     if constraints is None:
-        membership = model.of_ensemble(ensemble)
-        return Placed(membership, model, tree, evidence, chosen.straddling, decision)
+        return Placed(model.of_ensemble(ensemble), model, chosen, decision)
     if before is None:
-        votes = chosen.votes
-        before = (
-            clusters_with_most_votes(ensemble, votes)
-            if classes is None
-            else nearest(classes, ensemble)
-        )
+        before = model.of_ensemble(ensemble).argmax(axis=1)
     else:
         votes = votes_for(trees.ensemble, before[trees.objects], trees.counting)
         model = VotingModel(offsets, votes, np.arange(votes.shape[1]))
+    tree = chosen.tree
     labels = canonical_labels(before[trees.objects])
     unrepaired = tree, labels
     within = constraints.of(trees.objects)
@@ -211,10 +205,9 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         given, most = decision.given, decision.at_most
         found = repair(tree, labels, trees.ensemble, trees.counting, within, given, most)
         tree = found.tree
-        bounds = Bounds(found.smallest, found.largest)
-        decision = kept_by_constraints(decision, found.n_clusters, trees, bounds)
+        decision = kept_by_constraints(decision, found.n_clusters, trees, found.bounds)
         labels = cut(tree, decision.n_clusters)
-    chosen = trees.cut_along(labels)
+    chosen = replace(trees.cut_along(labels), tree=tree, evidence=chosen.evidence)
     # Objects with constraints, which may have moved alone, count only in clusters without others.
     touched = within.touched
     counted = np.flatnonzero(~touched | ~np.isin(labels, labels[~touched]))
@@ -237,13 +230,7 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     of_trees = membership[trees.objects]
     _exchange(of_trees, labels)
     membership[trees.objects] = of_trees
-    return Placed(membership, model, tree, evidence, chosen.straddling, decision)
-
-
-def _cut_of(trees: Trees, decision: Decision) -> CutOfTree:
-    if decision.labels is None:
-        return trees.cut_at(decision.n_clusters)
-    return trees.cut_along(decision.labels)
+    return Placed(membership, model, chosen, decision)
 
 
 def _exchange(rows: Floats, labels: Ints) -> None:

@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.auto.constants import PIECES, SAME_CLUSTER, TYPICAL
 from conclust.consensus.auto.votes import votes_for
-from conclust.consensus.constraints import Constraints, coloured
+from conclust.consensus.constraints import Bounds, Constraints, coloured
 from conclust.consensus.linkage.constrained import grown
 from conclust.consensus.linkage.fewer import dissolved_to, separated, settled
 from conclust.ensemble import Ensemble
@@ -33,15 +33,14 @@ class Repair:
     ----------
     tree : ndarray of shape (n_objects - 1, 4)
         The dendrogram, in SciPy's form.
-    smallest, largest : int
+    bounds : Bounds
         Numbers of clusters into which it can be cut without breaking a constraint.
     n_clusters : int
         Number of clusters if only constraints split and join the clusters of the partition.
     """
 
     tree: Floats
-    smallest: int
-    largest: int
+    bounds: Bounds
     n_clusters: int
 
 
@@ -97,7 +96,7 @@ def repair(
     outer[len(sizes) - smallest :] = max(1.0, top)
     both = zip(within, (first[left], first[right], outer), strict=True)
     tree = from_merges(*(np.concatenate(each) for each in both))
-    return Repair(tree, smallest, constraints.n_groups, number)
+    return Repair(tree, Bounds(smallest, constraints.n_groups), number)
 
 
 def pieces_of(

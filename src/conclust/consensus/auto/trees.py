@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,10 +23,11 @@ from conclust.consensus.auto.votes import (
     part_of,
     votes_for,
 )
-from conclust.consensus.constraints import Constraints
+from conclust.consensus.constraints import Bounds, Constraints
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.consensus.suitability import warn_of_few_objects
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import noise_code
 from conclust.exceptions import InputError
 from conclust.trees.agglomeration import dense_tree, starting_clusters
 from conclust.trees.clusterwise import warn_of_pairs
@@ -42,8 +42,10 @@ class CutOfTree:
 
     Attributes
     ----------
+    tree : ndarray of shape (n_objects - 1, 4)
+        The tree that was cut.
     evidence : str
-        The evidence that the tree was grown from.
+        The evidence that it was grown from, or that the partitions are witnesses of the clusters.
     straddling : float
         Extent to which fine partitions straddle the borders.
     votes : ndarray of shape (n_columns, n_clusters)
@@ -52,21 +54,11 @@ class CutOfTree:
         The clusters of the objects of the trees.
     """
 
+    tree: Floats
     evidence: str
     straddling: float
     votes: Floats
     labels: Ints
-
-
-class Bounds(NamedTuple):
-    """Smallest and largest number of clusters that keep the constraints."""
-
-    smallest: int
-    largest: int
-
-    def nearest(self, n_clusters: int) -> int:
-        """Return the nearest number of clusters that keeps the constraints."""
-        return max(self.smallest, min(n_clusters, self.largest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,18 +132,18 @@ class Trees:
         K = min(n_clusters, self.n_objects)
         cuts = {name: clusters_at(self.matrices[name], K) for name in (CERTAIN, ALIKE)}
         name = min(cuts, key=lambda name: self._straddling.of(cuts[name]))
-        return replace(self.cut_along(cuts[name]), evidence=name)
-
-    def cut_along(self, labels: Ints) -> CutOfTree:
-        """Use given clusters of the objects, of shape (n_objects,), instead of a cut."""
-        votes = votes_for(self.ensemble, labels, self.counting)
-        across = self._straddling.of(clusters_with_most_votes(self.ensemble, votes))
-        return CutOfTree(CERTAIN, across, votes, labels)
+        return replace(self.cut_along(cuts[name]), tree=self.matrices[name], evidence=name)
 
     def lifetime(self, n_clusters: int) -> float:
         """Return the lifetime of a number of clusters in the first tree, from 0 to 1; 0 for one cluster."""
         lives = lifetimes(next(iter(self.matrices.values())))
         return min(float(lives[n_clusters - 2]), 1.0) if 2 <= n_clusters <= self.n_objects else 0.0
+
+    def cut_along(self, labels: Ints) -> CutOfTree:
+        """Use given clusters of the objects, of shape (n_objects,), instead of a cut."""
+        votes = votes_for(self.ensemble, labels, self.counting)
+        across = self._straddling.of(clusters_with_most_votes(self.ensemble, votes))
+        return CutOfTree(self.matrices[CERTAIN], CERTAIN, across, votes, labels)
 
 
 def grow(
@@ -206,11 +198,10 @@ def _objects(
 ) -> Ints:
     """Return the objects of the trees: some of those that are in a cluster of any partition."""
     if ensemble.is_soft:
-        clustered = np.flatnonzero(np.diff(ensemble.indicator.indptr) > 0)
-    elif ensemble.has_noise or ensemble.has_missing:
-        clustered = np.flatnonzero((ensemble.labels >= 0).any(axis=1))
+        held = np.diff(ensemble.indicator.indptr) > 0
     else:
-        clustered = np.arange(ensemble.n_samples)
+        held = (ensemble.codes < noise_code(ensemble.codes.dtype)).any(axis=1)
+    clustered = np.flatnonzero(held)
     touched = np.empty(0, dtype=np.int64)
     if constraints is not None:
         touched = np.flatnonzero(constraints.touched)

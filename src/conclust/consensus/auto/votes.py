@@ -22,19 +22,12 @@ def certain_clusters(ensemble: Ensemble, objects: Ints | None = None) -> tuple[E
     objects: the objects that are used, and kept; None: all.
     """
     spread = ClusterSpread(part_of(ensemble, objects))
-    weighted = weighted_by_certainty(ensemble, spread, objects)
-    return weighted, spread.certainty(weighted.partition_weights)
-
-
-def weighted_by_certainty(
-    ensemble: Ensemble, spread: ClusterSpread, objects: Ints | None = None
-) -> Ensemble:
-    """Return the ensemble, partitions weighted by their certainty; objects as in `certain_clusters`."""
     part = spread.members
     certainty = mean_certainty(part, spread.certainty(part.partition_weights))
     steep = part.partition_weights * certainty**STEEPNESS
     # Weights are set on the whole ensemble, because a partition may have observed no object of the part.
-    return part_of(ensemble.reweighted(within_range(steep)), objects)
+    weighted = part_of(ensemble.reweighted(within_range(steep)), objects)
+    return weighted, spread.certainty(weighted.partition_weights)
 
 
 def with_relative_weights(ensemble: Ensemble) -> Ensemble:

@@ -8,6 +8,7 @@ pays for each cluster. It is maximised over cuts of the trees, and the partition
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,12 +119,6 @@ class Witnesses:
             columns = columns[np.unique(into, return_index=True)[1]]
             labels = coarser
 
-    def starts(self, trees: Trees, smallest: int, largest: int) -> list[Candidate]:
-        """Return cuts of the trees into `smallest` to `largest` clusters."""
-        most = min(largest + (FINER if smallest == largest else 0), trees.n_objects)
-        each = (self._cuts(tree, min(smallest, most), most) for tree in trees.matrices.values())
-        return [cut for cuts in each for cut in cuts]
-
     @property
     def typical(self) -> float:
         """Median number of clusters of the members that count."""
@@ -136,7 +131,9 @@ class Witnesses:
         EM begins from the most probable partitions of all, and from those no finer than the median member. Numbers go from
         `smallest` to `largest`, the most probable one first.
         """
-        found = {one.labels.tobytes(): one for one in self.starts(trees, smallest, largest)}
+        most = min(largest + (FINER if smallest == largest else 0), trees.n_objects)
+        cuts = (self._cuts(tree, min(smallest, most), most) for tree in trees.matrices.values())
+        found = {one.labels.tobytes(): one for one in chain.from_iterable(cuts)}
         for n_starts, n_rounds in STAGES:
             ordered = sorted(found.values(), key=lambda one: (-one.likelihood, one.n_clusters))
             coarse = [one for one in ordered if one.n_clusters <= self.typical]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,9 +15,9 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.partition import Graph, Partitioner, cut_graph, read_graph
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.evidence import SparseEvidence, coassociation, evidence, frequencies, nearest_pairs
@@ -125,13 +125,9 @@ class CSPA(ConsensusClusterer):
     (array([0, 0, 1, 1]), 0.6667)
     """
 
-    objective_: float = field(init=False)
-
     method = Method(
         title="Cluster-based similarity partitioning algorithm",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n^2 N; above max_dense the search for the nearest rows; p N for p sampled pairs",
         citation="Strehl and Ghosh 2002, JMLR 3",
     )

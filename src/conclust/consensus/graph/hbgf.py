@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._types import Bools, Floats, Ints
+from conclust._types import Bools, Ints
 from conclust._validation import refuse
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
 
@@ -113,15 +113,10 @@ class HBGF(ConsensusClusterer):
     array([1.      , 0.905065])
     """
 
-    objective_: float = field(init=False)
-    singular_values_: Floats = field(init=False)
-
     method = Method(
         title="Hybrid bipartite graph formulation",
         n_clusters="exact",
         fewer=True,
-        membership=False,
-        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Fern and Brodley 2004, ICML; Huang, Wang, Wu, Lai and Kwoh 2020, IEEE TKDE 32",
         blocks=True,

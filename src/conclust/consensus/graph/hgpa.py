@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 
 import scipy.sparse as sp
 
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Ints
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.partition import Hypergraph, partition_hypergraph
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
 from conclust.trees.agglomeration import starting_clusters
@@ -80,13 +80,9 @@ class HGPA(ConsensusClusterer):
     (array([0, 0, 1, 1]), 1.0)
     """
 
-    objective_: float = field(init=False)
-
     method = Method(
         title="Hypergraph partitioning algorithm",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n N K",
         citation="Strehl and Ghosh 2002, JMLR 3",
     )

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust._types import Bools, Ints
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
 from conclust.spectra.bipartite import edges_of
@@ -64,7 +64,7 @@ class LWGP(ConsensusClusterer):
         cluster being on the side of most of its objects.
     singular_values_ : ndarray of shape (at most n_clusters,)
         Leading singular values of the degree-normalised graph, falling from 1; a gap after the
-        K-th one suggests K clusters. Absent if all objects are noise.
+        K-th one suggests K clusters. Empty if all objects are noise.
     n_features_in_ : int
         Number of partitions.
 
@@ -99,15 +99,9 @@ class LWGP(ConsensusClusterer):
     array([1.      , 0.963955])
     """
 
-    certainty_: Floats = field(init=False)
-    objective_: float = field(init=False)
-    singular_values_: Floats = field(init=False)
-
     method = Method(
         title="Locally weighted graph partitioning",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
         blocks=True,
@@ -127,11 +121,9 @@ class LWGP(ConsensusClusterer):
         seed = seed_sequence(self.random_state, "LWGP")
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
         edges = edges_of(ensemble, self.certainty_)
-        labels = np.zeros(ensemble.n_samples, dtype=np.int64)
-        if edges.sums().any():  # otherwise noise only: no two objects share a cluster
-            labels, self.singular_values_ = transfer_cut(
-                edges, self.n_clusters, seed, n_init=self.n_init, owner="LWGP"
-            )
+        labels, self.singular_values_ = transfer_cut(
+            edges, self.n_clusters, seed, n_init=self.n_init, owner="LWGP"
+        )
         self.objective_ = cut_of(edges, labels)
         return labels
 

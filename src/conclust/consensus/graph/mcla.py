@@ -14,9 +14,9 @@ from conclust._arrays.containers import holds, starts_of
 from conclust._arrays.ratios import ratio, shares_of_rows
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import Method, PlacingClusterer
+from conclust.consensus.base import PlacingClusterer
 from conclust.consensus.graph.partition import Partitioner, partition_graph
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_partitions
 from conclust.similarity import cluster_jaccard
@@ -122,7 +122,6 @@ class MCLA(PlacingClusterer):
     array([1])
     """
 
-    objective_: float = field(init=False)
     meta_clusters_: Ints = field(init=False)
 
     method = Method(

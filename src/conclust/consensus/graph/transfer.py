@@ -24,7 +24,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.exceptions import EnsembleWarning, warn
-from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
+from conclust.spectra.bipartite import Edges, unit_rows
 from conclust.spectra.transfer_cut import ClusterSide
 from conclust.spectra.transfer_cut import transfer_cut as solve
 
@@ -32,7 +32,7 @@ Parts: TypeAlias = Ints
 
 
 def transfer_cut(
-    edges: sp.csr_array | Edges,
+    edges: Edges,
     k: int,
     seed: np.random.SeedSequence,
     *,
@@ -45,8 +45,8 @@ def transfer_cut(
 
     Parameters
     ----------
-    edges : csr_array of shape (n, T) or Edges
-        Non-negative weights of objects and clusters, not all 0.
+    edges : Edges
+        Non-negative weights of objects and clusters.
     k : int
         Number of parts.
     seed : SeedSequence
@@ -64,20 +64,21 @@ def transfer_cut(
     Returns
     -------
     tuple of ndarray
-        The part of each object, and the leading singular values of the degree-normalised graph.
+        The part of each object, and the leading singular values of the degree-normalised graph. One part, and no
+        values, if all weights are 0: no two objects share a cluster.
 
     Warns
     -----
     EnsembleWarning
         If the graph falls into more components than parts.
     """
-    graph = MatrixEdges(edges) if isinstance(edges, sp.csr_array) else edges
+    if not edges.sums().any():
+        return np.zeros(edges.shape[0], dtype=np.int64), np.empty(0)
     with one_library_thread():
         stage("embedding of the graph")
-        side = solve(graph, k, mixing=mixing)
-        return part_objects(
-            graph, side, k, seed, n_init=n_init, owner=owner, joint=joint
-        ), side.values
+        side = solve(edges, k, mixing=mixing)
+        labels = part_objects(edges, side, k, seed, n_init=n_init, owner=owner, joint=joint)
+    return labels, side.values
 
 
 def part_objects(
@@ -178,12 +179,11 @@ def warn_of_joined(count: int, k: int, owner: str) -> None:
         )
 
 
-def cut_of(edges: sp.csr_array | Edges, labels: Ints) -> float:
+def cut_of(edges: Edges, labels: Ints) -> float:
     """Return the weight of edges from clusters to objects outside the part with most of the cluster's objects."""
-    graph = MatrixEdges(edges) if isinstance(edges, sp.csr_array) else edges
-    if graph.shape[1] == 0:
+    if edges.shape[1] == 0:
         return 0.0
-    shares = graph.shares(labels, int(labels.max()) + 1)
+    shares = edges.shares(labels, int(labels.max()) + 1)
     return float((shares.sum(axis=1) - shares.max(axis=1)).sum())
 
 

@@ -136,7 +136,7 @@ def transfer_cut_blocks(
 
         side = transfer_cut_of_products(inner, degrees, k, components)
         nearest = _Nearest(labels)
-        cut = _parted(nearest, weights, side, k, seed, _How(n_init, owner, joint))
+        cut = _parted(nearest, weights, side, k, seed, n_init, owner, joint)
         (shares,) = added(nearest.visit("the cut", _shares, cut))
     lost = float((shares.sum(axis=1) - shares.max(axis=1)).sum())
     return Answer(_kept_parts, kept=nearest.kept, step=nearest.step), side.values, lost
@@ -158,22 +158,15 @@ class _Nearest:
         return results
 
 
-@dataclass(frozen=True)
-class _How:
-    """Starts of k-means, the name of the estimator, and whether clusters are among the points."""
-
-    n_init: int
-    owner: str
-    joint: bool
-
-
 def _parted(
     nearest: _Nearest,
     weights: Floats,
     side: ClusterSide,
     k: int,
     seed: np.random.SeedSequence,
-    how: _How,
+    n_init: int,
+    owner: str,
+    joint: bool,
 ) -> _Cut:
     """Find the parts of all components.
 
@@ -189,15 +182,19 @@ def _parted(
         Number of parts.
     seed : SeedSequence
         Seed of the k-means starts.
-    how : _How
-        Parameters of k-means.
+    n_init : int
+        Starts of k-means.
+    owner : str
+        Name of the estimator in warnings.
+    joint : bool
+        Whether clusters are among the points.
     """
     labels = nearest.labels
     count = side.n_components
     sizes, alone = _sizes(labels, weights, side)
     totals = sizes.sum(axis=0)
     if count > 1 and count >= k:
-        warn_of_joined(count, k, how.owner)
+        warn_of_joined(count, k, owner)
         group = joined(totals.astype(np.float64), k)
         components = np.where(side.components >= 0, group[side.components], -1)
         sizes_of_parts = np.bincount(group, totals, minlength=int(group.max()) + 1)
@@ -211,9 +208,9 @@ def _parted(
     of_parts: list[int] = []
     for c in range(count):
         columns = np.flatnonzero(side.component_of == c)
-        table = side.loads[:, columns] * scale * (1.0 if how.joint else side.values[columns])
+        table = side.loads[:, columns] * scale * (1.0 if joint else side.values[columns])
         clusters = side.clusters[side.components == c][:, columns]
-        points = unit_rows(clusters[clusters.any(axis=1)]) if how.joint else clusters[:0]
+        points = unit_rows(clusters[clusters.any(axis=1)]) if joint else clusters[:0]
         if len(columns) <= 1:
             parts.append(1)
             of_parts.append(int(totals[c]))
@@ -221,7 +218,7 @@ def _parted(
         part = _Component(weights, side.components, c, table, points)
         # As in memory: a graph of one component may have fewer singular values than parts.
         n_parts = k if count == 1 else len(columns)
-        centers_found = _kmeans(nearest, part, n_parts, seeds[c], how.n_init, sizes[:, c])
+        centers_found = _kmeans(nearest, part, n_parts, seeds[c], n_init, sizes[:, c])
         parts.append(len(centers_found.centers))
         of_parts += _objects_of(centers_found, points).astype(np.int64).tolist()
     first = np.concatenate([[0], np.cumsum(parts)[:-1]]).astype(np.int64)

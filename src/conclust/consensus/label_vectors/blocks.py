@@ -49,11 +49,8 @@ class Lloyd:
     def centroids(self, labels: LabelBlocks) -> Centroids:
         """Return the centroids of non-empty clusters."""
         nonempty = self.present.any(axis=0)
-        sums, present, noise = (
-            self.sums[:, nonempty],
-            self.present[:, nonempty],
-            self.noise[:, nonempty],
-        )
+        held = (self.sums, self.present, self.noise)
+        sums, present, noise = (each[:, nonempty] for each in held)
         return Centroids.of_sums(sums, present, noise, labels.offsets)
 
 

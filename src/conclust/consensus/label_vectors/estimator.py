@@ -1,9 +1,9 @@
 """The common base of k-means-like estimators on label vectors."""
 
-from __future__ import annotations
+# Annotations are not postponed: subclasses in other modules inherit the fields, with the types as such.
 
 from abc import abstractmethod
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,15 +20,15 @@ from conclust.consensus.label_rows import (
     RowClusters,
     RowLoss,
     RowMoves,
-    cluster_rows,
     costs_fit,
     nearest,
 )
 from conclust.consensus.label_vectors.blocks import Lloyd, iterate, nearest_in_block
 from conclust.consensus.label_vectors.race import best_of_race
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.restarts import ON_A_PART, best_of_restarts, warn_unfinished
+from conclust.consensus.restarts import ON_A_PART, best_of_restarts
 from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import canonical_labels
 
 
@@ -38,9 +38,6 @@ class LabelVectorKMeans(ConsensusClusterer):
 
     # Whether starts are compared on few objects.
     _races: ClassVar[bool] = False
-    objective_: float = field(init=False)
-    n_iter_: int = field(init=False)
-    converged_: bool = field(init=False)
 
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
@@ -56,25 +53,16 @@ class LabelVectorKMeans(ConsensusClusterer):
     def _loss(self) -> RowLoss:
         """Return the loss that is minimised."""
 
-    def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> Floats | None:
+    def _counting_as(self, ensemble: Derived) -> Floats | None:
         """Return weights that replace those of the partitions; None: no change."""
         return None
 
-    def _describe(
-        self, ensemble: Ensemble, labels: Ints, loss: float
-    ) -> tuple[float, Floats, Floats]:
-        """Return the objective in the form of the literature, and the costs of new objects."""
-        centroids = Centroids.of(ensemble, labels)
-        return self._value(ensemble, centroids, loss), *self._costs(ensemble, centroids)
-
     @abstractmethod
-    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
+    def _value(self, ensemble: Derived, centroids: Centroids, loss: float) -> float:
         """Return the objective in the form of the literature."""
 
     @abstractmethod
-    def _costs(
-        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[Floats, Floats]:
+    def _costs(self, ensemble: Derived, centroids: Centroids) -> tuple[Floats, Floats]:
         """Return the costs of a label (T, K) and of being observed (N, K), weights included."""
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
@@ -82,20 +70,19 @@ class LabelVectorKMeans(ConsensusClusterer):
         weighed = ensemble if counting is None else ensemble.reweighted(counting)
         best = self._clustered(weighed, seed_sequence(self.random_state, type(self).__name__))
         labels = np.asarray(canonical_labels(best.labels), dtype=np.int64)
-        self.n_iter_ = len(best.losses) - 1
-        self.converged_ = best.converged
         self._offsets = ensemble.offsets
-        described = self._describe(weighed, labels, best.losses[-1])
-        self.objective_, self._label_cost, self._block_cost = described
-        if not best.converged:
-            warn_unfinished(self, "passes")
+        centroids = Centroids.of(weighed, labels)
+        value = self._value(weighed, centroids, best.losses[-1])
+        self._label_cost, self._block_cost = self._costs(weighed, centroids)
+        self._keep_end(value, len(best.losses) - 1, best.converged, "passes")
         return labels
 
     def _clustered(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> RowClusters:
         moves = RowMoves(self.n_clusters, self._loss(), self.max_iter, self.tol)
-        run = best_of_race if self._races else best_of_restarts
-        threads = thread_count(self.n_jobs, type(self).__name__)
-        return cluster_rows(ensemble, moves, self.n_init, seed, threads, run=run)
+        rows, threads = ensemble.distinct_rows(), thread_count(self.n_jobs, type(self).__name__)
+        how = (moves, rows, self.n_init, seed, threads)
+        best = best_of_race(*how) if self._races else best_of_restarts(*how)
+        return replace(best, labels=best.labels[rows.inverse])
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
         counting = self._counting_as(labels)
@@ -109,14 +96,12 @@ class LabelVectorKMeans(ConsensusClusterer):
 
         first = Centroids.of(sample, started)
         last = iterate(weighed, first, costs, constant, self.max_iter, self.tol)
-        self.n_iter_, self.converged_ = last.n_iter, last.done
         self._offsets = labels.offsets
         centroids = last.centroids(weighed)
         loss = self._loss_at(last, centroids, weighed, constant)
-        self.objective_ = self._value(weighed, centroids, loss)
+        value = self._value(weighed, centroids, loss)
         self._label_cost, self._block_cost = costs(centroids)
-        if not last.done:
-            warn_unfinished(self, "passes")
+        self._keep_end(value, last.n_iter, last.done, "passes")
         return Answer(nearest_in_block, (self._label_cost, self._block_cost))
 
     def _constant(self, labels: LabelBlocks) -> float:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from conclust._types import Floats
-from conclust.blocks.labels import LabelBlocks
-from conclust.consensus.base import Method
 from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
-from conclust.ensemble import Ensemble
+from conclust.consensus.method import Method
+from conclust.ensemble.derived import Derived
 
 
 class InformationTheoreticKMeans(LabelVectorKMeans):
@@ -104,7 +103,6 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
     method = Method(
         title="Information-theoretic k-means",
         n_clusters="exact",
-        membership=False,
         soft_members=True,
         cost="n N K per pass",
         citation="Punera and Ghosh 2008, Applied Artificial Intelligence 22",
@@ -114,11 +112,9 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
     def _loss(self) -> RowLoss:
         return RowLoss("entropic")
 
-    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
+    def _value(self, ensemble: Derived, centroids: Centroids, loss: float) -> float:
         return loss / ensemble.n_samples
 
-    def _costs(
-        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[Floats, Floats]:
+    def _costs(self, ensemble: Derived, centroids: Centroids) -> tuple[Floats, Floats]:
         cost = -np.log(centroids.means + SMALL) * ensemble.column_weights[:, None]
         return cost, np.zeros_like(centroids.shares)

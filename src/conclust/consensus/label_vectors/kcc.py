@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from conclust._parameters import Parameters, Range
-from conclust._random import RandomStateLike
 from conclust._types import Floats
-from conclust.blocks.labels import LabelBlocks
-from conclust.consensus.base import Method
 from conclust.consensus.label_rows import SMALL, Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
-from conclust.ensemble import Ensemble, Missing
+from conclust.consensus.method import Method
+from conclust.ensemble.derived import Derived
 
 Utility: TypeAlias = Literal["U_c", "U_H", "U_cos", "U_Lp"]
 # Above this exponent, powers of counts overflow.
 _MOST = 16.0
 
 
+@dataclass(eq=False, repr=False)
 class KCC(LabelVectorKMeans):
     r"""K-means-based consensus clustering: the partition with maximum utility.
 
@@ -39,15 +39,6 @@ class KCC(LabelVectorKMeans):
     n_clusters : int, default=None
         Clusters of the consensus. Fewer are found only where fewer objects differ.
         Required: ``fit`` refuses None.
-    utility : {"U_c", "U_H", "U_cos", "U_Lp"}, default="U_H"
-        phi. "U_c": the squared length of the shares (category utility, half the objective of
-        :class:`conclust.QMI`). "U_H": their negative entropy in bits (mutual information, as in
-        :class:`conclust.InformationTheoreticKMeans`). "U_cos": their length. "U_Lp": their `p`-norm.
-    p : float, default=5
-        Exponent of "U_Lp": above 1, at most 16. The paper has 5 and 8; 2 is "U_cos".
-    normalized : bool, default=False
-        Whether the utility of a partition is divided by the abs(phi(P)) of its own labels: then
-        partitions with many clusters count less with "U_H" and more with the others.
     n_init : int, default=10
         Maximum number of starts (k-means++ on squared distances). All are run up to 600 distinct rows of labels, or 60 per
         cluster if that is more. With more rows they are compared on half of that number of objects (more if labels are
@@ -67,6 +58,15 @@ class KCC(LabelVectorKMeans):
         does not depend on it.
     verbose : int, default=0
         1: print progress and the estimated time left to standard error.
+    utility : {"U_c", "U_H", "U_cos", "U_Lp"}, default="U_H"
+        phi. "U_c": the squared length of the shares (category utility, half the objective of
+        :class:`conclust.QMI`). "U_H": their negative entropy in bits (mutual information, as in
+        :class:`conclust.InformationTheoreticKMeans`). "U_cos": their length. "U_Lp": their `p`-norm.
+    p : float, default=5
+        Exponent of "U_Lp": above 1, at most 16. The paper has 5 and 8; 2 is "U_cos".
+    normalized : bool, default=False
+        Whether the utility of a partition is divided by the abs(phi(P)) of its own labels: then
+        partitions with many clusters count less with "U_H" and more with the others.
 
     Attributes
     ----------
@@ -132,42 +132,16 @@ class KCC(LabelVectorKMeans):
     method = Method(
         title="K-means-based consensus clustering",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n N K per pass",
         citation="Wu, Liu, Xiong, Cao and Chen 2015, IEEE TKDE 27",
         blocks=True,
     )
     parameters: ClassVar[Parameters] = {"p": Range(above=1, at_most=_MOST)}
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        utility: Utility = "U_H",
-        p: float = 5.0,
-        normalized: bool = False,
-        n_init: int = 10,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            n_init=n_init,
-            max_iter=max_iter,
-            tol=tol,
-            missing=missing,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.utility = utility
-        self.p = p
-        self.normalized = normalized
+    _: KW_ONLY
+    utility: Utility = "U_H"
+    p: float = 5.0
+    normalized: bool = False
 
     def _loss(self) -> RowLoss:
         if self.utility == "U_c":
@@ -176,7 +150,7 @@ class KCC(LabelVectorKMeans):
             return RowLoss("entropic")
         return RowLoss("norm", 2.0 if self.utility == "U_cos" else float(self.p))
 
-    def _counting_as(self, ensemble: Ensemble | LabelBlocks) -> Floats | None:
+    def _counting_as(self, ensemble: Derived) -> Floats | None:
         if not self.normalized:
             return None
         whole = Centroids.of_sums(
@@ -197,15 +171,13 @@ class KCC(LabelVectorKMeans):
         power = self._loss().power
         return np.asarray(centroids.sums_of(lambda m: m**power) ** (1.0 / power))
 
-    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
+    def _value(self, ensemble: Derived, centroids: Centroids, loss: float) -> float:
         phi = self._phi(centroids)
         utility = (centroids.shares * phi).sum(axis=1) - self._phi(centroids.of_all())[:, 0]
         observed = ensemble.observed_counts / ensemble.n_samples
         return float(ensemble.partition_weights @ (observed * utility))
 
-    def _costs(
-        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[Floats, Floats]:
+    def _costs(self, ensemble: Derived, centroids: Centroids) -> tuple[Floats, Floats]:
         phi = self._phi(centroids)
         block = np.zeros_like(phi)
         if self.utility == "U_c":

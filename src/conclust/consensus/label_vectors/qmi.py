@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from conclust._types import Floats
-from conclust.blocks.labels import LabelBlocks
-from conclust.consensus.base import Method
 from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
-from conclust.ensemble import Ensemble
+from conclust.consensus.method import Method
+from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import over_partitions
 
 
@@ -106,8 +105,6 @@ class QMI(LabelVectorKMeans):
     method = Method(
         title="Quadratic mutual information (k-means on label vectors)",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n N K per pass",
         citation="Topchy, Jain and Punch 2003, ICDM",
         blocks=True,
@@ -117,29 +114,19 @@ class QMI(LabelVectorKMeans):
     def _loss(self) -> RowLoss:
         return RowLoss("quadratic")
 
-    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
+    def _value(self, ensemble: Derived, centroids: Centroids, loss: float) -> float:
         self.inertia_ = loss
-        return self._information(ensemble, loss)
-
-    def _costs(
-        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[Floats, Floats]:
-        cost = -2.0 * centroids.means * ensemble.column_weights[:, None]
-        return cost, centroids.lengths * ensemble.partition_weights[:, None]
-
-    def _information(self, ensemble: Ensemble | LabelBlocks, loss: float) -> float:
-        n, N = ensemble.shape
-        weights = ensemble.partition_weights
-        columns = ensemble.column_weights
-        noise = np.zeros(N)
-        if ensemble.has_noise:
-            noise += ensemble.noise_counts
+        weights, columns = ensemble.partition_weights, ensemble.column_weights
+        noise = ensemble.noise_counts.astype(np.float64)
         lengths = ensemble.cluster_sizes  # squared weights of the columns
         if ensemble.is_soft:
             B = ensemble.indicator
             lengths = np.bincount(B.indices, B.data**2, len(columns))
         squares = float(columns @ lengths + weights @ noise)
         one_cluster = over_partitions(ensemble.cluster_sizes**2, ensemble.offsets) + noise
-        return float(
-            2.0 / n * (squares - loss - weights @ (one_cluster / ensemble.observed_counts))
-        )
+        more = squares - loss - weights @ (one_cluster / ensemble.observed_counts)
+        return float(2.0 / ensemble.n_samples * more)
+
+    def _costs(self, ensemble: Derived, centroids: Centroids) -> tuple[Floats, Floats]:
+        cost = -2.0 * centroids.means * ensemble.column_weights[:, None]
+        return cost, centroids.lengths * ensemble.partition_weights[:, None]

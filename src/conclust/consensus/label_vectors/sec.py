@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
+
 import numpy as np
 
-from conclust._random import RandomStateLike
 from conclust._types import Floats
-from conclust.blocks.labels import LabelBlocks
-from conclust.consensus.base import Method
 from conclust.consensus.label_rows import Centroids, RowLoss
 from conclust.consensus.label_vectors.estimator import LabelVectorKMeans
-from conclust.ensemble import Ensemble, Missing
+from conclust.consensus.method import Method
+from conclust.ensemble.derived import Derived
 
 
+@dataclass(eq=False, repr=False)
 class SEC(LabelVectorKMeans):
     """Spectral ensemble clustering: the normalised cut of the co-association, without its matrix.
 
@@ -108,59 +109,27 @@ class SEC(LabelVectorKMeans):
     method = Method(
         title="Spectral ensemble clustering",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n N K per pass",
         citation="Liu, Wu, Liu, Tao and Fu 2017, IEEE TKDE 29",
     )
 
-    def __init__(
-        self,
-        n_clusters: int | None = None,
-        *,
-        n_init: int = 20,
-        max_iter: int = 100,
-        tol: float = 1e-6,
-        missing: Missing = "unobserved",
-        random_state: RandomStateLike = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_clusters,
-            n_init=n_init,
-            max_iter=max_iter,
-            tol=tol,
-            missing=missing,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+    _: KW_ONLY
+    n_init: int = 20
 
     def _loss(self) -> RowLoss:
         return RowLoss("cut")
 
-    def _value(self, ensemble: Ensemble | LabelBlocks, centroids: Centroids, loss: float) -> float:
+    def _value(self, ensemble: Derived, centroids: Centroids, loss: float) -> float:
         return loss
 
-    def _costs(
-        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[Floats, Floats]:
+    def _costs(self, ensemble: Derived, centroids: Centroids) -> tuple[Floats, Floats]:
         weights, columns = ensemble.partition_weights, ensemble.column_weights
-        degrees, lengths = self._degrees(ensemble, centroids)
+        noise = np.where(centroids.shares > 0, centroids.noise, 0.0)
+        degrees = (columns * ensemble.cluster_sizes) @ centroids.sums + weights @ noise
+        degrees[degrees == 0] = np.inf  # their mean is 0
         means = centroids.sums / degrees
+        lengths = columns @ means**2 + weights @ (noise / degrees**2)
         # The terms of d |b / d - m|^2 with m: -2 b m + d |m|^2. Noise has a degree of 1 by itself.
         more = ensemble.cluster_sizes[:, None] - 1.0
         cost = (more * lengths - 2.0 * means) * columns[:, None]
         return cost, weights[:, None] * lengths
-
-    def _degrees(
-        self, ensemble: Ensemble | LabelBlocks, centroids: Centroids
-    ) -> tuple[Floats, Floats]:
-        """Return the degrees of all clusters' objects together, and the squared lengths of their means."""
-        weights, columns = ensemble.partition_weights, ensemble.column_weights
-        noise = np.where(centroids.shares > 0, centroids.noise, 0.0)
-        degrees = (columns * ensemble.cluster_sizes) @ centroids.sums + weights @ noise
-        degrees[degrees == 0] = np.inf
-        lengths = columns @ (centroids.sums / degrees) ** 2 + weights @ (noise / degrees**2)
-        return degrees, lengths

@@ -6,20 +6,25 @@ cut like any other; it keeps the constraints down to a smallest number of cluste
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from conclust._progress import advance, stage
+from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
-from conclust.consensus.constraints import Constraints
+from conclust._validation import check_dense
+from conclust.consensus.constraints import Bounds, Constraints
 from conclust.consensus.linkage.fewer import rows_in_fewer
 from conclust.ensemble import Ensemble
-from conclust.ensemble.equal_rows import EqualRows
-from conclust.exceptions import InputError
-from conclust.trees.agglomeration import Linkage, expand
+from conclust.trees.agglomeration import (
+    Linkage,
+    cluster_dissimilarities,
+    expand,
+    starting_clusters,
+)
+from conclust.trees.clusterwise import pairs_of
 from conclust.trees.dendrogram import (
     common_number,
     cut,
@@ -44,16 +49,15 @@ class ConstrainedTree:
     ----------
     matrix : ndarray of shape (n_samples - 1, 4)
         In SciPy's form.
-    smallest, largest : int
+    bounds : Bounds
         Numbers of clusters into which it can be cut without breaking a constraint.
     born : float
         Height from which single objects live: the largest dissimilarity of one with itself.
     """
 
     matrix: Floats
-    smallest: int
-    largest: int
-    born: float = 0.0
+    bounds: Bounds
+    born: float
 
     def lifetimes(self) -> Floats:
         """Return the lifetimes of 2, 3, ... clusters."""
@@ -73,69 +77,77 @@ class ConstrainedTree:
 
     def _number(self, n_clusters: int | None, ensemble: Ensemble, owner: str) -> int:
         """Return the number of clusters of the cut."""
-        if n_clusters is None:
-            if self.smallest >= self.largest:
-                return self.largest
-            if self.smallest >= (common_number(ensemble) or self.largest):
-                return self.smallest
-            heights = np.maximum(self.matrix[:, 2], self.born)
-            lives = np.diff(np.concatenate([[self.born], heights]))[::-1].copy()
-            lives[: max(0, self.smallest - 2)] = 0.0
-            lives[self.largest - 1 :] = 0.0
-            tallest = height_of(self.matrix)
-            return max(self.smallest, number_by_lifetime(ensemble, lives, tallest, owner))
-        if not self.smallest <= n_clusters <= self.largest:
-            why = "'cannot_link' keeps" if n_clusters < self.smallest else "'must_link' leaves"
-            bound = self.smallest if n_clusters < self.smallest else self.largest
-            side = "at least" if n_clusters < self.smallest else "at most"
-            raise InputError(
-                f"{why} {side} {bound} clusters in the tree of {owner}. Got n_clusters={n_clusters}: ask for "
-                f"{side} {bound}, or leave out constraints."
-            )
-        return n_clusters
-
-
-class Growth(NamedTuple):
-    """How a tree grows.
-
-    Attributes
-    ----------
-    linkage : {"single", "average", "complete"}
-        Linkage that merges clusters.
-    constraints : Constraints
-        Pairs of objects that are together, and pairs that are not.
-    n_clusters : int or None
-        Number of clusters that a cut should give. If merges of the nearest clusters end with more, constrained objects of
-        the smallest clusters move to others, or a colouring assigns them, and merges within these clusters are first.
-    """
-
-    linkage: Linkage
-    constraints: Constraints
-    n_clusters: int | None = None
+        if n_clusters is not None:
+            self.bounds.check(n_clusters, owner)
+            return n_clusters
+        smallest, largest = self.bounds
+        if smallest >= largest:
+            return largest
+        if smallest >= (common_number(ensemble) or largest):
+            return smallest
+        heights = np.maximum(self.matrix[:, 2], self.born)
+        lives = np.diff(np.concatenate([[self.born], heights]))[::-1].copy()
+        lives[: max(0, smallest - 2)] = 0.0
+        lives[largest - 1 :] = 0.0
+        return max(smallest, number_by_lifetime(ensemble, lives, height_of(self.matrix), owner))
 
 
 def constrained_tree(
-    dissimilarities: Callable[[], Floats], start: EqualRows, growth: Growth
+    ensemble: Ensemble,
+    certainty: Floats,
+    constraints: Constraints,
+    *,
+    linkage: Linkage,
+    n_clusters: int | None,
+    max_dense: int,
+    owner: str,
+    normalized: bool = False,
+    n_jobs: int | None = None,
 ) -> ConstrainedTree:
-    """Grow a tree over all objects from dissimilarities in [0, 1] of starting clusters.
+    """Grow a tree on 1 - S that keeps the constraints.
 
     Parameters
     ----------
-    dissimilarities : callable
-        Computes the dissimilarities of the starting clusters, (m, m).
-    start : EqualRows
-        Objects that these hold; an object that a constraint is about stands alone.
-    growth : Growth
-        Linkage, constraints on the objects, and the number of clusters.
+    ensemble : Ensemble
+        The partitions.
+    certainty : ndarray of shape (n_columns,)
+        Weights of the clusters of the partitions; all 1: S is c_ij / N_ij.
+    constraints : Constraints
+        Pairs of objects that are together, and pairs that are not.
+    linkage : {"single", "average", "complete"}
+        Linkage that merges clusters.
+    n_clusters : int or None
+        Number of clusters that a cut should give. If merges of the nearest clusters end with more, constrained objects of
+        the smallest clusters move to others, or a colouring assigns them, and merges within these clusters are first.
+    max_dense : int
+        Maximum number of distinct rows and constrained objects.
+    owner : str
+        Name of the estimator in errors.
+    normalized : bool, default=False
+        Whether similarities are divided by the largest one.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+
+    Raises
+    ------
+    DenseLimitError
+        If there are more distinct rows and constrained objects than `max_dense`.
     """
+    start = constraints.alone(starting_clusters(ensemble))
+    instead = "AutoConsensus, which grows its trees on a part of the objects"
+    check_dense(len(start), max_dense, f"{owner} with constraints needs a matrix of", instead)
+    self_similarity = pairs_of(ensemble, sp.csr_array(sp.diags_array(certainty))).own
+    if normalized:  # divided by the largest entry of S, which is on the diagonal
+        largest_entry = float(self_similarity.max()) or 1.0
+        certainty, self_similarity = certainty / largest_entry, self_similarity / largest_entry
     stage("linkage")
-    linkage, constraints, n_clusters = growth
     groups, apart, masses = constraints.groups[start.first], constraints.apart, start.masses
     n_forced = len(groups) - len(np.unique(groups))
     largest = len(start.inverse) - n_forced
 
     def rounded() -> Floats:
-        matrix = dissimilarities()
+        with one_library_thread():
+            matrix = cluster_dissimilarities(ensemble, certainty, None, start, n_jobs=n_jobs)[0]
         return np.round(matrix, _DIGITS, out=matrix)
 
     left, right, heights, smallest = grown(rounded(), masses, linkage, groups, apart)
@@ -150,7 +162,9 @@ def constrained_tree(
             heights = np.minimum(heights, 1.0)
             smallest = max(smallest, n_clusters)
     # Groups are merged before objects with equal labels, so that no cut breaks them.
-    return ConstrainedTree(expand(start, (left, right, heights), n_forced), smallest, largest)
+    matrix = expand(start, (left, right, heights), n_forced)
+    born = max(0.0, 1.0 - float(self_similarity.min()))
+    return ConstrainedTree(matrix, Bounds(smallest, largest), born)
 
 
 def grown(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,11 +11,10 @@ import scipy.sparse as sp
 from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import count, refuse
-from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.constrained import Growth
-from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_evidence_tree
-from conclust.consensus.method import NumberOfClusters
+from conclust._validation import refuse
+from conclust.consensus.linkage.constrained import constrained_tree
+from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import SparseEvidence
@@ -26,26 +25,22 @@ from conclust.trees.agglomeration import (
     single_tree,
     sparse_tree,
     starting_clusters,
-    unobserved_pairs,
 )
-from conclust.trees.clusterwise import FEW_ROWS, ObjectPairs, by_rows, cluster_tree, pairs_of
-from conclust.trees.dendrogram import cut, cut_by_lifetime, lifetimes, longest_lifetime
-
-_UNOBSERVED = (
-    "No partition observed both objects of {}: without evidence they count as dissimilarity 1."
+from conclust.trees.clusterwise import (
+    FEW_ROWS,
+    ClusterTree,
+    ObjectPairs,
+    by_rows,
+    cluster_tree,
+    pairs_of,
+    warn_of_pairs,
+    warn_of_unobserved,
 )
-_UNCOUNTED = (
-    "Pairs of objects that no partition observed together, if there are any, count as dissimilarity 1. "
-    "There are too many patterns of missing labels (more than max_dense) to count such pairs."
-)
-_PIECES = (
-    "The pairs leave the objects in {} pieces that no chain of pairs connects; they join at height 1. "
-    "Draw more pairs per object if this is not intended."
-)
+from conclust.trees.dendrogram import cut, longest_lifetime
 
 
 @dataclass(eq=False, repr=False)
-class EAC(ConsensusClusterer):
+class EAC(TreeClusterer):
     """Evidence accumulation clustering: agglomerative linkage on the co-association.
 
     The similarity of two objects is c_ij / N_ij: the share of partitions that put them together, among those that
@@ -142,14 +137,9 @@ class EAC(ConsensusClusterer):
     array([0.    , 0.3333, 0.8333])
     """
 
-    linkage_matrix_: Floats = field(init=False)
-    lifetimes_: Floats = field(init=False)
-
     method = Method(
         title="Evidence accumulation clustering",
         n_clusters="optional",
-        membership=False,
-        soft_members="labels",
         cost="n^2 N; single linkage in n memory",
         citation="Fred and Jain 2005, IEEE TPAMI 27",
     )
@@ -180,27 +170,27 @@ class EAC(ConsensusClusterer):
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         ensemble = ensemble.reweighted(ensemble.relative_weights)
         if self._constraints is not None:
-            constrained = constrained_evidence_tree(
+            constrained = constrained_tree(
                 ensemble,
-                Growth(self.linkage, self._constraints, self.n_clusters),
-                limit=DenseLimit(self.max_dense, "EAC"),
+                np.ones(int(ensemble.offsets[-1])),
+                self._constraints,
+                linkage=self.linkage,
+                n_clusters=self.n_clusters,
+                max_dense=self.max_dense,
+                owner="EAC",
                 n_jobs=self.n_jobs,
             )
-            self.linkage_matrix_, self.lifetimes_ = constrained.matrix, constrained.lifetimes()
-            return constrained.cut(self.n_clusters, ensemble, "EAC")
-        tree, doubt = self._tree(ensemble, observed)
-        if doubt:
-            warn(doubt, EvidenceWarning)
-        self.linkage_matrix_ = tree
-        self.lifetimes_ = lifetimes(tree)
+            return self._cut_tree(constrained, ensemble)
+        tree = ClusterTree(self._tree(ensemble, observed))
         if self.n_clusters == "lifetime":
-            return cut(tree, longest_lifetime(tree))
-        return cut_by_lifetime(tree, self.n_clusters, ensemble, "EAC")
+            self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
+            return cut(tree.matrix, longest_lifetime(tree.matrix))
+        return self._cut_tree(tree, ensemble)
 
-    def _tree(self, ensemble: Ensemble, observed: Bools) -> tuple[Floats, str]:
-        """Return the linkage matrix, and a sentence about pairs without evidence ("" if there are none)."""
+    def _tree(self, ensemble: Ensemble, observed: Bools) -> Floats:
+        """Return the linkage matrix; warn of pairs without evidence."""
         if ensemble.n_samples == 1:
-            return np.empty((0, 4)), ""
+            return np.empty((0, 4))
         pair_evidence = read_pairs(
             self.pairs,
             ensemble,
@@ -212,28 +202,29 @@ class EAC(ConsensusClusterer):
         )
         if pair_evidence is not None:
             tree, pieces = sparse_tree(pair_evidence, self.linkage)
-            return tree, _PIECES.format(pieces) if pieces > 1 else ""
-        unobserved: int | None
+            if pieces > 1:
+                warn(
+                    f"The pairs leave the objects in {pieces} pieces that no chain of pairs connects; they join at "
+                    "height 1. Draw more pairs per object if this is not intended.",
+                    EvidenceWarning,
+                )
+            return tree
         if self.linkage == "single" and not ensemble.is_soft:
             tree = single_tree(ensemble)
-            unobserved = 0
             # Below height 1 every merge rests on a pair that some partition observed.
             if ensemble.has_missing and tree[-1, 2] == 1.0:
-                unobserved = unobserved_pairs(ensemble, max_rows=self.max_dense)
-        elif (pairs := self._rows(ensemble)) is not None:
-            grown = cluster_tree(
+                warn_of_unobserved(ensemble, self.max_dense)
+            return tree
+        pairs = self._rows(ensemble)
+        if pairs is not None:
+            return cluster_tree(
                 pairs, "average", max_dense=self.max_dense, owner="EAC", ties_as_matrix=True
-            )
-            tree, unobserved = grown.matrix, 0
-        else:
-            tree, unobserved = dense_tree(
-                ensemble, self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
-            )
-        if unobserved == 0:
-            return tree, ""
-        return tree, _UNCOUNTED if unobserved is None else _UNOBSERVED.format(
-            count(unobserved, "pair")
+            ).matrix
+        tree, unobserved = dense_tree(
+            ensemble, self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
         )
+        warn_of_pairs(unobserved)
+        return tree
 
     def _rows(self, ensemble: Ensemble) -> ObjectPairs | None:
         """Return the rows from which the tree is grown, if not from a matrix of all pairs.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import scipy.sparse as sp
@@ -10,10 +10,9 @@ import scipy.sparse as sp
 from conclust._parameters import Parameters, Range
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.linkage.constrained import ConstrainedTree, Growth
-from conclust.consensus.linkage.constrained_evidence import DenseLimit, constrained_certain_tree
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.linkage.constrained import constrained_tree
+from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import Linkage, cluster_dissimilarities, linkage_of
@@ -28,7 +27,7 @@ from conclust.trees.clusterwise import (
 
 
 @dataclass(eq=False, repr=False)
-class LWEA(ConsensusClusterer):
+class LWEA(TreeClusterer):
     r"""Locally weighted evidence accumulation: certain clusters count more.
 
     As :class:`conclust.EAC`, but a partition that puts two objects together counts by the certainty
@@ -131,15 +130,9 @@ class LWEA(ConsensusClusterer):
     array([1.    , 0.4346, 1.    , 0.4346, 0.2164, 1.    ])
     """
 
-    linkage_matrix_: Floats = field(init=False)
-    lifetimes_: Floats = field(init=False)
-    certainty_: Floats = field(init=False)
-
     method = Method(
         title="Locally weighted evidence accumulation",
         n_clusters="optional",
-        membership=False,
-        soft_members="labels",
         cost="n^2 N + n N^2 + T N",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
     )
@@ -159,26 +152,27 @@ class LWEA(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.certainty_ = cluster_certainty(ensemble, self.theta, normalized=self.normalized)
-        tree: ClusterTree | ConstrainedTree
         if self._constraints is not None:
-            tree = constrained_certain_tree(
+            constrained = constrained_tree(
                 ensemble,
                 self.certainty_,
-                Growth(self.linkage, self._constraints, self.n_clusters),
-                normalized=self.normalized,
-                limit=DenseLimit(self.max_dense, "LWEA"),
-            )
-        else:
-            tree = certain_tree(
-                ensemble,
-                self.certainty_,
-                normalized=self.normalized,
+                self._constraints,
                 linkage=self.linkage,
+                n_clusters=self.n_clusters,
                 max_dense=self.max_dense,
                 owner="LWEA",
+                normalized=self.normalized,
             )
-        self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
-        return tree.cut(self.n_clusters, ensemble, "LWEA")
+            return self._cut_tree(constrained, ensemble)
+        tree = certain_tree(
+            ensemble,
+            self.certainty_,
+            normalized=self.normalized,
+            linkage=self.linkage,
+            max_dense=self.max_dense,
+            owner="LWEA",
+        )
+        return self._cut_tree(tree, ensemble)
 
 
 def certain_tree(

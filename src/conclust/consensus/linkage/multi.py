@@ -7,22 +7,24 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from conclust._arrays.containers import number_array
+from conclust._arrays.ratios import ratio
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import count
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust._validation import check_dense
+from conclust.consensus.linkage.cutting import TreeClusterer
 from conclust.consensus.linkage.eac import EAC
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.suitability import warn_of_misfit
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import over_clusters
 from conclust.ensemble.reading import within_range
-from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError, warn
-from conclust.spectra.gram import gram_blocks
+from conclust.exceptions import InputError
+from conclust.similarity.jaccard import jaccard_blocks
 from conclust.trees.agglomeration import (
     Linkage,
     cluster_dissimilarities,
@@ -30,19 +32,12 @@ from conclust.trees.agglomeration import (
     starting_clusters,
     unobserved_pairs,
 )
-from conclust.trees.clusterwise import ObjectPairs, cluster_tree
-from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
+from conclust.trees.clusterwise import ClusterTree, ObjectPairs, cluster_tree, warn_of_pairs
 from conclust.weighting import agreement_weights, validity_weights
 
 ClusterWeights: TypeAlias = Literal["stable", "jaccard"]
 
-_SILENT = (
-    "{} has both in clusters of positive weight: without evidence they count as dissimilarity 1."
-)
-
-
-def _none_for(pairs: int) -> str:
-    return f"For {count(pairs, 'pair')} of objects, no partition"
+_SILENT = "has {} in clusters of positive weight"
 
 
 def cluster_stability(ensemble: Ensemble) -> Floats:
@@ -68,31 +63,17 @@ def cluster_stability(ensemble: Ensemble) -> Floats:
     >>> cluster_stability(Ensemble([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])).round(3)
     array([0.833, 0.75 , 0.833, 0.75 , 0.667, 0.5  ])
     """
-    present = ensemble.present.astype(np.float64)
-    clusters = sp.csr_array(ensemble.indicator.T)
     partition_of = ensemble.column_partitions
-    stability = np.ones(len(partition_of))
-    for block in gram_blocks(ensemble):
-        gram, partitions = block.gram, partition_of[block.rows]
-        # Numbers of objects of these clusters observed by each partition, and of each cluster observed by these partitions.
-        observed = np.asarray(clusters[block.rows] @ present)
-        turned = np.asarray(clusters @ present[:, block.partitions])
-        rows = np.repeat(np.arange(len(partitions)), np.diff(gram.indptr))
-        columns = gram.indices
-        other = turned[columns, partitions[rows] - block.partitions.start]
-        joined = observed[rows, partition_of[columns]] + other - gram.data
-        best = np.zeros_like(observed)
-        np.maximum.at(best, (rows, partition_of[columns]), gram.data / joined)
-        weights_given = (observed > 0) * ensemble.partition_weights
-        weights_given[np.arange(len(partitions)), partitions] = 0.0
-        total = weights_given.sum(axis=1)
-        some = stability[block.rows]
-        np.divide((best * weights_given).sum(axis=1), total, out=some, where=total > 0)
-    return stability
+    best = np.zeros((len(partition_of), ensemble.n_partitions))
+    for _, cluster, other, similarity in jaccard_blocks(ensemble):
+        np.maximum.at(best, (cluster, partition_of[other]), similarity)
+    weights_given = (ensemble.observed_sizes > 0) * ensemble.partition_weights
+    weights_given[np.arange(len(partition_of)), partition_of] = 0.0
+    return ratio((best * weights_given).sum(axis=1), weights_given.sum(axis=1), 1.0)
 
 
 @dataclass(eq=False, repr=False)
-class MultiEAC(ConsensusClusterer):
+class MultiEAC(TreeClusterer):
     r"""Multi-criteria evidence accumulation: clusters are weighted by their stability.
 
     As :class:`conclust.EAC`, but each cluster of a partition has its own weight, by its stability.
@@ -184,15 +165,11 @@ class MultiEAC(ConsensusClusterer):
     array([1., 1., 1., 1., 1., 0.])
     """
 
-    linkage_matrix_: Floats = field(init=False)
-    lifetimes_: Floats = field(init=False)
     cluster_weights_: Floats = field(init=False)
 
     method = Method(
         title="Multi-criteria evidence accumulation",
         n_clusters="optional",
-        membership=False,
-        soft_members="labels",
         cost="n^2 N",
         citation="Fred and Jain 2006, ICPR",
     )
@@ -216,34 +193,25 @@ class MultiEAC(ConsensusClusterer):
         start = starting_clusters(ensemble)
         if len(start) <= self.max_dense:
             with one_library_thread():
-                D, unobserved = cluster_dissimilarities(
+                D, silent = cluster_dissimilarities(
                     ensemble, self.cluster_weights_, cluster_weights, start
                 )
-            tree = linkage_of(D, start, self.linkage)
-            silent_pairs = _none_for(unobserved) if unobserved else ""
+            tree = ClusterTree(linkage_of(D, start, self.linkage))
+            warn_of_pairs(silent, _SILENT)
         else:
-            tree, silent_pairs = self._by_rows(ensemble, cluster_weights, start)
-        if silent_pairs:
-            warn(_SILENT.format(silent_pairs), EvidenceWarning)
-        self.linkage_matrix_ = tree
-        self.lifetimes_ = lifetimes(tree)
-        return cut_by_lifetime(tree, self.n_clusters, ensemble, "MultiEAC")
+            tree = ClusterTree(self._by_rows(ensemble, cluster_weights, start))
+        return self._cut_tree(tree, ensemble)
 
-    def _by_rows(
-        self, ensemble: Ensemble, cluster_weights: Floats, start: DistinctRows
-    ) -> tuple[Floats, str]:
-        """Return the single-linkage tree without a matrix of all pairs, and the pairs to warn about.
+    def _by_rows(self, ensemble: Ensemble, cluster_weights: Floats, start: DistinctRows) -> Floats:
+        """Return the single-linkage tree without a matrix of all pairs.
 
         p = b_i' W b_j / z_i' z_j with the weights of clusters W and z the roots of those of partitions. A
         mean of such ratios is not a ratio of sums, which is all that average linkage by rows can find.
         """
         if self.linkage != "single":
-            raise DenseLimitError(
-                f"MultiEAC with linkage={self.linkage!r} needs a matrix of all pairs of the {len(start)} distinct "
-                f"rows of labels ({8 * len(start) ** 2 / 1e9:.1f} GB), more than max_dense={self.max_dense} "
-                "allows. Use linkage='single', or LWEA, which weighs clusters by their certainty; both "
-                "need no such matrix; or a larger max_dense."
-            )
+            needs = f"MultiEAC with linkage={self.linkage!r} needs a matrix of"
+            instead = "linkage='single', or LWEA, which weighs clusters by their certainty"
+            check_dense(len(start), self.max_dense, needs, instead)
         scale = ensemble.partition_weights / (ensemble.partition_weights.max() or 1.0)
         roots = np.sqrt(cluster_weights * scale)
         W = sp.csr_array(
@@ -252,10 +220,9 @@ class MultiEAC(ConsensusClusterer):
         rows = sp.csr_array(ensemble.indicator[start.first])
         pairs = ObjectPairs(start, rows, W, roots[start.first], np.ones(len(start)))
         tree = cluster_tree(pairs, "single", max_dense=self.max_dense, owner="MultiEAC").matrix
-        silent = unobserved_pairs(ensemble, max_rows=self.max_dense, present=cluster_weights > 0)
-        if silent == 0:
-            return tree, ""
-        return tree, "For some pairs perhaps no partition" if silent is None else _none_for(silent)
+        present = cluster_weights > 0
+        warn_of_pairs(unobserved_pairs(ensemble, max_rows=self.max_dense, present=present), _SILENT)
+        return tree
 
     def _weights(self, ensemble: Ensemble) -> Floats:
         if isinstance(self.cluster_weights, str):
@@ -264,12 +231,7 @@ class MultiEAC(ConsensusClusterer):
                 return stability
             return (stability > self.threshold).astype(np.float64)
         total = int(ensemble.offsets[-1])
-        try:
-            weights = np.asarray(self.cluster_weights, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"The cluster_weights of MultiEAC must be numbers. {error}."
-            ) from error
+        weights = number_array(self.cluster_weights, "The cluster_weights of MultiEAC")
         if weights.shape != (total,) or not np.isfinite(weights).all() or (weights < 0).any():
             raise InputError(
                 f"The cluster_weights of MultiEAC must be one number at least 0 for each of the {total} "
@@ -292,7 +254,7 @@ def _weights_given(ensemble: Ensemble, cluster_weights: Floats) -> Floats:
 
 
 @dataclass(eq=False, repr=False)
-class WeightedEAC(ConsensusClusterer):
+class WeightedEAC(TreeClusterer):
     r"""Evidence accumulation with partitions weighted by the validity of their clusters.
 
     :class:`conclust.EAC` on the co-association with weight v_u for partition u (WEACS) [1]_:
@@ -355,15 +317,9 @@ class WeightedEAC(ConsensusClusterer):
     array([0, 1, 0, 1])
     """
 
-    linkage_matrix_: Floats = field(init=False)
-    lifetimes_: Floats = field(init=False)
-    weights_: Floats = field(init=False)
-    _data: NDArray[Any] | None = field(init=False)
-
     method = Method(
         title="Evidence accumulation weighted by validity (WEACS)",
         n_clusters="optional",
-        membership=False,
         soft_members=False,
         cost="n^2 N; single linkage in n memory",
         citation="Duarte, Fred, Lourenço and Rodrigues 2005, EPIA",
@@ -399,9 +355,7 @@ class WeightedEAC(ConsensusClusterer):
         tree = EAC(self.n_clusters or 1, linkage=self.linkage, max_dense=self.max_dense).fit(
             ensemble.reweighted(within_range(weights))
         )
-        self.linkage_matrix_ = tree.linkage_matrix_
-        self.lifetimes_ = tree.lifetimes_
-        return cut_by_lifetime(tree.linkage_matrix_, self.n_clusters, ensemble, "WeightedEAC")
+        return self._cut_tree(ClusterTree(tree.linkage_matrix_), ensemble)
 
     def _warn_of_sets(self, ensemble: Ensemble) -> None:
         """EAC has warned."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust._types import Bools, Ints
+from conclust.consensus.linkage.cutting import TreeClusterer
 from conclust.consensus.linkage.lwea import certain_tree
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
 from conclust.trees.agglomeration import Linkage
@@ -17,7 +17,7 @@ from conclust.weighting.weights import crowd_weights
 
 
 @dataclass(eq=False, repr=False)
-class WEAC(ConsensusClusterer):
+class WEAC(TreeClusterer):
     r"""Weighted evidence accumulation: partitions are weighted by their agreement with the others.
 
     :class:`conclust.EAC` on the co-association with weight v_u for partition u [1]_. v_u is the normalized
@@ -94,14 +94,9 @@ class WEAC(ConsensusClusterer):
     (array([0, 0, 1, 1]), array([1.    , 1.    , 0.2254]))
     """
 
-    linkage_matrix_: Floats = field(init=False)
-    lifetimes_: Floats = field(init=False)
-    weights_: Floats = field(init=False)
-
     method = Method(
         title="Evidence accumulation weighted by crowd agreement",
         n_clusters="optional",
-        membership=False,
         soft_members=False,
         cost="n^2 N",
         citation="Huang, Lai and Wang 2015, Neurocomputing 170",
@@ -123,8 +118,5 @@ class WEAC(ConsensusClusterer):
             linkage=self.linkage,
             max_dense=self.max_dense,
             owner="WEAC",
-            n_jobs=None,
         )
-        self.linkage_matrix_ = tree.matrix
-        self.lifetimes_ = tree.lifetimes()
-        return tree.cut(self.n_clusters, ensemble, "WEAC")
+        return self._cut_tree(tree, ensemble)

@@ -11,8 +11,7 @@ from conclust._arrays.ratios import ratio
 from conclust._progress import advance, rounds, stage, tracked
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import Method
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.voting.ballots import VotingClusterer
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.similarity.jaccard import jaccard_of_others
@@ -93,14 +92,12 @@ class CEHM(VotingClusterer):
     """
 
     medoids_: Ints = field(init=False)
-    n_iter_: int = field(init=False)
 
     method = Method(
         title="K-hyperedge medoids",
         n_clusters="exact",
         fewer=True,
         membership=True,
-        soft_members="labels",
         cost="n N K per round + T^2",
         citation="Li, Wang, Zhang, Qian, Jin, Yan and Du 2025, AAAI",
     )
@@ -119,19 +116,13 @@ class CEHM(VotingClusterer):
             self._keep(ensemble, votes)
             self._column_weights = weights
             self._n_held = votes.shape[1]
-            memberships = self._read_votes(rows.ensemble.indicator)
+            memberships = self._read_votes(rows.ensemble.indicator, rows.ensemble.present)
         return memberships[rows.inverse]
 
     def _keep_clusters(self, clusters: Ints) -> None:
         if len(self.medoids_):
             self.medoids_ = self.medoids_[self._all_clusters(clusters)]
         super()._keep_clusters(clusters)
-
-    def _read_votes(
-        self, indicator: sp.csr_array, observed: Bools | None = None, noise: Bools | None = None
-    ) -> Floats:
-        voting = self._column_weights * (self.votes_.sum(axis=1) > 0)
-        return self._mean_votes(indicator, np.asarray(indicator @ voting))
 
 
 def medoids(J: sp.csr_array, weights: Floats, k: int) -> Ints:

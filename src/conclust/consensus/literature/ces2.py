@@ -15,8 +15,8 @@ from conclust._arrays.ratios import ratio
 from conclust._progress import advance, stage
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_dense, count
-from conclust.consensus.base import ConsensusClusterer, Method, spread
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.base import ConsensusClusterer, spread
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, with_weight
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.exceptions import EvidenceWarning, warn
@@ -123,8 +123,6 @@ class CEs2(ConsensusClusterer):
     method = Method(
         title="Clustering ensemble based on sample stability",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n^2 N",
         citation="Li, Qian, Wang, Dang and Jing 2019, Artificial Intelligence 273",
     )
@@ -155,12 +153,12 @@ class CEs2(ConsensusClusterer):
         instead = "LWEA, LWGP or EAC with linkage='single', which need no such matrix"
         check_dense(n, self.max_dense, "CEs2 keeps the evidence of", instead)
         stage("stability of the objects")
-        rows = stability_of_rows(start, self.determinacy)
-        self.stability_, self.core_, self.n_pieces_ = rows.stability, rows.core, n
+        self.stability_, self.core_ = stability_of_rows(start, self.determinacy)
+        self.n_pieces_ = n
         if n <= k:
             return np.arange(n)
         # K groups need K rows: all rows as stable as the K-th are in the core.
-        self.core_ = rows.core | (rows.stability >= np.sort(rows.stability)[n - k] - _SAME)
+        self.core_ |= self.stability_ >= np.sort(self.stability_)[n - k] - _SAME
         pairs = _Pairs.of(start)
         if pairs.unobserved:
             warn(
@@ -242,21 +240,9 @@ class _Pairs:
         return np.concatenate(found)
 
     def tree(self, rows: Ints) -> Floats:
-        """Return the linkage matrix of single linkage of some rows, by Prim's algorithm."""
-        n = len(rows)
-        order, similar = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        left, closest = np.arange(n), np.zeros(n, dtype=self.levels.dtype)
-        place = 0
-        for t in range(n):
-            order[t], similar[t] = left[place], closest[place]
-            left[place], closest[place] = left[n - 1 - t], closest[n - 1 - t]
-            left, closest = left[: n - 1 - t], closest[: n - 1 - t]
-            if t < n - 1:
-                # Without evidence the similarity is 0, from which `closest` starts.
-                np.maximum(closest, self.levels[rows[order[t]]].take(rows[left]), out=closest)
-                place = int(closest.argmax())
-        # The path in this order has the dendrogram of the tree.
-        return from_merges(order[:-1], order[1:], 1.0 - similar[1:] / self.steps)
+        """Return the linkage matrix of single linkage of some rows; without evidence the similarity is 0."""
+        D = 1.0 - np.maximum(self.levels[np.ix_(rows, rows)], 0) / self.steps
+        return from_merges(*merges_of(D, np.ones(len(rows)), "single"))
 
 
 def _pieces(pairs: _Pairs, core: Ints, k: int) -> Ints:
@@ -373,30 +359,12 @@ _SHARE_STEPS = 1000
 # Number of pairs counted at once, in several arrays of eight bytes each.
 
 
-@dataclass(frozen=True)
-class RowStability:
-    """How clearly the partitions determine the company of each distinct row of labels.
+def stability_of_rows(start: DistinctRows, determinacy: Determinacy) -> tuple[Floats, Bools]:
+    """Return the stability of each row of labels from 0 to 1, and the mask of the more stable ones: the core.
 
-    Attributes
-    ----------
-    stability : ndarray of shape (n_rows,)
-        Determinacy scaled from 0 (the least determined row) to 1 (the most); 1 if all are equal.
-    determinacy : ndarray of shape (n_rows,)
-        Mean over the other objects of the distance of the share of partitions that put both together from `threshold`.
-    threshold : float
-        Between the shares of pairs that are together and of pairs that are apart.
-    core : ndarray of bool of shape (n_rows,)
-        Rows in the group of higher stability.
+    The stability is the mean over the other objects of the distance of the share of partitions that put both together
+    from a threshold between the shares of pairs that are together and of pairs that are apart, scaled; 1 if all are equal.
     """
-
-    stability: Floats
-    determinacy: Floats
-    threshold: float
-    core: Bools
-
-
-def stability_of_rows(start: DistinctRows, determinacy: Determinacy) -> RowStability:
-    """Return the stability of each row of labels; rows count by their masses."""
     counts = _shares_of_rows(start)
     levels = np.linspace(0.0, 1.0, counts.shape[1])
     threshold = otsu_threshold(levels, start.masses @ counts)
@@ -407,7 +375,7 @@ def stability_of_rows(start: DistinctRows, determinacy: Determinacy) -> RowStabi
     raw = ratio(sums, counts.sum(axis=1))
     low, high = float(raw.min()), float(raw.max())
     scaled = (raw - low) / (high - low) if high - low > 1e-12 else np.ones_like(raw)
-    return RowStability(scaled, raw, threshold, scaled >= otsu_threshold(scaled, start.masses))
+    return scaled, scaled >= otsu_threshold(scaled, start.masses)
 
 
 def steps_of(rows: Ensemble, otherwise: int) -> int:

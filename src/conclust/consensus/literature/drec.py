@@ -16,12 +16,13 @@ from conclust._random import RandomStateLike, generator, seed_sequence, spawn_se
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_dense
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble, with_weight
 from conclust.ensemble.labels import over_clusters
-from conclust.spectra.transfer_cut import graph_embedding, unit_rows
+from conclust.spectra.bipartite import unit_rows
+from conclust.spectra.transfer_cut import graph_embedding
 
 _STEPS = 5
 # Directions of the labels with a smaller share of the largest eigenvalue are rounding errors.
@@ -104,8 +105,6 @@ class DREC(ConsensusClusterer):
     method = Method(
         title="Dense representation ensemble clustering",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n T^2 + n^2 T",
         citation="Zhou, Zheng and Pan 2019, Neurocomputing 357",
     )

@@ -11,12 +11,13 @@ import scipy.sparse as sp
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._threads import one_library_thread
-from conclust._types import Bools, Floats, Ints
+from conclust._types import Bools, Ints
 from conclust._validation import check_dense, count
-from conclust.consensus.base import ConsensusClusterer, Method, spread
+from conclust.consensus.base import spread
+from conclust.consensus.linkage.cutting import TreeClusterer
 from conclust.consensus.literature.confident import confident_graph
 from conclust.consensus.literature.smoothing import smoothed
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EvidenceWarning, warn
 from conclust.similarity import cluster_certainty
@@ -28,7 +29,7 @@ _GRID = 2.0**20
 
 
 @dataclass(eq=False, repr=False)
-class ECCMS(ConsensusClusterer):
+class ECCMS(TreeClusterer):
     r"""Ensemble clustering by self-enhancement of the co-association matrix (EC-CMS).
 
     The pairs that at least `alpha` of the partitions put together are trusted. Objects that are
@@ -125,16 +126,11 @@ class ECCMS(ConsensusClusterer):
     array([0.    , 0.7103, 0.9639])
     """
 
-    linkage_matrix_: Floats = field(init=False)
-    lifetimes_: Floats = field(init=False)
-    certainty_: Floats = field(init=False)
     components_: Ints = field(init=False)
 
     method = Method(
         title="Ensemble clustering via co-association matrix self-enhancement",
         n_clusters="optional",
-        membership=False,
-        soft_members="labels",
         cost="n^2 N + n N^2 + T N + n^2 c, c objects that trusted pairs connect: n^3 where labels are noisy",
         citation="Jia, Tao, Wang and Wang 2023, IEEE TNNLS",
     )
@@ -182,9 +178,8 @@ class ECCMS(ConsensusClusterer):
                 EvidenceWarning,
             )
         tree = ClusterTree(linkage_of(D, start, self.linkage), pairs.born(self.linkage), n)
-        self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
         self.components_ = graph.components[start.inverse]
-        return tree.cut(self.n_clusters, ensemble, "ECCMS")
+        return self._cut_tree(tree, ensemble)
 
     def _finish(self, observed: Bools) -> None:
         self.components_ = spread(self.components_, observed, -1)

@@ -10,10 +10,10 @@ import numpy as np
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.mcla import associations_of
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.method import Method, NumberNeeded, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.similarity import trajectory_similarity
 from conclust.spectra.transfer_cut import graph_embedding
@@ -26,7 +26,7 @@ _LOOP = 0.5
 
 
 @dataclass(eq=False, repr=False)
-class ECPCS(ConsensusClusterer):
+class ECPCS(TreeClusterer):
     """Enhanced ensemble clustering by propagating cluster-wise similarities.
 
     Clusters are compared by random walks from them over the clusters of all partitions
@@ -114,15 +114,11 @@ class ECPCS(ConsensusClusterer):
     """
 
     meta_clusters_: Ints = field(init=False)
-    linkage_matrix_: Floats = field(init=False)
-    lifetimes_: Floats = field(init=False)
 
     method = Method(
         title="Ensemble clustering by propagating cluster-wise similarities",
         n_clusters="exact",
         fewer=True,
-        membership=False,
-        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Huang, Wang, Peng, Lai and Kwoh 2021, IEEE TSMC 51",
     )
@@ -145,8 +141,7 @@ class ECPCS(ConsensusClusterer):
             warn_of_unobserved(ensemble, self.max_dense)
             pairs = pairs_of(ensemble, R)
             tree = cluster_tree(pairs, self.linkage, max_dense=self.max_dense, owner="ECPCS")
-            self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
-            return tree.cut(self.n_clusters, ensemble, "ECPCS")
+            return self._cut_tree(tree, ensemble)
         meta = self._group_clusters(ensemble, R, seed)
         if meta.shape[1] == 0:
             return np.zeros(ensemble.n_samples, dtype=np.int64)

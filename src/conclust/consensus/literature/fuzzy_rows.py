@@ -16,10 +16,9 @@ from conclust._progress import rounds
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.base import SoftConsensusClusterer
 from conclust.consensus.label_rows import normalized_rows, start_labels
-from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.restarts import Iterated
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import one_hot_rows
 from conclust.spectra.gram import is_held
@@ -35,7 +34,7 @@ _CELLS = 1 << 24
 
 
 @dataclass(eq=False, repr=False)
-class FuzzyRows(Iterated, SoftConsensusClusterer):
+class FuzzyRows(SoftConsensusClusterer):
     r"""Fuzzy k-means or fuzzy k-medoids on the evidence: a baseline with memberships.
 
     With s_ij the share of the partitions that put i and j together, "cmeans" groups the rows of s
@@ -145,7 +144,6 @@ class FuzzyRows(Iterated, SoftConsensusClusterer):
         n_clusters="exact",
         fewer=True,
         membership=True,
-        soft_members="labels",
         cost="n N K per iteration, n N^2 once",
         citation="Bezdek 1981, Plenum; Mei and Chen 2010, Pattern Recognition 43",
         missing_with="kind='cmeans'",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,19 +14,16 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.transfer import cut_of, part_objects
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.ensemble.reading import within_range
-from conclust.exceptions import DenseLimitError
 from conclust.similarity import common_neighbours
+from conclust.similarity.jaccard import check_square
 from conclust.spectra.bipartite import Edges, edges_of
 from conclust.spectra.transfer_cut import ClusterSide, numbered_components, transfer_cut_of_products
 from conclust.weighting.weights import crowd_weights
-
-# Maximum total number of clusters for which matrices of all pairs are made.
-_MOST_CLUSTERS = 20_000
 
 
 @dataclass(eq=False, repr=False)
@@ -103,14 +100,9 @@ class GPMGLA(ConsensusClusterer):
     array([0, 0, 1, 1])
     """
 
-    weights_: Floats = field(init=False)
-    objective_: float = field(init=False)
-    singular_values_: Floats = field(init=False)
-
     method = Method(
         title="Graph partitioning with multi-granularity link analysis",
         n_clusters="exact",
-        membership=False,
         soft_members=False,
         cost="n N^2 + T^3",
         citation="Huang, Lai and Wang 2015, Neurocomputing 170",
@@ -124,12 +116,7 @@ class GPMGLA(ConsensusClusterer):
     random_state: RandomStateLike = None
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
-        T = int(ensemble.offsets[-1])
-        if T > _MOST_CLUSTERS:
-            raise DenseLimitError(
-                f"GPMGLA makes matrices of all pairs of the {T} clusters of all partitions ({8 * T * T / 1e9:.1f} GB "
-                f"each), above {_MOST_CLUSTERS} clusters. Use HBGF or Voting, which need no such matrix, or fewer partitions."
-            )
+        check_square(ensemble, "The ties of GPMGLA")
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         seed = seed_sequence(self.random_state, "GPMGLA")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -10,11 +10,11 @@ import scipy.sparse as sp
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
-from conclust._types import Bools, Floats, Ints
+from conclust._types import Bools, Ints
 from conclust._validation import refuse
-from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.transfer import transfer_cut
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.method import Method, NumberNeeded, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EnsembleWarning, warn
 from conclust.similarity import approximate_simrank, connected_triples, simrank, triple_quality
@@ -40,7 +40,7 @@ _MISSING = 0.2
 
 
 @dataclass(eq=False, repr=False)
-class LCE(ConsensusClusterer):
+class LCE(TreeClusterer):
     """Link-based cluster ensemble: clusters are compared by common neighbours, objects by their clusters.
 
     A partition puts an object into one of its clusters and in none of the others. Here the object
@@ -86,7 +86,7 @@ class LCE(ConsensusClusterer):
         Number of clusters.
     singular_values_ : ndarray of shape (at most n_clusters,)
         Leading singular values of the degree-normalised RM, falling from 1. Only with
-        ``consensus="spectral"``; absent if all objects are noise.
+        ``consensus="spectral"``; empty if all objects are noise.
     linkage_matrix_ : ndarray of shape (n_observed - 1, 4)
         The dendrogram in SciPy's form. Only with ``consensus="hierarchical"``.
     lifetimes_ : ndarray of shape (n_observed - 1,)
@@ -157,15 +157,9 @@ class LCE(ConsensusClusterer):
     array([0.    , 0.5306, 0.7431])
     """
 
-    singular_values_: Floats = field(init=False)
-    linkage_matrix_: Floats = field(init=False)
-    lifetimes_: Floats = field(init=False)
-
     method = Method(
         title="Link-based cluster ensemble",
         n_clusters="exact",
-        membership=False,
-        soft_members="labels",
         cost="n N^2 + T^3",
         citation="Iam-On, Boongoen and Garrett 2010, Bioinformatics 26",
     )
@@ -203,8 +197,7 @@ class LCE(ConsensusClusterer):
         tree = cluster_tree(
             self._pairs(ensemble), self.linkage, max_dense=self.max_dense, owner="LCE"
         )
-        self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
-        return tree.cut(self.n_clusters, ensemble, "LCE")
+        return self._cut_tree(tree, ensemble)
 
     def _warn_of_absence(self, ensemble: Ensemble) -> None:
         """Warn if missing labels or noise hide the clusters from the chosen similarity."""
@@ -229,8 +222,6 @@ class LCE(ConsensusClusterer):
     def _cut(self, ensemble: Ensemble, seed: np.random.SeedSequence) -> Ints:
         W = _WITHIN[self.similarity](ensemble, decay=self.decay)
         edges = edges_of(ensemble)
-        if not edges.sums().any():  # noise only: no two objects share a cluster
-            return np.zeros(ensemble.n_samples, dtype=np.int64)
         if ensemble.has_missing or ensemble.has_noise:
             edges, W = _with_absence(ensemble, edges, W)
         labels, self.singular_values_ = transfer_cut(

@@ -18,11 +18,11 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import ConsensusClusterer, Method, NumberNeeded
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import of_objects, part_components, transfer_cut
+from conclust.consensus.linkage.cutting import TreeClusterer
 from conclust.consensus.linkage.lwea import certain_tree
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberNeeded, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.similarity import cluster_certainty
 from conclust.spectra.bipartite import Edges, edges_of, unit_rows
@@ -33,7 +33,7 @@ Consensus: TypeAlias = Literal["hierarchical", "spectral", "bipartite"]
 
 
 @dataclass(eq=False, repr=False)
-class MDEC(ConsensusClusterer):
+class MDEC(TreeClusterer):
     r"""Multi-diversified ensemble clustering: linkage or cuts with clusters weighted by their certainty.
 
     Clusters count by their certainty [1]_ (:func:`conclust.similarity.cluster_certainty`), with a mild
@@ -76,7 +76,7 @@ class MDEC(ConsensusClusterer):
     eigenvalues_ : ndarray of shape (at most n_clusters,)
         Leading eigenvalues of the normalised S, decreasing from 1. Only with "spectral".
     singular_values_ : ndarray of shape (at most n_clusters,)
-        Leading singular values of the degree-normalised graph, decreasing from 1. Only with "bipartite", and absent
+        Leading singular values of the degree-normalised graph, decreasing from 1. Only with "bipartite"; empty
         if all objects are noise.
     n_features_in_ : int
         Number of partitions.
@@ -123,17 +123,11 @@ class MDEC(ConsensusClusterer):
     (array([0, 0, 1, 1]), array([1.    , 0.8361]))
     """
 
-    certainty_: Floats = field(init=False)
-    linkage_matrix_: Floats = field(init=False)
-    lifetimes_: Floats = field(init=False)
     eigenvalues_: Floats = field(init=False)
-    singular_values_: Floats = field(init=False)
 
     method = Method(
         title="Multi-diversified ensemble clustering",
         n_clusters="optional",
-        membership=False,
-        soft_members="labels",
         cost="n^2 N + n N^2 + T N; cuts + T^3",
         citation="Huang, Wang, Lai and Kwoh 2022, IEEE TCYB 52",
     )
@@ -156,15 +150,12 @@ class MDEC(ConsensusClusterer):
             tree = certain_tree(
                 ensemble, self.certainty_, normalized=False, max_dense=self.max_dense, owner="MDEC"
             )
-            self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
-            return tree.cut(self.n_clusters, ensemble, "MDEC")
+            return self._cut_tree(tree, ensemble)
         k = self.n_clusters
         if self.consensus == "spectral":
             labels, self.eigenvalues_ = evidence_cut(ensemble, self.certainty_, k, seed)
             return labels
         edges = edges_of(ensemble, self.certainty_)
-        if not edges.sums().any():  # noise only: no two objects share a cluster
-            return np.zeros(ensemble.n_samples, dtype=np.int64)
         labels, self.singular_values_ = transfer_cut(edges, k, seed, owner="MDEC")
         return labels
 

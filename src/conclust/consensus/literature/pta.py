@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_dense
-from conclust.consensus.base import ConsensusClusterer, Method
-from conclust.consensus.literature.walks import informative, too_few, walks_of
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.literature.walks import informative, walks_of
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble
-from conclust.trees.agglomeration import dense_tree, expand, merges_of, starting_clusters
-from conclust.trees.clusterwise import warn_of_pairs
-from conclust.trees.dendrogram import cut_by_lifetime, lifetimes
+from conclust.trees.agglomeration import dense_tree, expand, merges_of
+from conclust.trees.clusterwise import ClusterTree, warn_of_pairs
 
 TrajectoryLinkage: TypeAlias = Literal["average", "complete", "single"]
 
 
 @dataclass(eq=False, repr=False)
-class PTA(ConsensusClusterer):
+class PTA(TreeClusterer):
     """Probability trajectory accumulation: linkage of objects by the trajectories of random walks from them.
 
     Objects with the same labels are one. A walk goes from it to its elite neighbours, those that it
@@ -103,13 +101,9 @@ class PTA(ConsensusClusterer):
            1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
 
-    linkage_matrix_: Floats = field(init=False)
-    lifetimes_: Floats = field(init=False)
-
     method = Method(
         title="Probability trajectory accumulation",
         n_clusters="optional",
-        membership=False,
         soft_members=False,
         cost="n^2 q per step of q elite neighbours",
         citation="Huang, Lai and Wang 2016, IEEE TKDE 28",
@@ -124,28 +118,23 @@ class PTA(ConsensusClusterer):
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         ensemble = informative(ensemble)
-        self.linkage_matrix_ = self._tree(ensemble)
-        self.lifetimes_ = lifetimes(self.linkage_matrix_)
-        return cut_by_lifetime(self.linkage_matrix_, self.n_clusters, ensemble, "PTA")
+        return self._cut_tree(ClusterTree(self._tree(ensemble)), ensemble)
 
     def _tree(self, ensemble: Ensemble) -> Floats:
-        parameters_given = self.n_neighbors is not None or self.n_steps is not None
-        if too_few(ensemble, parameters_given, "PTA", f"EAC(linkage={self.linkage!r})"):
-            few = ensemble.n_samples
-            tree, unobserved = dense_tree(ensemble, self.linkage, max_dense=few, n_jobs=None)
-            warn_of_pairs(unobserved)
-            return tree
-        instead = "PTGP or LWEA, which need no such matrix"
-        rows = len(starting_clusters(ensemble))
-        check_dense(rows, self.max_dense, "PTA needs a matrix of", instead)
         walks = walks_of(
             ensemble,
             n_neighbors=self.n_neighbors,
             n_steps=self.n_steps,
+            max_dense=self.max_dense,
+            owner="PTA",
+            without=f"EAC(linkage={self.linkage!r})",
         )
-        start = walks.start
+        if walks is None:
+            few = ensemble.n_samples
+            tree, unobserved = dense_tree(ensemble, self.linkage, max_dense=few, n_jobs=None)
+            warn_of_pairs(unobserved)
+            return tree
         with one_library_thread():
             D = walks.similarity()
             np.subtract(1.0, D, out=D)
-            sizes = np.ones(len(start))
-            return expand(start, merges_of(D, sizes, self.linkage))
+            return expand(walks.start, merges_of(D, np.ones(len(D)), self.linkage))

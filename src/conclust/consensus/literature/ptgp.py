@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,15 +10,13 @@ import scipy.sparse as sp
 from conclust._arrays.ratios import inverse_or_zero
 from conclust._random import RandomStateLike, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
-from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_dense
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust._types import Bools, Ints
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.transfer import transfer_cut as cut_objects
-from conclust.consensus.literature.walks import Walks, informative, too_few, walks_of
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.literature.walks import Walks, informative, walks_of
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble
-from conclust.spectra.bipartite import Edges, edges_of
-from conclust.trees.agglomeration import starting_clusters
+from conclust.spectra.bipartite import Edges, MatrixEdges, edges_of
 
 
 @dataclass(eq=False, repr=False)
@@ -100,12 +98,9 @@ class PTGP(ConsensusClusterer):
            1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
 
-    singular_values_: Floats = field(init=False)
-
     method = Method(
         title="Probability trajectory graph partitioning",
         n_clusters="exact",
-        membership=False,
         soft_members=False,
         cost="n^2 q per step of q elite neighbours",
         citation="Huang, Lai and Wang 2016, IEEE TKDE 28",
@@ -121,27 +116,20 @@ class PTGP(ConsensusClusterer):
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         starts, _ = spawn_sequences(seed_sequence(self.random_state, "PTGP"), 2)
         ensemble = informative(ensemble)
-        one_cluster = np.zeros(ensemble.n_samples, dtype=np.int64)
-        parameters_given = self.n_neighbors is not None or self.n_steps is not None
-        if too_few(ensemble, parameters_given, "PTGP", "HBGF(joint=False)"):
-            edges = edges_of(ensemble)
-            if not edges.sums().any():  # noise only: no two objects share a cluster
-                return one_cluster
-            return self._cut(edges, starts)
-        instead = "LWGP or HBGF, which need no such matrix"
-        rows = len(starting_clusters(ensemble))
-        check_dense(rows, self.max_dense, "PTGP needs a matrix of", instead)
         walks = walks_of(
             ensemble,
             n_neighbors=self.n_neighbors,
             n_steps=self.n_steps,
+            max_dense=self.max_dense,
+            owner="PTGP",
+            without="HBGF(joint=False)",
         )
-        if walks.isolated.all():
-            return one_cluster
-        labels = self._cut(_mean_similarities(walks, _means_of_clusters(walks)), starts)
+        if walks is None:
+            return self._cut(edges_of(ensemble), starts)
+        labels = self._cut(_mean_similarities(walks), starts)
         return np.asarray(labels[walks.start.inverse])
 
-    def _cut(self, graph: sp.csr_array | Edges, seed: np.random.SeedSequence) -> Ints:
+    def _cut(self, graph: Edges, seed: np.random.SeedSequence) -> Ints:
         labels, self.singular_values_ = cut_objects(graph, self.n_clusters, seed, owner="PTGP")
         return labels
 
@@ -149,14 +137,17 @@ class PTGP(ConsensusClusterer):
 def _means_of_clusters(walks: Walks) -> sp.csr_array:
     """Return B C with the weights of the partitions: a product with it is a mean over each cluster."""
     rows = edges_of(walks.start.ensemble).matrix()
-    rows = sp.csr_array(rows / rows.data.max())  # the unit of the weights does not matter
+    rows = sp.csr_array(
+        rows / rows.data.max(initial=1e-300)
+    )  # the unit of the weights does not matter
     held = np.bincount(rows.indices, minlength=rows.shape[1])
     means = sp.csr_array(rows @ sp.diags_array(inverse_or_zero(held)))
     # Isolated rows are similar to no other row.
     return sp.csr_array(sp.diags_array((~walks.isolated).astype(np.float64)) @ means)
 
 
-def _mean_similarities(walks: Walks, means: sp.csr_array) -> sp.csr_array:
+def _mean_similarities(walks: Walks) -> Edges:
     """Return R B C, which has few zeros."""
+    means = _means_of_clusters(walks)
     with one_library_thread():
-        return sp.csr_array((means.T @ walks.similarity()).T)
+        return MatrixEdges(sp.csr_array((means.T @ walks.similarity()).T))

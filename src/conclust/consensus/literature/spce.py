@@ -14,9 +14,9 @@ from conclust._random import RandomStateLike, generator, seed_sequence, spawn_se
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_dense
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, with_weight
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import over_partitions
@@ -108,7 +108,6 @@ class SPCE(ConsensusClusterer):
     method = Method(
         title="Self-paced clustering ensemble",
         n_clusters="exact",
-        membership=False,
         soft_members=False,
         cost="n^3",
         citation="Zhou, Du, Liu, Shen, Fan and Li 2021, IEEE TNNLS 32",

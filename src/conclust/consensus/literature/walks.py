@@ -23,6 +23,7 @@ from conclust._arrays.ratios import inverse_or_zero
 from conclust._arrays.symmetric import symmetrise
 from conclust._progress import rounds, stage
 from conclust._types import Bools, Floats
+from conclust._validation import check_dense
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.evidence import nearest_pairs
 from conclust.exceptions import EvidenceWarning, warn
@@ -104,17 +105,44 @@ def walks_of(
     *,
     n_neighbors: int | None,
     n_steps: int | None,
-) -> Walks:
+    max_dense: int,
+    owner: str,
+    without: str,
+) -> Walks | None:
     """Find the elite neighbours of the distinct rows, and the probability of a step to each of them.
 
     Parameters
     ----------
     ensemble : Ensemble
-        Hard partitions, each of positive weight.
-    n_neighbors, n_steps : int or None
-        None: half the root of the number of distinct rows, at most 20.
+        The labels.
+    n_neighbors : int or None
+        Number of elite neighbours. None: the papers' half of the root of the number of rows, at most 20.
+    n_steps : int or None
+        Number of steps. None: likewise.
+    max_dense : int
+        Maximum number of distinct rows.
+    owner : str
+        Name of the estimator in messages.
+    without : str
+        The method that gives the same result if there are too few rows.
+
+    Returns
+    -------
+    Walks or None
+        None, with a warning, if there are too few rows and no parameters are given.
     """
-    start = _ordered(starting_clusters(ensemble))
+    start = starting_clusters(ensemble)
+    if n_neighbors is None and n_steps is None and len(start) < _FEWEST_ROWS:
+        if len(start) > 2:
+            warn(
+                f"{len(start)} distinct rows of labels are too few for trajectories, which need {_FEWEST_ROWS}: {owner} "
+                f"gives the result of {without}. Set n_neighbors or n_steps to use walks anyway.",
+                EvidenceWarning,
+            )
+        return None
+    instead = "LWGP or LWEA, which need no such matrix"
+    check_dense(len(start), max_dense, f"{owner} needs a matrix of", instead)
+    start = _ordered(start)
     n = len(start)
     usual = max(1, min(_MOST, int(np.sqrt(n) / 2)))
     stage("the most similar rows of each")
@@ -147,20 +175,6 @@ def informative(ensemble: Ensemble) -> Ensemble:
     if telling.all() or not telling.any():
         return ensemble
     return ensemble.subset(partitions=np.flatnonzero(telling))
-
-
-def too_few(ensemble: Ensemble, requested: bool, owner: str, instead: str) -> bool:
-    """Return whether there are too few distinct rows for walks, with a warning; False if settings are given."""
-    n = len(starting_clusters(ensemble))
-    if requested or n >= _FEWEST_ROWS:
-        return False
-    if n > 2:
-        warn(
-            f"{n} distinct rows of labels are too few for trajectories, which need {_FEWEST_ROWS}: {owner} "
-            f"gives the result of {instead}. Set n_neighbors or n_steps to use walks anyway.",
-            EvidenceWarning,
-        )
-    return True
 
 
 def _ordered(start: DistinctRows) -> DistinctRows:

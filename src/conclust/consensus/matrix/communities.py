@@ -12,11 +12,10 @@ from conclust._progress import rounds
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats
-from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.base import SoftConsensusClusterer
 from conclust.consensus.label_rows import normalized_norm, normalized_rows, start_labels, trusted
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.probabilistic.objective import squared, together
-from conclust.consensus.restarts import Iterated
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.membership import bridgeness
 
@@ -29,7 +28,7 @@ _FEW = 2000
 
 
 @dataclass(eq=False, repr=False)
-class FuzzyCommunities(Iterated, SoftConsensusClusterer):
+class FuzzyCommunities(SoftConsensusClusterer):
     r"""Fuzzy communities of the co-association, with the bridgeness of each object.
 
     Finds a membership U, rows on the simplex, with inner products near the co-association. It

@@ -16,14 +16,13 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.acceleration import follow
-from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.base import SoftConsensusClusterer
 from conclust.consensus.label_rows import start_labels, trusted
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.probabilistic.descent import place_against
 from conclust.consensus.probabilistic.placements.factored_model import padded
 from conclust.consensus.probabilistic.placements.landmarks import N_PROTOTYPES, pooled
 from conclust.consensus.probabilistic.solvers.landmark import N_LANDMARKS
-from conclust.consensus.restarts import Iterated
 from conclust.divergences import kl
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import one_hot_rows
@@ -36,7 +35,7 @@ _PLACED, _GAP = 1000, 1e-8
 
 
 @dataclass(eq=False, repr=False)
-class DyadicAspect(Iterated, SoftConsensusClusterer):
+class DyadicAspect(SoftConsensusClusterer):
     r"""Dyadic aspect model of the co-association.
 
     The model draws pairs of objects that share a cluster: first an aspect r with probability alpha_r,
@@ -147,7 +146,6 @@ class DyadicAspect(Iterated, SoftConsensusClusterer):
         n_clusters="exact",
         fewer=True,
         membership=True,
-        soft_members="labels",
         cost="n^2 K per iteration up to max_dense rows, then n (N + K)",
         citation="Lourenço, Fred and Figueiredo 2011, SIMBAD",
     )

@@ -37,15 +37,9 @@ _NOTHING = 1e-100
 
 @dataclass(frozen=True)
 class Factors:
-    """H of the distinct rows, and the quantities of it that the criterion reads.
+    """Quantities of H: ``sums`` (T, K), B'H; ``overlaps`` and ``lengths`` (N,), ``|B_u'H|^2`` and ``|HH'|_u^2``."""
 
-    ``sums`` (T, K): B'H. ``grams`` (1 or N, K, K): H'H over all objects, or over those that each
-    partition observed. ``overlaps`` and ``lengths`` (N,): ``|B_u'H|^2`` and ``|HH'|_u^2``.
-    """
-
-    H: Floats
     sums: Floats
-    grams: Floats
     overlaps: Floats
     lengths: Floats
 
@@ -94,9 +88,8 @@ class Criterion:
         weighted = H * self.mass[:, np.newaxis]
         sums = self.products.sums(weighted)
         squares = np.bincount(self.partition, (sums**2).sum(axis=1), minlength=len(self.given))
-        grams = self.grams(H, weighted)
-        lengths = (grams**2).sum(axis=(1, 2))
-        return Factors(H, sums, grams, np.asarray(squares, dtype=np.float64), lengths)
+        lengths = (self.grams(H, weighted) ** 2).sum(axis=(1, 2))
+        return Factors(sums, np.asarray(squares, dtype=np.float64), lengths)
 
     def grams(self, H: Floats, weighted: Floats) -> Floats:
         """Return H'H over all objects, or over those that each partition observed (1 or N, K, K).
@@ -114,11 +107,6 @@ class Criterion:
         if self.observed is None:
             return float(weights @ self.table @ weights)
         return float(weights @ self.table.diagonal())
-
-    def objective(self, weights: Floats, factors: Factors) -> float:
-        """Return the criterion."""
-        fit = factors.lengths.sum() if self.observed is None else weights @ factors.lengths
-        return self.size(weights) - self.price + float(fit - 2.0 * weights @ factors.overlaps)
 
     def lowers(self, weights: Floats, H: Floats, grams: Floats) -> Floats:
         """Return the terms that lower H, entry by entry."""

@@ -16,10 +16,10 @@ from conclust._progress import rounds
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.base import SoftConsensusClusterer
 from conclust.consensus.label_rows import normalized_gram, normalized_norm, normalized_rows
-from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.restarts import Iterated, best_of_restarts, fewer_starts
+from conclust.consensus.method import Method, NumberOfClusters
+from conclust.consensus.restarts import best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 
 # Maximum total number of clusters for which B'B is decomposed completely.
@@ -31,7 +31,7 @@ _ROUGH = 1e-5
 
 
 @dataclass(eq=False, repr=False)
-class LeftStochastic(Iterated, SoftConsensusClusterer):
+class LeftStochastic(SoftConsensusClusterer):
     """Left-stochastic decomposition of the co-association.
 
     Looks for a scale c and a membership P, rows on the simplex, with c S = P P', where s_ij is the

@@ -12,11 +12,11 @@ from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import Method, SoftConsensusClusterer
+from conclust.consensus.base import SoftConsensusClusterer
 from conclust.consensus.matrix.factors import Criterion, Solution, solve
 from conclust.consensus.median.search import least_squares_labels
-from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.restarts import Iterated, best_of_restarts
+from conclust.consensus.method import Method, NumberOfClusters
+from conclust.consensus.restarts import best_of_restarts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 
 # Amount by which a starting partition is blurred, because zeros would stay zeros.
@@ -26,7 +26,7 @@ _FLOOR = 1e-3
 
 
 @dataclass(eq=False, repr=False)
-class WeightedNMF(Iterated, SoftConsensusClusterer):
+class WeightedNMF(SoftConsensusClusterer):
     r"""Weighted consensus by non-negative matrix factorisation.
 
     Finds a non-negative H with a column per cluster, and weights w of the partitions, with
@@ -147,7 +147,6 @@ class WeightedNMF(Iterated, SoftConsensusClusterer):
     """
 
     factors_: Floats = field(init=False)
-    weights_: Floats = field(init=False)
 
     method = Method(
         title="Weighted consensus by non-negative matrix factorisation",

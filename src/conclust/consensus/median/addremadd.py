@@ -13,11 +13,10 @@ from conclust._kernels import add_rem_add
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import Constraints
 from conclust.consensus.median.search import (
     Evidence,
-    Wanted,
     best_partition,
     degrees,
     evidence_of,
@@ -26,8 +25,7 @@ from conclust.consensus.median.search import (
     sample,
     semi_average,
 )
-from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.restarts import warn_unfinished
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels
 
@@ -156,16 +154,11 @@ class AddRemAdd(ConsensusClusterer):
     (array([0, 0, 1, 1]), 11.0)
     """
 
-    objective_: float = field(init=False)
     semi_average_: float = field(init=False)
-    n_iter_: int = field(init=False)
-    converged_: bool = field(init=False)
 
     method = Method(
         title="Least-squares consensus (AddRemAdd)",
         n_clusters="optional",
-        membership=False,
-        soft_members="labels",
         cost="n N K per pass",
         citation="Mirkin and Shestakov 2014, Clusters, Orders, and Trees",
     )
@@ -191,7 +184,7 @@ class AddRemAdd(ConsensusClusterer):
         units = interchangeable(ensemble)
         constraints = self._constraints
         if constraints is not None:
-            units = alone(units, constraints)
+            units = constraints.alone(units)
         together = np.ones(int(ensemble.offsets[-1]))
         if self.criterion == "combined":
             mass = ensemble.cluster_sizes
@@ -217,21 +210,16 @@ class AddRemAdd(ConsensusClusterer):
                 units,
                 evidence,
                 draw,
-                Wanted(
-                    "averaged" if self.n_clusters else "explained",
-                    self.n_clusters,
-                    self.n_init,
-                    self.max_iter,
-                ),
                 chosen,
                 extraction,
+                criterion="averaged" if self.n_clusters else "explained",
+                n_clusters=self.n_clusters,
+                n_init=self.n_init,
+                max_iter=self.max_iter,
             )
-        self.n_iter_, self.converged_ = partition.n_iter, partition.converged
-        self.objective_ = partition.objective
+        self._keep_end(partition.objective, partition.n_iter, partition.converged)
         labels = partition.labels[units.inverse]
         self.semi_average_ = semi_average(ensemble, labels, together)
-        if not partition.converged:
-            warn_unfinished(self, "passes with objects still moving")
         return labels
 
 
@@ -276,13 +264,6 @@ def _extract(evidence: Evidence, starts: int | str, draw: np.random.Generator) -
     rest = units[alive.astype(np.bool_)]
     labels[rest] = cluster + np.arange(len(rest))
     return labels
-
-
-def alone(units: DistinctRows, constraints: Constraints) -> DistinctRows:
-    """Return the units with each constrained object in a unit of its own."""
-    touched = np.zeros(len(units), dtype=np.bool_)
-    touched[units.inverse[constraints.touched]] = True
-    return units.apart(touched)
 
 
 def contracted(

@@ -11,9 +11,9 @@ from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._types import Bools
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.median.bayes_search import Wanted, least_expected_loss
-from conclust.consensus.restarts import warn_unfinished
+from conclust.consensus.method import Method
 from conclust.ensemble import Ensemble, Missing
 from conclust.exceptions import OrientationWarning, warn
 from conclust.measures.agreement import draws_are_rows
@@ -146,16 +146,12 @@ class BayesEstimate(ConsensusClusterer):
     """
 
     expected_loss_: float = field(init=False)
-    objective_: float = field(init=False)
     best_draw_: int = field(init=False)
     best_draw_loss_: float = field(init=False)
-    n_iter_: int = field(init=False)
-    converged_: bool = field(init=False)
 
     method = Method(
         title="Bayes estimate of a partition (SALSO)",
         n_clusters="emerges",
-        membership=False,
         soft_members=False,
         cost="n N K per pass",
         citation="Wade & Ghahramani 2018, Bayesian Analysis 13; Dahl, Johnson & Müller 2022, JCGS 31",
@@ -201,9 +197,7 @@ class BayesEstimate(ConsensusClusterer):
             seed_sequence(self.random_state, "BayesEstimate"),
             thread_count(self.n_jobs, "BayesEstimate"),
         )
-        self.expected_loss_ = self.objective_ = best.loss
+        self.expected_loss_ = best.loss
         self.best_draw_, self.best_draw_loss_ = drawn.index, drawn.loss
-        self.n_iter_, self.converged_ = best.n_iter, best.converged
-        if not best.converged:
-            warn_unfinished(self, "passes with objects still moving")
+        self._keep_end(best.loss, best.n_iter, best.converged)
         return labels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
 from conclust._types import Bools
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.median.search import (
-    Wanted,
     best_partition,
     evidence_of,
     interchangeable,
     sample,
 )
-from conclust.consensus.restarts import warn_unfinished
+from conclust.consensus.method import Method
 from conclust.ensemble import Ensemble, Missing
 
 
@@ -116,15 +115,9 @@ class MedianPartition(ConsensusClusterer):
     (array([0, 0, 1, 1]), 3.0)
     """
 
-    objective_: float = field(init=False)
-    n_iter_: int = field(init=False)
-    converged_: bool = field(init=False)
-
     method = Method(
         title="Median partition (Fusion-Transfer)",
         n_clusters="emerges",
-        membership=False,
-        soft_members="labels",
         cost="n N K per pass",
         citation="Guénoche 2011, Advances in Data Analysis and Classification 5",
     )
@@ -146,20 +139,19 @@ class MedianPartition(ConsensusClusterer):
             units,
             evidence_of(ensemble, units, twice, 1.0),
             draw,
-            Wanted("additive", None, self.n_init, self.max_iter),
             sample(units, draw),
+            criterion="additive",
+            n_init=self.n_init,
+            max_iter=self.max_iter,
         )
-        self.n_iter_, self.converged_ = best.n_iter, best.converged
-        self.objective_ = _together(ensemble) - best.objective
-        if not best.converged:
-            warn_unfinished(self, "passes with objects still moving")
+        objective = _together(ensemble) - best.objective
+        self._keep_end(objective, best.n_iter, best.converged)
         return best.labels[units.inverse]
 
 
 def _together(ensemble: Ensemble) -> float:
     """Sum c_ij over all pairs of objects: the disagreements of singletons with the ensemble."""
-    B = ensemble.indicator
-    squares = ensemble.cluster_sizes**2 - np.asarray(B.multiply(B).sum(axis=0)).ravel()
+    squares = ensemble.cluster_sizes**2 - ensemble.cluster_sizes
     if ensemble.weights is not None:
         squares = squares * ensemble.column_weights
     return float(squares.sum() / 2)

@@ -13,7 +13,7 @@ from conclust._kernels import ResemblanceSearch
 from conclust._progress import rounds, stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_seeds
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import ConsensusClusterer, Method
+from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.label_rows import costs_fit, nearest
 from conclust.consensus.median.search import (
     interchangeable,
@@ -22,8 +22,7 @@ from conclust.consensus.median.search import (
     sample,
     sweep,
 )
-from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.restarts import warn_unfinished
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, one_hot, over_clusters, over_partitions
 from conclust.exceptions import DenseLimitError, InputError
@@ -157,17 +156,12 @@ class KernelWeightedPartition(ConsensusClusterer):
     array([1, 0])
     """
 
-    weights_: Floats = field(init=False)
     resemblances_: Floats = field(init=False)
-    objective_: float = field(init=False)
     log_objective_: float = field(init=False)
-    n_iter_: int = field(init=False)
-    converged_: bool = field(init=False)
 
     method = Method(
         title="Weighted partition consensus via kernels",
         n_clusters="optional",
-        membership=False,
         soft_members=False,
         cost="n N K per pass, n N^2 once",
         citation="Vega-Pons, Correa-Morris and Ruiz-Shulcloper 2010, Pattern Recognition 43",
@@ -187,19 +181,18 @@ class KernelWeightedPartition(ConsensusClusterer):
     def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         self.weights_ = self._weights(ensemble)
         units = interchangeable(ensemble)
-        labels = self._search(ensemble, units)[units.inverse]
+        rows, n_iter, converged = self._search(ensemble, units)
+        labels = rows[units.inverse]
         tables = Tables.of(ensemble, canonical_labels(labels))
         logs = log_resemblances(tables, self.kernel)
         self.resemblances_ = np.exp2(logs)
         used = self.weights_ > 0
-        self.objective_ = float(self.weights_ @ self.resemblances_)
         self.log_objective_ = float(
             np.logaddexp2.reduce(np.log2(self.weights_[used]) + logs[used]) * np.log(2.0)
         )
         self._offsets = ensemble.offsets
         self._label_cost, self._block_cost = _placing_costs(tables, self.kernel, self.weights_)
-        if not self.converged_:
-            warn_unfinished(self, "passes with objects still moving")
+        self._keep_end(float(self.weights_ @ self.resemblances_), n_iter, converged)
         return labels
 
     def _weights(self, ensemble: Ensemble) -> Floats:
@@ -226,7 +219,7 @@ class KernelWeightedPartition(ConsensusClusterer):
         weights = partition_weights * relevance_weights(values, weights=partition_weights)
         return np.asarray(weights / weights.sum())
 
-    def _search(self, ensemble: Ensemble, units: DistinctRows) -> Ints:
+    def _search(self, ensemble: Ensemble, units: DistinctRows) -> tuple[Ints, int, bool]:
         """Anneal on a part of the units, refine the best result on all; return the labels of the units."""
         root = seed_sequence(self.random_state, "KernelWeightedPartition")
         draw = spawn_generators(root, 1)[0]
@@ -257,8 +250,7 @@ class KernelWeightedPartition(ConsensusClusterer):
             stage(f"the best start, on all {len(units)} rows")
             whole = evidence.search(np.arange(len(units)), k)
             best = _settled(whole, labels, draw, self.max_iter)
-        _, labels, self.n_iter_, self.converged_ = best
-        return labels
+        return best[1:]
 
     def _fits(self, counts: Ints) -> bool:
         return costs_fit(counts, self._offsets, self._label_cost, self._block_cost)

@@ -161,36 +161,18 @@ def sample(
     return chosen if among is None else np.union1d(chosen, among)
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """Objective of a local search.
-
-    Attributes
-    ----------
-    criterion : {"additive", "averaged", "explained"}
-        See ``_kernels/search/median.h``.
-    n_clusters : int or None
-        Number of clusters. None: the one with the best criterion.
-    n_init : int
-        Number of partitions of the ensemble, and of random ones, to start from.
-    max_iter : int
-        Maximum number of passes from one start.
-    """
-
-    criterion: Criterion
-    n_clusters: int | None
-    n_init: int
-    max_iter: int
-
-
 def best_partition(
     ensemble: Ensemble,
     units: DistinctRows,
     evidence: Evidence,
     generator: np.random.Generator,
-    wanted: Wanted,
     chosen: Ints,
     given: Ints | None = None,
+    *,
+    criterion: Criterion,
+    n_clusters: int | None = None,
+    n_init: int,
+    max_iter: int = 100,
 ) -> SearchResult:
     """Return the best partition that the local search finds from all starts on the chosen units.
 
@@ -207,15 +189,19 @@ def best_partition(
         Evidence of all units.
     generator : Generator
         Draws the random starts.
-    wanted : Wanted
-        Criterion, number of clusters, and effort.
     chosen : ndarray of int64
         Units on which the search runs.
     given : ndarray of int64 or None, default=None
         A partition of them to start from.
+    criterion : {"additive", "averaged", "explained"}
+        See ``_kernels/search/median.h``.
+    n_clusters : int, default=None
+        Number of clusters. None: the one with the best criterion.
+    n_init : int
+        Number of partitions of the ensemble, and of random ones, to start from.
+    max_iter : int, default=100
+        Maximum number of passes from one start.
     """
-    criterion, n_clusters = wanted.criterion, wanted.n_clusters
-    n_init, max_iter = wanted.n_init, wanted.max_iter
     part = evidence.some(chosen)
     search = part.search(criterion, n_clusters)
     m = len(chosen)
@@ -392,7 +378,9 @@ def least_squares_labels(
         units,
         evidence_of(ensemble, units, np.ones(int(ensemble.offsets[-1])), 0.0),
         draw,
-        Wanted("averaged", n_clusters, n_init, 100),
         sample(units, draw, n_clusters),
+        criterion="averaged",
+        n_clusters=n_clusters,
+        n_init=n_init,
     )
     return best.labels[units.inverse]

@@ -14,11 +14,11 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_real
-from conclust.consensus.base import Method, PlacingClusterer, spread
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.base import PlacingClusterer, spread
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.mixture.chain import LEAST_ALPHA, MOST_ALPHA, Chain, MixedPrior
 from conclust.consensus.mixture.variational import Fitted, Search
-from conclust.consensus.restarts import Iterated, best_of_restarts, fewer_starts
+from conclust.consensus.restarts import best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import (
     missing_code,
@@ -33,7 +33,7 @@ _LEAST_SMOOTHING = 1e-100
 
 
 @dataclass(eq=False, repr=False)
-class BayesianEnsemble(Iterated, PlacingClusterer):
+class BayesianEnsemble(PlacingClusterer):
     """Bayesian cluster ensembles: a mixed-membership model of label vectors.
 
     Each object has a distribution theta_i over K clusters, drawn from Dirichlet(alpha). For every

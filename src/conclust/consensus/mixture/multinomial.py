@@ -17,10 +17,10 @@ from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import Method, PlacingClusterer
+from conclust.consensus.base import PlacingClusterer
 from conclust.consensus.label_rows import RowLoss, RowMoves, trusted
-from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.restarts import Iterated, best_of_restarts, fewer_starts
+from conclust.consensus.method import Method, NumberOfClusters
+from conclust.consensus.restarts import best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust.spectra.gram import IndicatorProducts
@@ -34,7 +34,7 @@ _PASSES, _LITTLE = 100, 1e-6
 
 
 @dataclass(eq=False, repr=False)
-class MixtureModel(Iterated, PlacingClusterer):
+class MixtureModel(PlacingClusterer):
     r"""Mixture of multinomials over label vectors, fitted by EM.
 
     Each object belongs to one of K components, and each component has a distribution over the
@@ -174,42 +174,13 @@ class MixtureModel(Iterated, PlacingClusterer):
         n_init = fewer_starts(self.n_init, rows, self.n_clusters)
         best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
         self._components = best.components
-        self._report(ensemble, rows, best)
-        return best.membership[rows.inverse]
-
-    def _report(self, ensemble: Ensemble, rows: DistinctRows, best: _Fitted) -> None:
-        unsure = float(rows.masses @ _entropies(best.membership))
-        self._store(ensemble, best.log_likelihood, best.trace, best.converged, unsure)
-
-    def _store(
-        self,
-        ensemble: Ensemble,
-        log_likelihood: float,
-        trace: list[float],
-        converged: bool,
-        unsure: float,
-    ) -> None:
-        """Store the result of EM; `unsure` is the entropy of the memberships.
-
-        Parameters
-        ----------
-        ensemble : Ensemble
-            The partitions.
-        log_likelihood : float
-            Log-likelihood of all labels.
-        trace : list of float
-            The objective at the start and after each iteration.
-        converged : bool
-            Whether the tolerance ended EM.
-        unsure : float
-            The entropy of the memberships.
-        """
+        self._keep_course(best.trace, best.converged, "iterations of EM")
+        self.log_likelihood_ = best.log_likelihood
         counted = ensemble.cluster_counts[ensemble.partition_weights > 0]
         free = self.n_clusters - 1 + self.n_clusters * int((counted - 1).sum())
-        self.log_likelihood_ = log_likelihood
-        self._keep_course(trace, converged, "iterations of EM")
-        self.bic_ = -2.0 * log_likelihood + math.log(ensemble.n_samples) * free
-        self.icl_ = self.bic_ + 2.0 * unsure
+        self.bic_ = -2.0 * best.log_likelihood + math.log(ensemble.n_samples) * free
+        self.icl_ = self.bic_ + 2.0 * float(rows.masses @ _entropies(best.membership))
+        return best.membership[rows.inverse]
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self._components = self._components.keep(clusters)
@@ -352,20 +323,12 @@ def _entropies(z: Floats) -> Floats:
 def _maximised(rows: DistinctRows, z: Floats, smoothing: float) -> Components:
     """Return the components that are best for memberships: the M step."""
     mass = rows.masses[:, None] * z
-    counts = IndicatorProducts.of(rows.ensemble).sums(mass)
-    return _components_of(rows.ensemble, counts, mass.sum(axis=0), smoothing)
-
-
-def _components_of(
-    ensemble: Ensemble, counts: Floats, mixing: Floats, smoothing: float
-) -> Components:
-    """Return the components from their numbers of objects with each label, and in total."""
-    # All labels of a partition have the same weight, which would cancel.
-    theta: Floats = counts + smoothing
-    sums = over_partitions(theta, ensemble.offsets)
+    theta: Floats = IndicatorProducts.of(rows.ensemble).sums(mass) + smoothing
+    offsets, mixing = rows.ensemble.offsets, mass.sum(axis=0)
+    sums = over_partitions(theta, offsets)
     # Without smoothing, a component that has no label of a partition carries no information about it.
     if (sums <= 0).any():
-        theta[over_clusters(sums <= 0, ensemble.offsets)] = 1.0
-        sums = over_partitions(theta, ensemble.offsets)
-    theta /= over_clusters(sums, ensemble.offsets)
-    return Components(ensemble.offsets, ensemble.column_weights, mixing / mixing.sum(), theta)
+        theta[over_clusters(sums <= 0, offsets)] = 1.0
+        sums = over_partitions(theta, offsets)
+    theta /= over_clusters(sums, offsets)
+    return Components(offsets, rows.ensemble.column_weights, mixing / mixing.sum(), theta)

@@ -16,7 +16,8 @@ from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.consensus.base import ConsensusClusterer, Method, spread
+from conclust.consensus.base import ConsensusClusterer, spread
+from conclust.consensus.method import Method
 from conclust.consensus.mixture.bayesian import BayesianEnsemble
 from conclust.consensus.mixture.chain import UnboundedChain, drawn_columns
 from conclust.ensemble import DistinctRows, Ensemble, Missing
@@ -126,7 +127,6 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     method = Method(
         title="Nonparametric Bayesian cluster ensembles (Gibbs)",
         n_clusters="emerges",
-        membership=False,
         soft_members=False,
         cost="n N K per sweep",
         citation="Wang, Domeniconi and Laskey 2010, ECML PKDD",

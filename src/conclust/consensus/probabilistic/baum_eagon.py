@@ -16,13 +16,12 @@ from conclust._random import RandomStateLike, spawn_generators
 from conclust._threads import one_library_thread, side_by_side
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.acceleration import Path, follow
-from conclust.consensus.base import Method, SoftConsensusClusterer
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.base import SoftConsensusClusterer
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.probabilistic.estimator import bound_of, run_of
 from conclust.consensus.probabilistic.objective import squared, squared_of_clusters
 from conclust.consensus.probabilistic.problem import Run
 from conclust.consensus.probabilistic.search.starts import random_membership
-from conclust.consensus.restarts import Iterated
 from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import evidence
 from conclust.measures.comparison import adjusted_rand_index
@@ -49,7 +48,7 @@ _NOTHING = 1e-6
 
 
 @dataclass(eq=False, repr=False)
-class BaumEagon(Iterated, SoftConsensusClusterer):
+class BaumEagon(SoftConsensusClusterer):
     """Least-squares consensus by growth transformations.
 
     Minimises the objective of :class:`conclust.PCC` with divergence "l2",

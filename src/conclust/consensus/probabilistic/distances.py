@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -31,21 +31,6 @@ from conclust.evidence import SparseEvidence, pair_counts
 
 # Number of cells (objects or pairs times partitions) formed at once.
 _CELLS = 1 << 21
-
-
-class PairSet(Protocol):
-    """The pairs of objects over which partitions and consensus are compared."""
-
-    scale: Floats  # s_u; 0 for a partition that observed no pair
-
-    def distances(self, Y: Floats) -> Floats:
-        """Return d_u(Y) of every partition; 0 for one that observed no pair."""
-
-    def descend(self, Y: Floats, weights: Floats, max_iter: int, tol: float) -> Floats:
-        """Descend from Y; return a membership with no higher sum of weights_u d_u / s_u.
-
-        At most `max_iter` sweeps, until one lowers this sum by less than the share `tol`.
-        """
 
 
 class AllPairs:
@@ -170,6 +155,10 @@ class PairPattern:
             n_known = np.concatenate([[0], np.cumsum(observed)])
             indptr, indices, c, N = n_known[indptr], indices[observed], c[observed], N[observed]
         return SparseEvidence._of(indptr, indices, c, N)
+
+
+# The pairs of objects over which partitions and consensus are compared.
+PairSet: TypeAlias = AllPairs | PairPattern
 
 
 def distances_of(

@@ -68,10 +68,7 @@ class PairObjectiveClusterer(PlacingClusterer):
     granularity: Granularity
     n_jobs: int | None
     max_iter: int
-    objective_: float
     kkt_residual_: float
-    n_iter_: int
-    converged_: bool
     trace_: Floats
     residuals_: Floats
     n_clusters_max_: int

@@ -12,15 +12,14 @@ from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats
 from conclust._validation import check_option, refuse
-from conclust.consensus.base import Method
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.probabilistic.estimator import (
     Granularity,
     PairObjectiveClusterer,
     bound_of,
     run_of,
 )
-from conclust.consensus.probabilistic.placements import placement_of
+from conclust.consensus.probabilistic.placements.anchors import placement_of
 from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.starts import StartName, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS, SolverName, choose

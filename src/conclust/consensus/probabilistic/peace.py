@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._random import RandomStateLike, spawn_seeds
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.consensus.base import Method
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.probabilistic.descent import objective
 from conclust.consensus.probabilistic.estimator import (
     MAX_DENSE,
@@ -21,7 +20,7 @@ from conclust.consensus.probabilistic.estimator import (
     bound_of,
     run_of,
 )
-from conclust.consensus.probabilistic.placements import placement_of
+from conclust.consensus.probabilistic.placements.anchors import placement_of
 from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.starts import StartName, given_start, inside, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS

@@ -15,8 +15,7 @@ from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats
 from conclust._validation import refuse
-from conclust.consensus.base import Method
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.probabilistic.distances import AllPairs, PairPattern, PairSet
 from conclust.consensus.probabilistic.estimator import (
     Granularity,
@@ -24,7 +23,7 @@ from conclust.consensus.probabilistic.estimator import (
     bound_of,
     run_of,
 )
-from conclust.consensus.probabilistic.placements import FactoredModel
+from conclust.consensus.probabilistic.placements.factored_model import FactoredModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
 from conclust.consensus.probabilistic.search.starts import given_start
 from conclust.consensus.probabilistic.solvers.factored import Factored

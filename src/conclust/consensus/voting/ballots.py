@@ -6,7 +6,6 @@ clusters of the consensus. A row of zeros abstains or, where its cluster was obs
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
-from conclust.ensemble.labels import indicator_of, missing_code, noise_code
+from conclust.ensemble.labels import indicator_of, missing_code
 from conclust.spectra.gram import IndicatorProducts
 
 
@@ -53,14 +52,17 @@ class VotingClusterer(PlacingClusterer):
     _column_weights: Floats
     _offsets: Ints
 
-    @abstractmethod
-    def _read_votes(self, indicator: sp.csr_array, observed: Bools, noise: Bools) -> Floats:
-        """Return the memberships of new objects from the indicator of their labels."""
+    def _read_votes(self, indicator: sp.csr_array, observed: Bools) -> Floats:
+        """Return the memberships of new objects from the indicator of their labels: the mean of the votes, noise abstains."""
+        voting = self._column_weights * (self.votes_.sum(axis=1) > 0)
+        return self._mean_votes(indicator, np.asarray(indicator @ voting))
 
-    def _keep(self, ensemble: Derived, votes: Floats) -> None:
+    def _keep(self, ensemble: Derived, votes: Floats, certainty: Floats | None = None) -> None:
         self.votes_ = votes
         self._partition_weights = ensemble.partition_weights
         self._column_weights = ensemble.column_weights
+        if certainty is not None:
+            self._column_weights = self._column_weights * certainty
         self._offsets = ensemble.offsets
 
     def _keep_clusters(self, clusters: Ints) -> None:
@@ -82,8 +84,7 @@ class VotingClusterer(PlacingClusterer):
 
     def _place(self, codes: NDArray[Any]) -> Floats:
         observed = np.asarray(codes != missing_code(codes.dtype))
-        noise = np.asarray(codes == noise_code(codes.dtype))
-        return self._read_votes(indicator_of(codes, self._offsets), observed, noise)
+        return self._read_votes(indicator_of(codes, self._offsets), observed)
 
     def _mean_votes(self, indicator: sp.csr_array, observed_weight: Floats) -> Floats:
         votes = self.votes_[:, : self._n_held]

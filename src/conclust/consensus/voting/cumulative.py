@@ -6,7 +6,6 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
@@ -14,8 +13,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.blocks.finishing import Answer, rows_of
 from conclust.blocks.labels import LabelBlocks
-from conclust.consensus.base import Method
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.voting.ballots import VotingClusterer
 from conclust.consensus.voting.count import (
     FIXED,
@@ -142,7 +140,6 @@ class CumulativeVoting(VotingClusterer):
         n_clusters="exact",
         fewer=True,
         membership=True,
-        soft_members="labels",
         cost="n N K_ref + n K_ref^2",
         citation="Ayad and Kamel 2008, IEEE TPAMI 30",
         blocks=True,
@@ -189,19 +186,9 @@ class CumulativeVoting(VotingClusterer):
         """Return the weights of the clusters' votes; None: all equal."""
         return cluster_certainty(ensemble, self.theta) if self.scheme == "lwcv" else None
 
-    def _keep(self, ensemble: Derived, votes: Floats, certainty: Floats | None = None) -> None:
-        super()._keep(ensemble, votes)
-        if certainty is not None:
-            self._column_weights = self._column_weights * certainty
-
     def _keep_clusters(self, clusters: Ints) -> None:
         super()._keep_clusters(clusters)
         self.merged_ = np.argsort(self._all_clusters(clusters))[self.merged_]
-
-    def _read_votes(self, indicator: sp.csr_array, observed: Bools, noise: Bools) -> Floats:
-        # The reference has no vote on a new object that noise could repeat: noise abstains.
-        observed_weight = indicator @ (self._column_weights * (self.votes_.sum(axis=1) > 0))
-        return self._mean_votes(indicator, np.asarray(observed_weight))
 
 
 def _by_entropy(ensemble: Derived, n_clusters: int, most: int | None) -> Ints:

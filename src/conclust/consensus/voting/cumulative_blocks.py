@@ -118,7 +118,7 @@ def vote_in_blocks(
     last = poll.step + 1
     labels.visit(
         "mean votes",
-        _counted_again if how.twice else _counted,
+        _counted,
         poll_files,
         last,
         shared=(poll.votes, how),
@@ -254,13 +254,9 @@ def _resumed(part: Part, stored: Any, votes: Floats, voted: int, how: How) -> Co
 
 
 def _counted(part: Part, stored: Any, votes: Floats, how: How) -> tuple[Floats, bool]:
-    """Count the remaining votes; keep the mean votes."""
-    return _resumed(part, stored, votes, len(how.order), how).mean(), True
-
-
-def _counted_again(part: Part, stored: Any, votes: Floats, how: How) -> tuple[Floats, bool]:
-    """Keep the mean of the second votes."""
-    return _resumed(part, None, votes, len(how.order), how).mean(), True
+    """Count the last votes, or all of them where the partitions have voted twice; the means are kept."""
+    begun = None if how.twice else stored
+    return _resumed(part, begun, votes, len(how.order), how).mean(), True
 
 
 def _masses(part: Part, stored: Floats) -> tuple[Floats]:

@@ -11,9 +11,7 @@ import scipy.sparse as sp
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import Method
-from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.restarts import warn_unfinished
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import Alignment, align, harden, one_pass, squared_distance
 from conclust.consensus.voting.ballots import VotingClusterer, spread, tally
@@ -157,22 +155,19 @@ class Voting(VotingClusterer):
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         with one_library_thread():
             best, membership = self._solve(ensemble)
-        self._store(ensemble, best)
-        self.objective_ = squared_distance(ensemble, best.votes, membership)
+        self._keep(ensemble, best.votes)
+        self.trace_ = np.array(best.trace)
+        self._keep_end(
+            squared_distance(ensemble, best.votes, membership),
+            max(1, len(best.trace) - 1),
+            best.converged,
+            "sweeps with partitions still changing their matching",
+        )
         return membership
 
     def _review(self, ensemble: Ensemble, labels: Ints) -> None:
         warn_of_misfit(ensemble, self.n_clusters, "Voting")
         warn_of_merged(ensemble, labels, self.n_clusters, "Voting")
-
-    def _store(self, ensemble: Ensemble, best: Alignment) -> None:
-        """Store the votes and the course of the descent."""
-        self._keep(ensemble, best.votes)
-        self.n_iter_ = max(1, len(best.trace) - 1)
-        self.converged_ = best.converged
-        self.trace_ = np.array(best.trace)
-        if not best.converged:
-            warn_unfinished(self, "sweeps with partitions still changing their matching")
 
     def _solve(self, ensemble: Ensemble) -> tuple[Alignment, Floats]:
         seed = seed_sequence(self.random_state, "Voting")
@@ -200,7 +195,7 @@ class Voting(VotingClusterer):
             starts = [votes for one in best for votes in (one.votes, one.start)]
         return harden(ensemble, starts, max_iter=self.max_iter)
 
-    def _read_votes(self, indicator: sp.csr_array, observed: Bools, noise: Bools) -> Floats:
+    def _read_votes(self, indicator: sp.csr_array, observed: Bools) -> Floats:
         membership = self._mean_votes(indicator, np.asarray(observed @ self._partition_weights))
         if self.hard:
             winners = membership.argmax(axis=1)

@@ -12,8 +12,7 @@ from conclust._arrays.ratios import shares_of_rows
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats
-from conclust.consensus.base import Method
-from conclust.consensus.method import NumberOfClusters
+from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.voting.alignment import align, match_to_first
 from conclust.consensus.voting.ballots import VotingClusterer, tally
 from conclust.ensemble import Ensemble, Missing
@@ -191,7 +190,7 @@ class PositionalVoting(VotingClusterer):
                     points[:, a] += preferred - observed_weight / 2.0 > _ROUNDING * observed_weight
         return shares_of_rows(points)
 
-    def _read_votes(self, indicator: sp.csr_array, observed: Bools, noise: Bools) -> Floats:
+    def _read_votes(self, indicator: sp.csr_array, observed: Bools) -> Floats:
         sums = np.asarray(indicator @ (self._column_weights[:, None] * self.votes_))
         observed_weight = np.asarray(observed @ self._partition_weights, dtype=np.float64)
         # Empty clusters are ranked too: they count among the clusters that another one beats.

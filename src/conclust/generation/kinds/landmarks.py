@@ -23,7 +23,8 @@ from conclust.generation.labelling.nearest import nearest_center
 from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
 from conclust.generation.runs import run_kmeans, some_objects
 from conclust.neighbours.search import PointIndex
-from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products, unit_rows
+from conclust.spectra.bipartite import unit_rows
+from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products
 
 # Number of objects on which centres of an embedding are computed.
 _ENOUGH = 5_000

@@ -9,14 +9,19 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust._random import spawn_generators
 from conclust._types import Floats, Ints
 from conclust.consensus.probabilistic.descent import place_against
+from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
+from conclust.consensus.probabilistic.problem import Placement, Problem, Run
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of, missing_code
 
 # Number of new objects per block when their counts with the anchors are formed.
 _AT_ONCE = 500
+# New objects are placed against at most this many fitted ones.
+_ANCHORS = 2000
 
 
 @dataclass(frozen=True)
@@ -57,3 +62,13 @@ class Anchors:
         c = (indicator_of(codes, self.offsets) @ self.indicator.T).toarray()
         N = (codes != missing_code(codes.dtype)).astype(np.float64) @ self.present.T
         return np.minimum(c, N), N
+
+
+def placement_of(problem: Problem, membership: Floats, run: Run) -> Placement:
+    """Keep some of the fitted objects, against which new ones are placed."""
+    (chooser,) = spawn_generators(run.seed, 1)
+    chosen = np.sort(chooser.permutation(problem.ensemble.n_samples)[:_ANCHORS])
+    few = problem.ensemble.part(chosen)
+    if problem.divergence._kernel is None:
+        return Anchors.of(few, membership[chosen], problem.divergence)
+    return LandmarkModel.of(few, membership[chosen], problem.divergence)
