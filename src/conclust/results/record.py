@@ -170,19 +170,14 @@ class Record:
         return Filling(how, tuple(gaps)) if gaps and how in IMPUTED else None
 
 
-def why_of(model: Any) -> str | None:
-    """Return why a fitted method found its number of clusters, in a clause; None if it gives no reason."""
-    parts = getattr(model, "reason_parts", None)
-    return None if parts is None else str(parts.why)
-
-
 def figures_of(model: Any) -> dict[str, Any]:
     """Return the fields of a record that come from a fitted method: its reason, its supports, its statistics."""
     attributes = {name: getattr(model, f"{name}_", None) for name in _FIGURES}
     reason, number_by = attributes.pop("reason"), attributes.pop("number_by")
+    parts = getattr(model, "reason_parts", None)
     return {
         "reason": reason,
-        "why": why_of(model),
+        "why": None if parts is None else parts.why,
         "number_by": number_by,
         "supports": tuple(getattr(model, "supports_", ())),
         "figures": {name: value for name, value in attributes.items() if value is not None},
