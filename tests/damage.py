@@ -179,18 +179,17 @@ class Workshop:
         path = pool[rng.integers(len(pool))]
         bad = here / path.name
         bad.write_bytes(damaged(path.read_bytes(), rng))
-        key = ["--key", "X"] if path.suffix == ".npz" and rng.random() < 0.3 else []
         words: list[Any]
         if command == "cluster":
-            words = ["cluster", bad, "-k", 2, "--partitions", 3, *key]
+            words = ["cluster", bad, "-k", 2, "--partitions", 3]
         elif command == "compare":
             words = ["compare", bad, self.labels[0]]
         elif command == "predict":
-            words = ["predict", self.results[name], bad, *key]
+            words = ["predict", self.results[name], bad]
         elif command == "weights":
             words = ["combine", self.labels[0], "--weights", bad, "--method", "qmi", "-k", 2]
         else:
-            words = ["combine", bad, "-k", 2, "--method", "voting", *key]
+            words = ["combine", bad, "-k", 2, "--method", "voting"]
         if command != "compare":
             words += ["--out", here / "out"]
         return self._run(f"{command} {path.name}", words, here)

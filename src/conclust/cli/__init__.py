@@ -18,7 +18,6 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NoReturn
 
-from conclust.__main__ import leave
 from conclust.cli.console import STREAM, Voice, speaking
 from conclust.cli.parser import build_parser
 from conclust.cli.refusals import refuse_ending, refuse_own_input, with_option
@@ -173,7 +172,7 @@ def _terminable(*, ending: bool) -> Iterator[None]:
         return
     last = {signal.SIGINT: signal.SIG_IGN, **dict.fromkeys(_ENDING, signal.SIG_DFL)}
     before = {number: signal.getsignal(number) for number in last}
-    replaced = [signal.default_int_handler, signal.SIG_DFL, *([leave] if ending else [])]
+    usual, ignored = (signal.default_int_handler, signal.SIG_DFL), (signal.SIG_IGN, None)
 
     stopped: list[BaseException] = []
 
@@ -186,7 +185,12 @@ def _terminable(*, ending: bool) -> Iterator[None]:
         stopped.append(KeyboardInterrupt() if number == signal.SIGINT else _Terminated(number))
         raise stopped[0]
 
-    handled = [number for number in last if before[number] in replaced]
+    # A process that ends afterwards has handlers of ours only.
+    handled = [
+        number
+        for number, handler in before.items()
+        if handler in usual or (ending and handler not in ignored)
+    ]
     try:
         for number in handled:
             signal.signal(number, stop)

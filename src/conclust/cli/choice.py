@@ -114,20 +114,15 @@ def _number_of_clusters(
     if method.n_clusters == "upper bound":
         requested = bound if number is None else number
         return {} if requested is None else {"n_clusters": requested}
-    if bound is not None and _searches(method):
-        return {"max_clusters": bound}
     if bound is not None:
+        if "max_clusters" in inspect.signature(getattr(conclust, name)).parameters:
+            return {"max_clusters": bound}
         refuse(f"--max-clusters: {name} makes exactly the given number of clusters: give -k.")
     if number is not None:
         return {"n_clusters": number}
     if method.n_clusters == "exact":
         refuse(f"{name} needs the number of clusters: give -k.")
     return {}
-
-
-def _searches(method: Method) -> bool:
-    """Return whether a method chooses the number of clusters up to a given maximum."""
-    return "max_clusters" in inspect.signature(getattr(conclust, method.estimator)).parameters
 
 
 def _split(settings: Sequence[str], refuse: Callable[[str], NoReturn]) -> list[tuple[str, str]]:

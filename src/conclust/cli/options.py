@@ -165,19 +165,6 @@ def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> No
         )
 
 
-def add_members(group: Any) -> None:
-    """Add the options for the meaning and the weights of clusterings."""
-    group.add_argument(
-        "--missing",
-        choices=("unobserved", "noise"),
-        default="unobserved",
-        help="meaning of -1; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
-    )
-    group.add_argument(
-        "--weights", type=path_of, metavar="FILE", help="a file of one weight per clustering"
-    )
-
-
 def add_scale(group: Any) -> None:
     """Add the scale of points."""
     group.add_argument("--scale", choices=SCALES, default="auto", help=SCALING)
@@ -205,17 +192,6 @@ def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> Non
         "file; with -, to standard output [%(default)s]",
     )
     group.add_argument("--force", action="store_true", help="replace existing results")
-
-
-def add_cluster_names(group: Any) -> None:
-    """Add the option for names of clusters."""
-    group.add_argument(
-        "--names",
-        type=cluster_names,
-        metavar="NAME,...",
-        help="names of the clusters, in the order of their labels, separated by commas, or a file with one name per line "
-        "[labels from 0]",
-    )
 
 
 def add_running(parser: argparse.ArgumentParser, *, seed: bool = True) -> None:

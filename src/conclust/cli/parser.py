@@ -196,7 +196,18 @@ def _add_combine(commands: Any) -> None:
         help="instead of labels: files of memberships, one clustering each, as ADMIXTURE and STRUCTURE write them (.Q, "
         ".meanQ): one object per line, numbers only",
     )
-    options.add_members(group)
+    group.add_argument(
+        "--missing",
+        choices=("unobserved", "noise"),
+        default="unobserved",
+        help="meaning of -1; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
+    )
+    group.add_argument(
+        "--weights",
+        type=options.path_of,
+        metavar="FILE",
+        help="a file of one weight per clustering",
+    )
     group.add_argument(
         "--rows",
         choices=("objects", "draws", "answers"),
@@ -309,7 +320,13 @@ def _add_report(commands: Any) -> None:
         help="maximum number of objects listed, the most uncertain ones [%(default)s]",
     )
     group.add_argument("--no-pictures", action="store_true", help="omit pictures")
-    options.add_cluster_names(group)
+    group.add_argument(
+        "--names",
+        type=options.cluster_names,
+        metavar="NAME,...",
+        help="names of the clusters, in the order of their labels, separated by commas, or a file with one name per line "
+        "[labels from 0]",
+    )
     options.add_talking(parser)
     parser.set_defaults(run=_runs("report"))
 

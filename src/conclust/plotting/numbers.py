@@ -192,8 +192,7 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     --------
     >>> from conclust.plotting import cdf_curves
     >>> from conclust.selection import choose_from
-    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
-    >>> ax = cdf_curves(choose_from({2: labels}))
+    >>> ax = cdf_curves(choose_from({2: [[0, 0]] * 9 + [[1, 1]] * 9}))
     >>> ax.get_xlabel()
     'consensus of a pair of objects'
     """

@@ -14,6 +14,7 @@ from conclust.confidence.calibration import kept_sentence
 from conclust.report.differences import heat_table, strongest
 from conclust.report.sample import drawn_text
 from conclust.report.tables import column, numbers, section, table, text_block
+from conclust.report.words.citing import listed
 from conclust.results.result import Reported
 
 _CERTAIN = 0.9
@@ -90,9 +91,9 @@ def how_named(reported: Reported) -> str:
         return f"Its label in {where}, from 0 in order of first appearance."
     if "key" in reported.record.settings:
         return f"Its category in adata.obs[{reported.record.settings['key']!r}]."
-    listed = ", ".join(f"{k} is {name}" for k, name in enumerate(reported.cluster_names[:12]))
+    pairs = ", ".join(f"{k} is {name}" for k, name in enumerate(reported.cluster_names[:12]))
     more = " and so on" if len(reported.cluster_names) > 12 else ""
-    return f"Its name. Labels in {where}: {listed}{more}."
+    return f"Its name. Labels in {where}: {pairs}{more}."
 
 
 _HOW_SEPARATED = (
@@ -129,10 +130,7 @@ def always_apart(reported: Reported, sure: ObjectConfidence, *, of: int) -> Bool
 
 
 def separations(
-    overlap: Floats,
-    gaps: Bools | None = None,
-    names: Sequence[str] | None = None,
-    apart: Bools | None = None,
+    overlap: Floats, gaps: Bools | None, names: Sequence[str], apart: Bools
 ) -> list[str]:
     """Return in words how well each cluster is separated from the others.
 
@@ -140,16 +138,14 @@ def separations(
     ----------
     overlap : ndarray of shape (n_clusters, n_clusters)
         Probability that an object drawn from a cluster falls in each cluster when it is drawn again.
-    gaps : ndarray of bool of shape (n_clusters, n_clusters), default=None
+    gaps : ndarray of bool of shape (n_clusters, n_clusters) or None
         Whether there is a gap between two clusters. None: not tested.
-    names : sequence of str, default=None
-        Names of the clusters. None: their labels, from 0.
-    apart : ndarray of bool of shape (n_clusters,), default=None
-        Clusters of objects that have no company in any partition, so that their overlaps mean nothing. None: none.
+    names : sequence of str
+        Names of the clusters.
+    apart : ndarray of bool of shape (n_clusters,)
+        Clusters of objects that have no company in any partition, so that their overlaps mean nothing.
     """
-    K = len(overlap)
-    words = [str(k) for k in range(K)] if names is None else list(names)
-    texts = []
+    K, texts = len(overlap), []
     for a in range(K):
         others = [b for b in range(K) if b != a]
         near = [b for b in others if overlap[a, b] >= _RARE]
@@ -157,22 +153,18 @@ def separations(
         without = [] if gaps is None else [b for b in others if not gaps[a, b]]
         parts = []
         if without:
-            parts.append(f"next to {_some([words[b] for b in without])} without a clear gap")
-        if apart is not None and apart[a]:
+            parts.append(
+                f"next to {listed([names[b] for b in without], _LISTED)} without a clear gap"
+            )
+        if apart[a]:
             near = []
             parts.append("each of its objects is alone in every clustering")
         if near:
-            shares = [f"{words[b]} ({100 * overlap[a, b]:.0f} %)" for b in near]
-            parts.append(f"overlaps with {_some(shares)}")
+            shares = [f"{names[b]} ({100 * overlap[a, b]:.0f} %)" for b in near]
+            parts.append(f"overlaps with {listed(shares, _LISTED)}")
         if gaps is not None and not without:
             parts.insert(0, "a gap to every other cluster" if near else "well separated by gaps")
         elif not parts:
             parts.append("rarely confused with others (gaps not tested)")
         texts.append("; ".join(parts))
     return texts
-
-
-def _some(names: list[str]) -> str:
-    listed = ", ".join(names[:_LISTED])
-    more = len(names) - _LISTED
-    return listed + (f" and {more} more" if more > 0 else "")

@@ -25,6 +25,7 @@ from conclust.results.writing import OutputFolder
 from conclust.selection import Selection
 
 _COMMANDS = ("cluster", "combine", "select")
+_MADE_BY = "'conclust cluster', 'combine' or 'select'"
 
 
 def load(path: str | os.PathLike[str]) -> Reported:
@@ -93,12 +94,12 @@ def _stored(folder: Path) -> tuple[Reported, Floats | None]:
     """Read report.npz of a complete folder of this version: the result, and its memberships."""
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
-        raise InputError(f"{folder} {what}. Give a folder that {_made_by()} has written.")
+        raise InputError(f"{folder} {what}. Give a folder that {_MADE_BY} has written.")
     seal = folder / "result.json"
     if not seal.exists():
         raise InputError(
             f"{folder} is not a complete result folder: it has no result.json, which is written last. Make "
-            f"it again with {_made_by()}."
+            f"it again with {_MADE_BY}."
         )
     content = read_json(seal)
     if not isinstance(content, dict):
@@ -108,7 +109,7 @@ def _stored(folder: Path) -> tuple[Reported, Floats | None]:
         raise InputError(
             f"{folder} is not a result that can be reported"
             + (f", but the result of 'conclust {command}'" if isinstance(command, str) else "")
-            + f". Give the folder of {_made_by()}."
+            + f". Give the folder of {_MADE_BY}."
         )
     if version != RESULT_FORMAT:
         versions = content.get("versions")
@@ -130,10 +131,6 @@ def _stored(folder: Path) -> tuple[Reported, Floats | None]:
         )
     reported, membership = stored
     return replace(reported, record=replace(reported.record, seconds=seconds)), membership
-
-
-def _made_by() -> str:
-    return "'conclust cluster', 'combine' or 'select'"
 
 
 def _fit(reported: Reported, membership: Floats | None) -> bool:

@@ -171,7 +171,7 @@ class Record:
 
 
 def figures_of(model: Any, whole: Any = None) -> dict[str, Any]:
-    """Return the fields of a record that come from a fitted method: the reason for its number, of the estimator that it is part of if it is, its supports, its statistics."""
+    """Return the fields of a record that come from a fitted method; the reason for its number is that of the estimator that it is a part of, if any."""
     attributes = {name: getattr(model, f"{name}_", None) for name in _FIGURES}
     number_by = attributes.pop("number_by")
     parts = getattr(model if whole is None else whole, "reason_parts", None)

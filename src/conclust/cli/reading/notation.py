@@ -110,13 +110,15 @@ def last_word(name: str) -> str:
     return words[-1].lower() if words else ""
 
 
-def readings(cells: Any) -> dict[str, Floats]:
+def readings(cells: Any, numbers: Any = None) -> dict[str, Floats]:
     """Return the values of text in every notation in which all of the cells are written.
 
     Parameters
     ----------
     cells : ChunkedArray of string
         Cells without blanks around them; null where they are empty.
+    numbers : ChunkedArray of float64, default=None
+        The cells as numbers, if they have been read so.
 
     Returns
     -------
@@ -128,7 +130,7 @@ def readings(cells: Any) -> dict[str, Floats]:
 
     found: dict[str, Any] = {}
     with suppress(ArrowInvalid):  # far quicker than what follows
-        found["point"] = cells.cast("float64")
+        found["point"] = cells.cast("float64") if numbers is None else numbers
         if not compute.any(compute.match_substring(cells, ".")).as_py():
             return {"number": found["point"].to_numpy()}
     head = cells[:1000].drop_null()[:20].to_pylist()

@@ -56,9 +56,25 @@ class Column:
         """The text without blanks around the cells, null where they are empty."""
         from pyarrow import array, compute
 
+        if self._numbers is not None:
+            return self._data
         cells = compute.utf8_trim(self._data.cast("string"), SPACES)
         empty = compute.is_in(cells, value_set=array([*EMPTY, *self.table.how.na]))
         return compute.if_else(empty, None, cells)
+
+    @cached_property
+    def _numbers(self) -> Any:
+        """The cells as numbers, if each is one without more: most columns are, and need no further look. Else None."""
+        from pyarrow import ArrowInvalid, compute, types
+
+        if not types.is_string(self._data.type) or self.table.how.na:
+            return None
+        try:
+            numbers = self._data.cast("float64")
+        except ArrowInvalid:
+            return None
+        whole = not numbers.null_count and not compute.any(compute.is_nan(numbers)).as_py()
+        return numbers if whole else None
 
     @cached_property
     def texts(self) -> list[str]:
@@ -85,7 +101,7 @@ class Column:
                 return {"YYYY-MM-DD": days}
             self._refuse_type()
             return {"number": np.asarray(arrow_labels(self._data), dtype=np.float64)}
-        found = readings(self._cells)
+        found = readings(self._cells, self._numbers)
         if not found:
             is_word = compute.is_in(self._cells, value_set=array(EMPTY_NUMBER))
             self.empty_words = self._cells.filter(is_word).unique().to_pylist()
@@ -163,7 +179,9 @@ class Column:
         if self.table.text is None:
             return arrow_labels(self._data)
         try:
-            numbers = self._cells.cast("float64")  # which does not take hexadecimal ones
+            numbers = self._numbers
+            if numbers is None:
+                numbers = self._cells.cast("float64")  # hexadecimal ones are names
         except ArrowInvalid:  # names
             return arrow_labels(self._cells)
         values = numbers.to_numpy()

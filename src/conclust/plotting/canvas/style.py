@@ -88,7 +88,7 @@ _LOOK: dict[str, Any] = {
 
 
 @contextmanager
-def _look() -> Iterator[None]:
+def look() -> Iterator[None]:
     """Apply the style of conclust's plots; the settings of matplotlib are restored, except for the interactive mode."""
     try:
         import matplotlib
@@ -122,7 +122,7 @@ def drawn_in_style(picture: Callable[P, R]) -> Callable[P, R]:
             raise InputError(f"'ax' must be axes of matplotlib. Got {type(ax).__name__} instead.")
         if ax is not None:
             return picture(*args, **kwargs)
-        with _look():
+        with look():
             return picture(*args, **kwargs)
 
     return draw
