@@ -10,8 +10,7 @@ from tests.naive import generation as naive
 
 from conclust._kernels import bitslice_forms, label_block
 from conclust.generation.labelling.labelling import Labelling
-from conclust.generation.labelling.models import Centers
-from conclust.generation.labelling.nearest import CenterSets, nearest_center
+from conclust.generation.labelling.models import Centers, CenterSets, nearest_center
 
 FORMS = bitslice_forms()
 ARRANGEMENTS = [

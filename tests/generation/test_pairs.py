@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 
 from conclust import EnsembleGenerator
 from conclust.exceptions import DenseLimitError, InputError, ParameterError
-from conclust.generation.kinds.spherical import SphericalKMeansRecipe
+from conclust.generation.members import SphericalKMeansRecipe
 from conclust.metrics import adjusted_rand_index
 
 IRIS = load_iris().data

@@ -21,8 +21,8 @@ from conclust.selection.resampled.null import (
     skewed,
     unimodal,
 )
+from conclust.selection.resampled.resampling import Settings
 from conclust.selection.resampled.testing import OneClusterTest
-from conclust.selection.settings import Settings
 
 
 def rng_of(seed=0):

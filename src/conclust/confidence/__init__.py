@@ -13,23 +13,20 @@ from conclust.confidence.borders import (
 from conclust.confidence.borders.dips import dip
 from conclust.confidence.calibration import Calibration as Calibration
 from conclust.confidence.calibration import calibrated
-from conclust.confidence.categories import ClusterCategories as ClusterCategories
-from conclust.confidence.categories import cluster_categories
 from conclust.confidence.chance import ChanceConfidence as ChanceConfidence
 from conclust.confidence.chance import chance_confidence
 from conclust.confidence.clusters import ClusterConfidence as ClusterConfidence
 from conclust.confidence.clusters import cluster_confidence, stability_over_k
+from conclust.confidence.features import ClusterCategories as ClusterCategories
 from conclust.confidence.features import ClusterFeatures as ClusterFeatures
-from conclust.confidence.features import cluster_features
+from conclust.confidence.features import cluster_categories, cluster_features
 from conclust.confidence.gaps import ClusterGaps as ClusterGaps
 from conclust.confidence.gaps import cluster_gaps
-from conclust.confidence.inconsistency import Inconsistency as Inconsistency
-from conclust.confidence.inconsistency import inconsistency
-from conclust.confidence.items import company, item_consensus
 from conclust.confidence.objects import ObjectConfidence as ObjectConfidence
-from conclust.confidence.objects import confidences, object_confidence
+from conclust.confidence.objects import company, confidences, item_consensus, object_confidence
+from conclust.confidence.partitions import Inconsistency as Inconsistency
 from conclust.confidence.partitions import PartitionConfidence as PartitionConfidence
-from conclust.confidence.partitions import partition_confidence
+from conclust.confidence.partitions import inconsistency, partition_confidence
 from conclust.confidence.posterior import BallBound as BallBound
 from conclust.confidence.posterior import CorePartition as CorePartition
 from conclust.confidence.posterior import CredibleBall as CredibleBall

@@ -20,6 +20,7 @@ from conclust.consensus.median import AddRemAdd
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING
 from conclust.exceptions import InputError
+from conclust.measures.losses import hard_draws
 
 
 @dataclass(frozen=True)
@@ -110,17 +111,12 @@ def chance_confidence(
     model = getattr(model, "consensus_", model)
     check_int(n_draws, "n_draws", owner)
     check_int(max_samples, "max_samples", owner, low=2)
-    members = ensemble if isinstance(ensemble, Ensemble) else Ensemble(ensemble)
+    members = hard_draws(ensemble, owner)
     n = len(model.labels_)
     if n != members.n_samples:
         raise InputError(
             f"The ensemble must be the one that the model was fitted to, of {n} objects. "
             f"Got one of {members.n_samples} objects instead."
-        )
-    if members.is_soft:
-        raise InputError(
-            "The partitions of the ensemble must be hard: soft ones cannot be drawn again with clusters "
-            "of the same sizes."
         )
     seed, *generators = spawn_generators(seed_sequence(random_state, owner), n_draws + 1)
     rows = np.flatnonzero(members.observed)

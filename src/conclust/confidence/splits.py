@@ -15,7 +15,8 @@ from conclust.confidence.reading import read_consensus
 from conclust.consensus.linkage import EAC, cut
 from conclust.ensemble import Ensemble, with_weight
 from conclust.ensemble.labels import MISSING, NOISE
-from conclust.exceptions import EvidenceWarning, OrientationWarning, UnsupportedEnsembleError
+from conclust.exceptions import EvidenceWarning, OrientationWarning
+from conclust.measures.losses import hard_draws
 
 _OWNER = "cluster_splits"
 # Number of objects examined per cluster, evenly spaced: enough for shares of columns.
@@ -126,15 +127,10 @@ def cluster_splits(
     check_real(least, "least", _OWNER, high=0.5, closed="right")
     check_real(purity, "purity", _OWNER, high=1.0, closed="right")
     judged = read_consensus(consensus, ensemble, _OWNER)
-    if judged.members.is_soft:
-        raise UnsupportedEnsembleError(
-            "cluster_splits counts hard partitions, and the ensemble has soft members: take the most probable "
-            "cluster of each object."
-        )
     K = judged.n_clusters
     n_parts, n_splitting, n_observing = (np.zeros(K, dtype=np.int64) for _ in range(3))
     parts = np.full(len(judged.labels), -1, dtype=np.int64)
-    labels = with_weight(judged.members).labels
+    labels = with_weight(hard_draws(judged.members, _OWNER)).labels
     for k in range(K):
         objects = np.flatnonzero(judged.labels == k)
         if len(objects) > _MOST_EXAMINED:

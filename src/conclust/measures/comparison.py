@@ -18,7 +18,6 @@ from conclust._types import Ints
 from conclust._validation import check_option
 from conclust.exceptions import EvidenceWarning, InputError, warn
 from conclust.measures.contingency import Contingency, contingency
-from conclust.measures.matching import assign, best_matching
 from conclust.membership import check_membership
 
 # Means of two entropies; see mean_entropy.
@@ -61,6 +60,8 @@ def consistency_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     table = contingency(labels_true, labels_pred)
     if table.identical:
         return 1.0
+    from conclust.measures.matching import best_matching
+
     rows, columns = best_matching(table)
     # Cells are in row-major order: a matched pair without a cell shares no object.
     key = rows * table.shape[1] + columns
@@ -526,6 +527,8 @@ def js_divergence(Z: ArrayLike, Y: ArrayLike) -> float:
             f"{z.shape[0]} in 'Z' and {y.shape[0]} in 'Y'."
         )
     from scipy.special import xlogy
+
+    from conclust.measures.matching import assign
 
     bits = math.log2(math.e)
     columns_z, columns_y = np.ascontiguousarray(z.T), np.ascontiguousarray(y.T)

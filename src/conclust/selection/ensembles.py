@@ -14,9 +14,8 @@ from conclust.ensemble import Ensemble, as_ensemble
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.selection.judged.measuring import Design, consensus_of, measure
 from conclust.selection.judged.pairs import check_window
-from conclust.selection.selection import Selection
-from conclust.selection.settings import read_numbers
-from conclust.selection.tabling import assemble
+from conclust.selection.resampled.resampling import read_numbers
+from conclust.selection.selection import Selection, assemble
 from conclust.trees.agglomeration import unobserved_pairs
 from conclust.trees.clusterwise import warn_of_pairs
 

@@ -16,11 +16,10 @@ from conclust.exceptions import SelectionWarning, warn
 from conclust.generation.crew import Crew
 from conclust.selection.categories import Draw, permuting
 from conclust.selection.judged.pairs import PairCounts, count_all
-from conclust.selection.resampled.matched import matched_cloud
 from conclust.selection.resampled.null import FIXING, NULLS, Verdict, fixed_test, sequential_test
-from conclust.selection.resampled.resampling import Resamples
+from conclust.selection.resampled.resampling import Resamples, Settings
 from conclust.selection.resampled.separation import largest_silhouette
-from conclust.selection.settings import Settings
+from conclust.selection.resampled.shape import matched_cloud
 
 # So few objects along one axis are cut in the middle as stably where there is no gap: below the larger number of
 # objects the largest silhouette is a statistic, too, and below the smaller number the only one that is ranked.
