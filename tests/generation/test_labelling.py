@@ -196,5 +196,5 @@ def test_an_unknown_kind_of_model_is_refused():
     class Other:
         kind = "other"
 
-    with pytest.raises(TypeError, match="a model of the kind 'other'"):
+    with pytest.raises(TypeError, match="a model of the type Other"):
         Labelling([Centers(np.eye(2)), Other()], [None, None], 2, np.uint8)

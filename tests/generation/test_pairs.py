@@ -62,7 +62,7 @@ def test_clusterers_use_their_numbers():
         ({"method": [("single", [2]), "kmeans"]}, "a list of pairs.* Got 'kmeans'"),
         ({"method": [("mixed", [2])]}, r"a list of pairs.* Got \('mixed', \[2\]\)"),
         ({"method": [("single", [2])], "n_clusters": 3}, "'n_clusters' .* must be None where"),
-        ({"method": [("single", [2])], "n_partitions": 2}, "None or 1, the numbers of clusters"),
+        ({"method": [("single", [2])], "n_partitions": 2}, "None or 1, one for each algorithm"),
         ({"method": [("single", [151])]}, "at most n_samples=150. Got 151"),
     ],
 )

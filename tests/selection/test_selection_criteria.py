@@ -148,7 +148,7 @@ def test_standard_errors_match_a_manual_jackknife():
 
 
 def whole(n, **changes):
-    given = {"max_dense": 3000, "n_pairs": 1000, "window": WINDOW, "n_jobs": 1} | changes
+    given = {"max_dense": 3000, "n_pairs": 1000, "n_jobs": 1} | changes
     return Design.draw(n, seed=np.random.SeedSequence(0), **given)
 
 

@@ -7,7 +7,6 @@ from conclust.borders.valleys import (
     leading_components,
     stratified_part,
     valley_counts,
-    valley_ratios,
 )
 
 __all__ = [
@@ -17,7 +16,6 @@ __all__ = [
     "leading_components",
     "stratified_part",
     "valley_counts",
-    "valley_ratios",
 ]
 
 

@@ -12,9 +12,8 @@ from conclust.confidence.borders import (
 )
 from conclust.confidence.borders.dips import dip
 from conclust.confidence.calibration import Calibration as Calibration
-from conclust.confidence.calibration import calibrated
-from conclust.confidence.chance import ChanceConfidence as ChanceConfidence
-from conclust.confidence.chance import chance_confidence
+from conclust.confidence.calibration import ChanceConfidence as ChanceConfidence
+from conclust.confidence.calibration import calibrated, chance_confidence
 from conclust.confidence.clusters import ClusterConfidence as ClusterConfidence
 from conclust.confidence.clusters import cluster_confidence, stability_over_k
 from conclust.confidence.features import ClusterCategories as ClusterCategories
@@ -24,9 +23,10 @@ from conclust.confidence.gaps import ClusterGaps as ClusterGaps
 from conclust.confidence.gaps import cluster_gaps
 from conclust.confidence.objects import ObjectConfidence as ObjectConfidence
 from conclust.confidence.objects import company, confidences, item_consensus, object_confidence
+from conclust.confidence.partitions import ClusterSplits as ClusterSplits
 from conclust.confidence.partitions import Inconsistency as Inconsistency
 from conclust.confidence.partitions import PartitionConfidence as PartitionConfidence
-from conclust.confidence.partitions import inconsistency, partition_confidence
+from conclust.confidence.partitions import cluster_splits, inconsistency, partition_confidence
 from conclust.confidence.posterior import BallBound as BallBound
 from conclust.confidence.posterior import CorePartition as CorePartition
 from conclust.confidence.posterior import CredibleBall as CredibleBall
@@ -37,8 +37,6 @@ from conclust.confidence.posterior import (
     modes,
 )
 from conclust.confidence.questions import questions
-from conclust.confidence.splits import ClusterSplits as ClusterSplits
-from conclust.confidence.splits import cluster_splits
 
 __all__ = [
     "border_tests",

@@ -274,6 +274,9 @@ def first_distinct(points: Floats, order: Ints, enough: int) -> Ints:
 class Kind:
     """Members that have a name: each is one run, from a start and with a number of clusters drawn.
 
+    Members of every kind label points that they were not fitted on, and depend on the points by distances and inner products
+    only: they are made of rotated points where these have fewer coordinates.
+
     A kind is one file, with its recipe, and a place in the list of ``kinds/registry.py``; messages, the command line and the
     report read the rest here.
 
@@ -283,27 +286,17 @@ class Kind:
         Recipe of the member; its name is that of the kind.
     most : int
         Default number of members.
-    labels_others : bool
-        Whether members label points that they were not fitted on.
     help, cited : str
         Description of the members for the help of the command line and the report; "{starts}" stands for the starts of k-means.
-    own_number : bool
-        Whether members choose a number of clusters themselves.
     unscaled : bool
         Whether the members use unscaled points if the scale is "auto".
-    by_distances : bool
-        Whether members depend on the points by distances and inner products only. They are then made of rotated points
-        where these have fewer coordinates.
     """
 
     recipe: Recipe
     most: int
-    labels_others: bool
     help: str
     cited: str
-    own_number: bool = False
     unscaled: bool = False
-    by_distances: bool = False
 
 
 @dataclass(frozen=True)
@@ -358,10 +351,8 @@ class KMeansRecipe:
 KMEANS = Kind(
     KMeansRecipe(),
     100,
-    labels_others=True,
     help="k-means++ starts, many numbers of clusters",
     cited="k-means with {starts} and many numbers of clusters",
-    by_distances=True,
 )
 
 
@@ -410,13 +401,13 @@ class ClustererRecipe:
 
 def labels_of_estimator(labels: Any, n: int, estimator: Any) -> NDArray[Any]:
     """Return the labels that a user's clusterer gave n objects, which must be ints."""
-    labels = np.asarray(labels)
-    if labels.shape != (n,) or labels.dtype.kind not in "iu":
+    array: NDArray[Any] = np.asarray(labels)
+    if array.shape != (n,) or array.dtype.kind not in "iu":
         raise InputError(
             f"{type(estimator).__name__} must label {n} objects with ints, one each. "
-            f"Got shape {labels.shape} and dtype {labels.dtype} instead."
+            f"Got shape {array.shape} and dtype {array.dtype} instead."
         )
-    return labels
+    return array
 
 
 def sole_parameter(clusterer: Any, name: str) -> str:
@@ -562,9 +553,7 @@ class SphericalKMeansRecipe(KMeansRecipe):
 SPHERICAL = Kind(
     SphericalKMeansRecipe(),
     100,
-    labels_others=True,
     unscaled=True,  # cosines use the unscaled points
     help="k-means with the cosine and random starts, for texts",
     cited="k-means by the cosine with random starts and many numbers of clusters",
-    by_distances=True,
 )

@@ -90,7 +90,7 @@ def _n_drawn(generator: Any, n: int) -> int:
 def _labels_others(method: Any) -> bool:
     """Return whether members of this kind can label points on which they were not fitted."""
     if isinstance(method, str):
-        return method in KINDS and KINDS[method].labels_others
+        return method in KINDS
     return center_based(method)
 
 
@@ -149,7 +149,9 @@ def make_plan(
     if choices is not None:
         expected = "None where the method is a list of algorithms with their numbers of clusters"
         refuse("n_clusters", OWNER, expected, generator.n_clusters)
-    pairs = [(kind, _several(some) or []) for kind, some in zip(*asked[:2], strict=True)]
+    pairs = [
+        (kind, _several(some) or []) for kind, some in zip(asked.kinds, asked.numbers, strict=True)
+    ]
     return _plan_pairs(generator, pairs, points, sizes, root, recipes)
 
 
@@ -205,7 +207,7 @@ def check_method(method: Any, owner: str) -> None:
     """Refuse a `method` that makes no members."""
     asked = Asked.of(method)
     if asked.numbers is not None:
-        for entry, kind, numbers in zip(method, *asked[:2], strict=True):
+        for entry, kind, numbers in zip(method, asked.kinds, asked.numbers, strict=True):
             if _several(numbers) is None or not (_is_dense(kind) or _makes_members(kind)):
                 expected = (
                     "a list of pairs, each of an algorithm and its numbers of clusters such as ('single', [3, 5]): "
@@ -457,14 +459,13 @@ def _entry(
         Recipes of members by neighbours.
     """
     if isinstance(method, str):
-        kind = KINDS[method]
-        if kind.own_number:
+        if method in recipes:
             return _Entry(recipes[method], choices, random=True)
         if choices is None:
             wide = _default_choices(sizes.n)
             # If some of the drawn points are equal, the recipe finds at most one cluster per distinct point.
             choices = clip(wide, min(count_distinct(points, wide.stop), sizes.most_clusters))
-        starting: Any = kind.recipe
+        starting: Any = KINDS[method].recipe
         recipe = replace(starting, init=init) if method == "kmeans" else starting
         return _Entry(recipe, choices, random=True)
     numbers = choices if sole_parameter(method, "n_clusters") else None

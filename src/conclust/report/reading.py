@@ -26,7 +26,7 @@ from conclust.confidence import (
     cluster_features,
     cluster_gaps,
 )
-from conclust.confidence.chance import usual_chance
+from conclust.confidence.calibration import usual_chance
 from conclust.confidence.reading import read_consensus, read_features
 from conclust.consensus.base import ConsensusClusterer, Method
 from conclust.consensus.constraints import Constraints

@@ -22,7 +22,6 @@ from conclust.exceptions import InputError
 __all__ = [
     "Columns",
     "categorical",
-    "category_colours",
     "check_annotated",
     "chosen_keys",
     "names_of",
@@ -216,13 +215,6 @@ def names_of(column: Any) -> NDArray[Any]:
     names = np.array([*map(str, column_categories.categories), None], dtype=object)
     each: NDArray[Any] = names[column_categories.codes]
     return each
-
-
-def category_colours(adata: Any, key: str) -> dict[str, str]:
-    """Return the colours in ``adata.uns`` of the categories of a column; none for categories after the last colour."""
-    colours = adata.uns.get(f"{key}_colors", ())
-    names = map(str, categorical(adata.obs[key]).categories)
-    return {name: str(colour) for name, colour in zip(names, colours, strict=False)}
 
 
 def _number(value: Any, key: str, numbers: dict[str, int], missing: Missing, owner: str) -> int:

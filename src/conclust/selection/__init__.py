@@ -5,8 +5,7 @@
 compare with references, ``decision.py`` decides.
 """
 
-from conclust.selection.choosing import choose
-from conclust.selection.ensembles import choose_from
+from conclust.selection.choosing import choose, choose_from
 from conclust.selection.judged.pairs import PairCounts, pair_distribution
 from conclust.selection.selection import Selection
 

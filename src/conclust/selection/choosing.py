@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,16 +17,15 @@ from conclust._random import RandomStateLike, generator, repeating, seed_sequenc
 from conclust._threads import one_library_thread, thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, check_int, check_option, check_real, refuse
-from conclust.ensemble import Ensemble
-from conclust.exceptions import InputError, ParameterError
+from conclust.consensus.base import warn_of_separate_sets
+from conclust.ensemble import Ensemble, as_ensemble
+from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.runs import some_objects
 from conclust.generation.scaling import Scale, Scaling, fitted_scaling
-from conclust.selection.categories import beside, read_categories
-from conclust.selection.judged.measuring import Design, measure
-from conclust.selection.judged.pairs import check_window
+from conclust.selection.judged.measuring import Design, consensus_of, measure
 from conclust.selection.resampled.null import OFFERED, Null, Verdict
 from conclust.selection.resampled.resampling import (
     Settings,
@@ -34,12 +33,19 @@ from conclust.selection.resampled.resampling import (
     drawn_size,
     read_numbers,
 )
-from conclust.selection.resampled.testing import OneClusterTest, by_silhouette
+from conclust.selection.resampled.testing import (
+    OneClusterTest,
+    beside,
+    by_silhouette,
+    read_categories,
+)
 from conclust.selection.second import GAUSSIAN, Clouds, Second, clear_borders, second_test
 from conclust.selection.selection import Selection, assemble
 from conclust.spectra.eigenpairs import some_eigenpairs
+from conclust.trees.agglomeration import unobserved_pairs
+from conclust.trees.clusterwise import warn_of_pairs
 
-_OWNER = "choose"
+_OWNER, _FROM = "choose", "choose_from"
 # Size of a data set from which references are drawn one after the other.
 _COSTLY = 20_000
 
@@ -57,7 +63,6 @@ def choose(
     n_references: int = 99,
     sequential: bool | None = None,
     alpha: float = 0.05,
-    window: tuple[float, float] = (0.1, 0.9),
     n_components: int | None = None,
     scale: Scale = "auto",
     max_test: int = 2000,
@@ -116,8 +121,6 @@ def choose(
         own).
     alpha : float in (0, 1), default=0.05
         Level of the p-value, of the borders, and of the comparison with boxes and exponential clouds.
-    window : tuple of two floats, default=(0.1, 0.9)
-        A pair is ambiguous if its share of being together is above the first and at most the second.
     n_components : int, default=None
         Number of principal components to which the points are reduced first; the p-value stays exact. None: 10 if the
         number of features is above a fifth of the number of objects, because k-means on all features is then not
@@ -242,7 +245,6 @@ def choose(
     fraction = check_real(sample_fraction, "sample_fraction", _OWNER, high=1.0, closed="right")
     weight = check_real(category_weight, "category_weight", _OWNER, low=0.0, closed="neither")
     level = check_real(alpha, "alpha", _OWNER, high=1.0, closed="neither")
-    ends = check_window(window, _OWNER)
     threads = thread_count(n_jobs, _OWNER)
     if null is not None and 1.0 / (n_references + 1) > level + 1e-12:
         refuse(
@@ -257,7 +259,7 @@ def choose(
     n, p = points.shape
     codes = read_categories(categories, n, _OWNER)
     ks = _numbers(k, clusterer, n, fraction)
-    settings = Settings(ks, clusterer, n_resamples, fraction, null, n_references, ends, threads)
+    settings = Settings(ks, clusterer, n_resamples, fraction, null, n_references, threads)
     components = components_for(n, p, n_components, _OWNER)
     root = seed_sequence(random_state, _OWNER)
     # The sixth seeds nothing any more.
@@ -291,7 +293,7 @@ def choose(
         if sequential is None and null is not None:
             sequential = tested.size >= _COSTLY or not settings.fast
         design = Design.draw(
-            n, max_dense=max_dense, n_pairs=n_pairs, window=ends, n_jobs=threads, seed=designing
+            n, max_dense=max_dense, n_pairs=n_pairs, n_jobs=threads, seed=designing
         )
         resamples = settings.resamples(n, drawing)
         ensembles, measured = {}, {}
@@ -333,7 +335,6 @@ def choose(
         "n_references": None if null is None else n_references,
         "sequential": sequential,
         "alpha": level,
-        "window": (float(ends[0]), float(ends[1])),
         "max_test": max_test,
         "max_dense": max_dense,
         "n_pairs": None if design.pairs is None else len(design.pairs[0]),
@@ -502,3 +503,171 @@ def choose_beside(
         random_state=seed,
         verbose=verbose,
     )
+
+
+_WHY_NO_P = "labels alone give no reference without clusters to compare with"
+
+
+def choose_from(
+    ensembles: Any,
+    k: int | Sequence[int] | None = None,
+    *,
+    max_dense: int = 3000,
+    n_pairs: int = 200_000,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Selection:
+    """Estimate the number of clusters from ensembles, without the points.
+
+    The number has the largest sharp score [1]_: the rates at which two objects are together within and
+    between the clusters of the consensus, and their difference in units of chance. There is no p-value:
+    labels alone do not show how they would look without clusters. One cluster is an answer only where
+    objects of a cluster are together no more often than others, at any number.
+
+    Parameters
+    ----------
+    ensembles : dict of int to Ensemble or array-like, or one of these
+        Resamples for each number of clusters, all of the same objects, as `choose` makes them of points.
+        Or one ensemble (n_samples, n_partitions), of clusterings of any numbers of clusters: its tree is
+        cut at each number. Weights and soft members are refused.
+    k : int, range or list of int, default=None
+        For one ensemble: the numbers to try, at least 2. None: 2 to 10, limited by the number of objects.
+    max_dense : int, default=3000
+        Maximum number of objects for which all pairs are counted and a tree is grown; see `choose`.
+    n_pairs : int, default=200000
+        Pairs drawn where there are more than `max_dense` objects. At least 1000.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws objects and pairs where there are too many.
+    n_jobs : int, default=None
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. No bit of the result depends on it.
+    verbose : int, default=0
+        1: progress on standard error.
+
+    Returns
+    -------
+    Selection
+        ``p_value`` is NaN, and ``reason`` says why. For one ensemble PAC, areas and silhouettes of pairs
+        are the same for all numbers or nearly so, and `mean_ari` compares the members with the
+        consensus.
+
+    Raises
+    ------
+    InputError
+        If labels are malformed, put no two objects together, or ensembles are of different objects.
+    UnsupportedEnsembleError
+        If members are soft or weighted.
+    ParameterError
+        If a parameter is out of its range, or a number is above the number of objects.
+
+    Warns
+    -----
+    SelectionWarning
+        Doubts about the number chosen.
+    EvidenceWarning
+        Pairs of objects that no partition observed together count as dissimilarity 1 in the tree. Sets of objects that no
+        partition connects.
+
+    References
+    ----------
+    .. [1] B. Bodinier et al., "Automated calibration of consensus weighted distance-based clustering
+       approaches using sharp", Bioinformatics 39:btad635, 2023.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from conclust import EnsembleGenerator
+    >>> from conclust.selection import choose_from
+    >>> X, _ = make_blobs(90, centers=4, cluster_std=0.5, random_state=0)
+    >>> found = choose_from(EnsembleGenerator("kmeans", random_state=0).fit_transform(X), range(2, 8))
+    >>> found.n_clusters, found.p_value
+    (4, nan)
+    """
+    check_int(max_dense, "max_dense", _FROM, low=10)
+    check_int(n_pairs, "n_pairs", _FROM, low=1000)
+    threads = thread_count(n_jobs, _FROM)
+    report = reporter(verbose, _FROM)
+    root = seed_sequence(random_state, _FROM)
+    shared = not isinstance(ensembles, Mapping)
+    if shared:
+        ensemble = _plain(ensembles)
+        members = dict.fromkeys(read_numbers(k, _FROM, ensemble.n_samples), ensemble)
+    else:
+        members = _of_several(ensembles, k)
+    ks = tuple(members)
+    n = members[ks[0]].n_samples
+    if ks[-1] > n:
+        raise ParameterError(
+            f"The 'k' parameter of {_FROM} must hold numbers up to n_samples={n}. Got {ks[-1]} instead."
+        )
+    _warn_of_missing(tuple(members.values())[: 1 if shared else None], max_dense)
+    (design_seed,) = spawn_sequences(root, 1)
+    with one_library_thread():
+        design = Design.draw(
+            n, max_dense=max_dense, n_pairs=n_pairs, n_jobs=threads, seed=design_seed
+        )
+        tree = consensus_of(members[ks[0]], design) if shared else None
+        measured = {}
+        for number in ks:
+            measured[number] = measure(
+                members[number], number, design, consensus=tree, shared=shared
+            )
+            report(f"measured K = {number}")
+    settings = {
+        "n_samples": n,
+        "one_ensemble": shared,
+        "max_dense": max_dense,
+        "n_pairs": None if design.pairs is None else len(design.pairs[0]),
+        "null": None,
+        "random_state": repeating(root),
+    }
+    return assemble(
+        measured, members, settings, verdict=None, why_no_p=_WHY_NO_P, nested=not shared
+    )
+
+
+def _of_several(ensembles: Mapping[Any, Any], k: Any) -> dict[int, Ensemble]:
+    if k is not None:
+        refuse("k", _FROM, "None with an ensemble for each number: its keys are the numbers", k)
+    if not ensembles:
+        refuse("ensembles", _FROM, "an ensemble, or a dict with one for each number", {})
+    numbers = {read_numbers(number, _FROM)[0]: labels for number, labels in ensembles.items()}
+    members = {number: _plain(numbers[number]) for number in sorted(numbers)}
+    sizes = {number: ensemble.n_samples for number, ensemble in members.items()}
+    if len(set(sizes.values())) > 1:
+        listed = ", ".join(f"{size} for K = {number}" for number, size in sizes.items())
+        raise InputError(
+            f"The ensembles must be of the same objects. Got {listed} objects instead."
+        )
+    return members
+
+
+def _warn_of_missing(ensembles: Sequence[Ensemble], max_rows: int) -> None:
+    """Warn about pairs and sets of objects that no partition observed together, in the ensemble with most of them."""
+    incomplete = [ensemble for ensemble in ensembles if ensemble.has_missing]
+    if incomplete:
+        numbers = [unobserved_pairs(one.observed_only(), max_rows=max_rows) for one in incomplete]
+        number = None if None in numbers else max(one for one in numbers if one is not None)
+        warn_of_pairs(number)
+        warn_of_separate_sets(incomplete[numbers.index(number)])
+
+
+def _plain(labels: Any) -> Ensemble:
+    ensemble = as_ensemble(labels)
+    if ensemble.is_soft or ensemble.weights is not None:
+        what = "soft members" if ensemble.is_soft else "weights"
+        raise UnsupportedEnsembleError(
+            f"{_FROM} counts in whole partitions and takes no {what}. Pass "
+            "Ensemble(ensemble.labels), the plain labels."
+        )
+    if ensemble.n_partitions < 2:
+        raise InputError(
+            f"{_FROM} needs two partitions at least: one is stable by itself. Got "
+            f"{ensemble.n_partitions}."
+        )
+    if not (ensemble.cluster_sizes > 1).any():
+        raise InputError(
+            f"{_FROM} counts pairs that are together, and no partition puts two objects "
+            "together: each is in a cluster of its own, or noise."
+        )
+    return ensemble

@@ -186,7 +186,8 @@ def border_tests(
     neighbours = gabriel_neighbours(geometry.gram)
     pairs = np.argwhere(np.triu(neighbours)).astype(np.int64)
     agreement, p_values, valleys = np.zeros(0), np.zeros(0), np.zeros(0)
-    counts, joined = np.zeros((0, 3)), ()
+    counts = np.zeros((0, 3))
+    joined: tuple[Merge, ...] = ()
     if len(pairs):
         clustering = by_kmeans(K, threads) if estimator is None else by_estimator(estimator, K)
         splitting, *seeds = spawn_sequences(seed_sequence(random_state, _OWNER), 3)

@@ -1,8 +1,13 @@
 """Summaries of posterior draws, or of any ensemble, beyond one estimate: a ball, a core, several modes."""
 
-from conclust.confidence.posterior.ball import BallBound, CredibleBall, credible_ball
+from conclust.confidence.posterior.ball import (
+    BallBound,
+    CorePartition,
+    CredibleBall,
+    core_partition,
+    credible_ball,
+)
 from conclust.confidence.posterior.modes import Modes, modes
-from conclust.confidence.posterior.subpartitions import CorePartition, core_partition
 
 __all__ = [
     "BallBound",

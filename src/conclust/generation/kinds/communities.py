@@ -241,20 +241,14 @@ class DensityRecipe(NeighbourRecipe):
 GRAPH = Kind(
     GraphRecipe(),
     100,
-    labels_others=True,
-    own_number=True,
     help="communities of neighbour graphs",
     cited="communities of neighbour graphs (Leiden) at many resolutions",
-    by_distances=True,
 )
 DENSITY = Kind(
     DensityRecipe(),
     100,
-    labels_others=True,
-    own_number=True,
     help="clusters of nearby points",
     cited="clusters of nearby points, by density, with many numbers of clusters",
-    by_distances=True,
 )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from conclust._random import spawn_seeds
-from conclust._types import Floats, Ints
+from conclust._types import Floats
 from conclust.generation.members import (
     Found,
     Recipe,
@@ -20,6 +20,7 @@ from conclust.generation.members import (
     drawn_points,
 )
 from conclust.spectra.eigenpairs import some_eigenpairs
+from conclust.trees.dendrogram import clusters_at
 
 Linkage: TypeAlias = Literal["single", "average", "ward", "centroid"]
 TREES: tuple[Linkage, ...] = ("single", "average", "ward", "centroid")
@@ -40,35 +41,7 @@ class TreeRecipe:
 
         # Not linkage(points): points may look like a matrix of distances, and SciPy would warn.
         tree = linkage(pdist(points), method=self.name)
-        return [Found(cut(tree, k)) for k in n_clusters if k is not None]
-
-
-def cut(tree: Floats, k: int) -> Ints:
-    """Return the k clusters that are left after the first n - k merges of a tree.
-
-    Parameters
-    ----------
-    tree : ndarray of shape (n - 1, 4)
-        Merges in the order they were made, in SciPy's format. Their heights do not matter: centroid
-        linkage may merge at a lower height than before, and ties leave exactly k clusters too.
-    k : int
-        Clusters wanted, at most n.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Labels 0..k-1, in no particular order.
-    """
-    n = len(tree) + 1
-    merges = n - k
-    root = np.arange(n + merges)
-    for side in (0, 1):
-        root[tree[:merges, side].astype(np.int64)] = np.arange(n, n + merges)
-    while True:  # each pass doubles the look-ahead distance
-        above = root[root]
-        if np.array_equal(above, root):
-            return np.unique(root[:n], return_inverse=True)[1].astype(np.int64)
-        root = above
+        return [Found(clusters_at(tree, k)) for k in n_clusters if k is not None]
 
 
 @dataclass(frozen=True)

@@ -177,10 +177,8 @@ class _Graph:
 SPECTRAL = Kind(
     LandmarkSpectralRecipe(),
     20,
-    labels_others=True,
     help="on landmarks, for groups that are not round",
     cited="spectral clustering on landmarks with many numbers of clusters",
-    by_distances=True,
 )
 
 

@@ -101,9 +101,7 @@ class Asked(NamedTuple):
     @property
     def sees_distances_only(self) -> bool:
         """Whether all members depend on the features they see by distances and inner products only."""
-        return self.are_named and all(
-            name in KINDS and KINDS[name].by_distances for name in self.names
-        )
+        return self.are_named and all(name in KINDS for name in self.names)
 
 
 def settings_for(generator: Any, n: int, d: int, *, chosen: bool = True) -> Any:

@@ -111,7 +111,7 @@ class Labelling:
             if type(model) in groups:
                 _add(groups[type(model)], u, model, columns[u])
             elif not isinstance(model, Centers):
-                raise TypeError(f"Points cannot be labelled by a {type(model).__name__}.")
+                raise TypeError(f"Points cannot be labelled by a model of the type {type(model).__name__}.")
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any, Protocol, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,24 +30,6 @@ _BLOCK = 1 << 17
 _COORDINATES = 1 << 20
 
 
-class Model(Protocol):
-    """The interface of models of members, which label points."""
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters."""
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-
-    def label(self, points: Floats) -> Ints:
-        """Return the cluster of each point."""
-
-    def reordered(self, clusters: Ints) -> Model:
-        """Return the model of only these clusters, in this order."""
-
-
 @dataclass(frozen=True)
 class Centers:
     """Assigns points to the nearest centre.
@@ -61,17 +43,21 @@ class Centers:
     centers: Floats
 
     @property
-    def n_clusters(self) -> int:  # noqa: D102  (the protocol's text)
+    def n_clusters(self) -> int:
+        """Number of clusters."""
         return len(self.centers)
 
     @property
-    def n_features(self) -> int:  # noqa: D102
+    def n_features(self) -> int:
+        """Number of features."""
         return int(self.centers.shape[1])
 
-    def label(self, points: Floats) -> Ints:  # noqa: D102
+    def label(self, points: Floats) -> Ints:
+        """Return the cluster of each point."""
         return nearest_center(points, self.centers)
 
-    def reordered(self, clusters: Ints) -> Self:  # noqa: D102
+    def reordered(self, clusters: Ints) -> Self:
+        """Return the model of only these clusters, in this order."""
         return replace(self, centers=np.ascontiguousarray(self.centers[clusters]))
 
     def _restored(self) -> bool:
@@ -83,7 +69,8 @@ class Centers:
 class Directions(Centers):
     """Assigns points to the unit centre with the largest cosine; refuses points without direction."""
 
-    def label(self, points: Floats) -> Ints:  # noqa: D102
+    def label(self, points: Floats) -> Ints:
+        """Return the cluster of each point."""
         odd = out_of_scale(points)
         if odd.size:
             points = np.array(points, dtype=np.float64)
@@ -243,14 +230,17 @@ class LandmarkCut:
     centers: Floats
 
     @property
-    def n_clusters(self) -> int:  # noqa: D102
+    def n_clusters(self) -> int:
+        """Number of clusters."""
         return len(self.centers)
 
     @property
-    def n_features(self) -> int:  # noqa: D102
+    def n_features(self) -> int:
+        """Number of features."""
         return int(self.search.points.shape[1])
 
-    def label(self, points: Floats) -> Ints:  # noqa: D102
+    def label(self, points: Floats) -> Ints:
+        """Return the cluster of each point."""
         return self.label_all([self], points)[:, 0]
 
     @staticmethod
@@ -290,7 +280,8 @@ class LandmarkCut:
             )
         return labels
 
-    def reordered(self, clusters: Ints) -> LandmarkCut:  # noqa: D102
+    def reordered(self, clusters: Ints) -> LandmarkCut:
+        """Return the model of only these clusters, in this order."""
         return replace(self, centers=np.ascontiguousarray(self.centers[clusters]))
 
     def _restored(self) -> bool:
@@ -465,6 +456,10 @@ class NeighbourVote:
         """Return whether the labels, read from a file, are those of the points, without a gap."""
         whole = self.labels.shape == (len(self.search.points),) and self.labels.min() == 0
         return bool(whole) and bool(np.bincount(self.labels).all())
+
+
+Model: TypeAlias = Centers | LandmarkCut | NeighbourVote
+"""What labels points for a member."""
 
 
 def voters_of(points: Floats) -> PointIndex:

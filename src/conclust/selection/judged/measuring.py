@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -47,8 +45,6 @@ class Design:
         Objects whose pairs are examined one by one, if not all.
     pairs : (i, j) or None
         Pairs of the distribution function, if not all.
-    window : (u1, u2)
-        Limits of PAC.
     n_jobs : int
         Threads.
     """
@@ -56,7 +52,6 @@ class Design:
     n_samples: int
     part: Ints | None
     pairs: tuple[Ints, Ints] | None
-    window: tuple[Fraction, Fraction]
     n_jobs: int
 
     @classmethod
@@ -66,7 +61,6 @@ class Design:
         *,
         max_dense: int,
         n_pairs: int,
-        window: tuple[Fraction, Fraction],
         n_jobs: int,
         seed: np.random.SeedSequence,
     ) -> Design:
@@ -80,18 +74,16 @@ class Design:
             Maximum number of objects for which all pairs are counted.
         n_pairs : int
             Number of pairs to sample above that limit.
-        window : tuple of Fraction
-            Shares that are ambiguous.
         n_jobs : int
             Threads.
         seed : SeedSequence
             Source of the sample.
         """
         if n <= max_dense:
-            return cls(n, None, None, window, n_jobs)
+            return cls(n, None, None, n_jobs)
         rng = generator(seed)
         part = np.sort(rng.choice(n, size=max_dense, replace=False, shuffle=False))
-        return cls(n, part, sample_of_pairs(n, n_pairs, rng), window, n_jobs)
+        return cls(n, part, sample_of_pairs(n, n_pairs, rng), n_jobs)
 
     def count(self, ensemble: Ensemble) -> PairCounts:
         """Count the pairs."""
@@ -230,7 +222,8 @@ def measure(
     def criteria(kept: Ints, pairs: PairCounts, square: Matrices) -> dict[str, float]:
         compared = agreement[kept] if shared else upper(agreement[np.ix_(kept, kept)])
         return {
-            **pair_criteria(pairs, design.window),
+            "pac": pairs.pac(),
+            "area": pairs.area,
             "sharp": sharp_score(sharp, kept),
             "mean_ari": mean_of(compared),
             **matrix_criteria(square),
@@ -301,11 +294,6 @@ def jackknife(left_out: Floats) -> float:
     return float(np.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum()))
 
 
-def pair_criteria(counts: PairCounts, window: tuple[Fraction, Fraction]) -> dict[str, float]:
-    """Return the criteria of the distribution of c / N over pairs."""
-    return {"pac": counts.pac(window), "area": counts.area}
-
-
 @dataclass(frozen=True)
 class SharpCounts:
     """Pairs within and between the clusters of a partition: together and observed, by each resample.
@@ -366,7 +354,11 @@ def mean_ari(ensemble: Ensemble, labels: Ints | None) -> Floats:
     """Return the adjusted Rand index of each pair of resamples on their common objects, or of each resample with labels."""
     if labels is None:
         return partition_similarities(ensemble, measure="ari")
-    return per_resample(ensemble, labels, adjusted_rand_index)
+    values = np.full(ensemble.n_partitions, np.nan)
+    for u, column in enumerate(ensemble.labels.T):
+        if ((labels >= 0) & (column != MISSING)).any():
+            values[u] = adjusted_rand_index(labels, column)
+    return values
 
 
 def upper(matrix: Floats) -> Floats:
@@ -384,17 +376,6 @@ def error_of_mean(values: Floats) -> float:
     """Return the standard error of `mean_of`; NaN for fewer than two values."""
     finite = values[np.isfinite(values)]
     return float(finite.std(ddof=1) / np.sqrt(len(finite))) if len(finite) > 1 else float("nan")
-
-
-def per_resample(
-    ensemble: Ensemble, labels: Ints, measure: Callable[[Ints, Ints], float]
-) -> Floats:
-    """Compare the labels with each resample on their common objects; NaN if there are none."""
-    values = np.full(ensemble.n_partitions, np.nan)
-    for u, column in enumerate(ensemble.labels.T):
-        if ((labels >= 0) & (column != MISSING)).any():
-            values[u] = measure(labels, column)
-    return values
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -130,7 +129,6 @@ class Settings:
     sample_fraction: float
     null: Null | None
     n_references: int
-    window: tuple[Fraction, Fraction]
     threads: int
     n_leading: int | None = None
 
