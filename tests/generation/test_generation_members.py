@@ -117,7 +117,9 @@ def test_mixed_refuses_large_matrices_and_names_k_means(monkeypatch):
 
 
 def test_mixed_makes_one_member_per_cell_of_its_grid():
-    with pytest.raises(ParameterError, match=r"None or 12, one for each algorithm.*Got 100 instead"):
+    with pytest.raises(
+        ParameterError, match=r"None or 12, one for each algorithm.*Got 100 instead"
+    ):
         EnsembleGenerator("mixed", 100, n_clusters=[2, 3]).fit(IRIS)
     assert len(EnsembleGenerator("mixed", 12, n_clusters=[3, 2, 2]).fit(IRIS).members_) == 12
 

@@ -528,7 +528,7 @@ class EnsembleGenerator(
         self._seen, self._seen_digest = {}, None
 
         def label(some_members: Sequence[Member], block: Floats) -> NDArray[Any]:
-            labelling = Labelling.of(some_members, rows.d, np.int32)
+            labelling = Labelling(some_members, rows.d, np.int32)
             return labelling.label(scaled(block, self.scaler_), self.n_jobs)
 
         self.members_ = in_order_of_appearance(made, rows, shares, label)
@@ -615,7 +615,7 @@ class EnsembleGenerator(
     def _labelling(self, members: Sequence[int] | None = None) -> Labelling:
         """Return a function that labels points by the members with these indices; None: all."""
         some = self.members_ if members is None else [self.members_[u] for u in members]
-        return Labelling.of(some, self.n_features_in_, self._dtype, self.scaler_, self._rotation)
+        return Labelling(some, self.n_features_in_, self._dtype, self.scaler_, self._rotation)
 
     def _rotated(self, points: Floats) -> Floats:
         """Return points as members are made of them."""

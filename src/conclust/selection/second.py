@@ -18,8 +18,8 @@ import numpy as np
 from conclust._random import generator, spawn_sequences
 from conclust._types import Floats, Ints
 from conclust._validation import listed
-from conclust.confidence.borders import BorderTests, border_tests
-from conclust.confidence.borders.result import SUREST, at_level, held_of
+from conclust.confidence.borders.result import SUREST, BorderTests, at_level, held_of
+from conclust.confidence.borders.testing import border_tests
 from conclust.selection.resampled.null import Verdict
 from conclust.selection.resampled.resampling import Settings
 from conclust.selection.resampled.shape import Kind, is_more_than_gaussian, p_value_of_shape

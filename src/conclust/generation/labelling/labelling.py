@@ -22,7 +22,6 @@ from conclust.generation.labelling.models import (
     CenterSets,
     Directions,
     LandmarkCut,
-    Model,
     NeighbourVote,
     Rotation,
     out_of_scale,
@@ -44,10 +43,8 @@ class Labelling:
 
     Parameters
     ----------
-    models : sequence of Model
-        The model that labels the points for each member.
-    features : sequence of (sequence of int or None)
-        Columns used by each member; None: all.
+    members : sequence of Member
+        Members that all have a model.
     d : int
         Columns of the points.
     dtype : dtype
@@ -58,43 +55,29 @@ class Labelling:
         Their rotation.
     """
 
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         members: Sequence[Member],
         d: int,
         dtype: Any,
         scaler: Scaler | None = None,
         rotation: Rotation | None = None,
-    ) -> Labelling:
-        """Return a function that labels points by some members, which all have a model; see the class."""
-        models = [member.model for member in members if member.model is not None]
-        assert len(models) == len(members)
-        return cls(models, [member.features for member in members], d, dtype, scaler, rotation)
-
-    def __init__(
-        self,
-        models: Sequence[Model],
-        features: Sequence[Sequence[int] | Ints | None],
-        d: int,
-        dtype: Any,
-        scaler: Scaler | None = None,
-        rotation: Rotation | None = None,
     ) -> None:
+        models: list[Any] = [member.model for member in members]
         self._n_members = len(models)
         self._d = d
         self._dtype: np.dtype[Any] = np.dtype(dtype)
         self._scaler, self._rotation = scaler, rotation
         columns = [
-            None if features_of_member is None else np.asarray(features_of_member, dtype=np.int64)
-            for features_of_member in features
+            None if member.features is None else np.asarray(member.features, dtype=np.int64)
+            for member in members
         ]
         near = [u for u, model in enumerate(models) if isinstance(model, Centers)]
         every = np.arange(d if rotation is None else rotation.n_coordinates)
         self._sets: CenterSets | None = None
         if near:
             self._sets = CenterSets(
-                [models[u].centers for u in near],  # type: ignore[attr-defined]
+                [models[u].centers for u in near],
                 [every if (some := columns[u]) is None else some for u in near],
                 near,
             )
@@ -111,7 +94,9 @@ class Labelling:
             if type(model) in groups:
                 _add(groups[type(model)], u, model, columns[u])
             elif not isinstance(model, Centers):
-                raise TypeError(f"Points cannot be labelled by a model of the type {type(model).__name__}.")
+                raise TypeError(
+                    f"Points cannot be labelled by a model of the type {type(model).__name__}."
+                )
 
     @property
     def shape(self) -> tuple[int, int]:
