@@ -17,7 +17,3 @@ __all__ = [
     "stratified_part",
     "valley_counts",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

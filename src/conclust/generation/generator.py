@@ -52,6 +52,7 @@ from conclust.generation.members import (
     Init,
     Labelled,
     Member,
+    Plan,
     Task,
     drawn_points,
     finish,
@@ -59,7 +60,7 @@ from conclust.generation.members import (
     streams,
     type_for,
 )
-from conclust.generation.plan import Plan, check_method, check_numbers, fitted_on, make_plan
+from conclust.generation.plan import check_method, check_numbers, fitted_on, make_plan
 from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.scaling import Scale, fits_scale, scaling_of
 

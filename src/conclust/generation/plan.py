@@ -42,14 +42,6 @@ from conclust.generation.members import (
     streams,
 )
 
-__all__ = [
-    "Plan",
-    "check_method",
-    "check_numbers",
-    "fitted_on",
-    "make_plan",
-]
-
 _DEFAULT_PARTITIONS = 100
 _INIT = "k-means++"
 # Number of objects that members are fitted on unless `fit_on` is given: _FIT_ON, or _FOR_EACH per requested cluster if that is more.
@@ -370,13 +362,13 @@ def _plan_in_turn(
         task = sizes.task(entry.recipe, columns, requested, seeds[columns[0]])
         tasks.append(task)
     tasks = _designed(tasks)
-    if named and any(_chooses(entry.recipe) for entry in entries):
-        return Plan(tuple(tasks), total, np.dtype(np.int32), "threads", measured=True)
-    if named:
-        most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
-        return Plan(tuple(tasks), total, label_type([most]), "threads")
     # The number of clusters of users' clusterers, and whether they find noise, is not known in advance.
-    return Plan(tuple(tasks), total, np.dtype(np.int32), None)
+    measured = named and any(_chooses(entry.recipe) for entry in entries)
+    kept_type = np.dtype(np.int32)
+    if named and not measured:
+        most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
+        kept_type = label_type([most])
+    return Plan(tuple(tasks), total, kept_type, "threads" if named else None, measured)
 
 
 def _chooses(recipe: Recipe) -> bool:

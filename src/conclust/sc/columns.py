@@ -19,15 +19,6 @@ from conclust.ensemble.labels import MISSING, NAN_TEXTS, NOISE, Missing, refuse_
 from conclust.ensemble.reading import weights_by_name
 from conclust.exceptions import InputError
 
-__all__ = [
-    "Columns",
-    "categorical",
-    "check_annotated",
-    "chosen_keys",
-    "names_of",
-    "read_columns",
-]
-
 # Text that results from -1 and -2 when labels are converted to categories of strings.
 _MISSING, _NOISE = str(MISSING), str(NOISE)
 

@@ -18,14 +18,15 @@ from conclust._threads import one_library_thread, thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, check_int, check_option, check_real, refuse
 from conclust.consensus.base import warn_of_separate_sets
-from conclust.ensemble import Ensemble, as_ensemble
-from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
+from conclust.ensemble import Ensemble
+from conclust.exceptions import InputError, ParameterError
 from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.runs import some_objects
 from conclust.generation.scaling import Scale, Scaling, fitted_scaling
 from conclust.selection.judged.measuring import Design, consensus_of, measure
+from conclust.selection.judged.pairs import plain_members
 from conclust.selection.resampled.null import OFFERED, Null, Verdict
 from conclust.selection.resampled.resampling import (
     Settings,
@@ -653,13 +654,7 @@ def _warn_of_missing(ensembles: Sequence[Ensemble], max_rows: int) -> None:
 
 
 def _plain(labels: Any) -> Ensemble:
-    ensemble = as_ensemble(labels)
-    if ensemble.is_soft or ensemble.weights is not None:
-        what = "soft members" if ensemble.is_soft else "weights"
-        raise UnsupportedEnsembleError(
-            f"{_FROM} counts in whole partitions and takes no {what}. Pass "
-            "Ensemble(ensemble.labels), the plain labels."
-        )
+    ensemble = plain_members(labels, _FROM)
     if ensemble.n_partitions < 2:
         raise InputError(
             f"{_FROM} needs two partitions at least: one is stable by itself. Got "

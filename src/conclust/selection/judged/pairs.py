@@ -244,13 +244,7 @@ def pair_distribution(
     threads = thread_count(n_jobs, _OWNER)
     seed = seed_sequence(random_state, _OWNER)
     store = stored(labels, "unobserved") if is_blocked(labels) else None
-    members = as_ensemble(labels) if store is None else as_ensemble(store.opened())
-    if members.is_soft or members.weights is not None:
-        what = "soft members" if members.is_soft else "weights"
-        raise UnsupportedEnsembleError(
-            f"{_OWNER} counts in whole partitions and takes no {what}. Pass plain labels: "
-            "Ensemble(ensemble.labels), LabelStore(labels)."
-        )
+    members = plain_members(labels if store is None else store.opened(), _OWNER)
     n = members.n_samples if store is None else store.shape[0]
     some = n_pairs < n * (n - 1) // 2
     if store is None and not some:
@@ -263,6 +257,18 @@ def pair_distribution(
             "is nothing to count."
         )
     return PairCounts(counted.table, sampled=some)
+
+
+def plain_members(labels: Any, owner: str) -> Ensemble:
+    """Return an ensemble whose partitions are counted: without soft members or weights."""
+    ensemble = as_ensemble(labels)
+    if ensemble.is_soft or ensemble.weights is not None:
+        what = "soft members" if ensemble.is_soft else "weights"
+        raise UnsupportedEnsembleError(
+            f"{owner} counts in whole partitions and takes no {what}. Pass the plain labels: "
+            "Ensemble(ensemble.labels), LabelStore(labels)."
+        )
+    return ensemble
 
 
 def _count_drawn(
