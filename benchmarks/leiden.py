@@ -23,8 +23,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_wine, make_bl
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.timing import timed
-from conclust.neighbours.graph import neighbour_graph
-from conclust.neighbours.leiden import CommunityGraph
+from conclust.neighbours.graph import CommunityGraph, neighbour_graph
 
 SEEDS = range(10)
 

@@ -64,9 +64,9 @@ def test_a_cache_holds_shared_points_once_and_a_resumed_run_saves_the_same_file(
     first, second = run("first.npz", 10), run("second.npz", 10)
     assert (first.n_cached_, second.n_cached_) == (0, 10)
     assert (tmp_path / "first.npz").read_bytes() == (tmp_path / "second.npz").read_bytes()
-    arrays = [path.read_bytes() for path in (tmp_path / "cache").rglob("*.array.npy")]
+    arrays = [path.read_bytes() for path in (tmp_path / "cache").rglob("*.npy")]
     assert len(arrays) == len(set(arrays))
     if method == "graph":
         stored = sum(path.stat().st_size for path in (tmp_path / "cache").rglob("*.npy"))
         assert stored < 3 * X.nbytes
-        assert len({id(member.model.index) for member in second.members_}) == 1
+        assert len({id(member.model.search) for member in second.members_}) == 1

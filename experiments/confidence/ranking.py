@@ -42,7 +42,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from conclust import EAC, HBGF, PCC, AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.confidence import item_consensus, object_confidence
-from conclust.confidence.items import agreement_of
+from conclust.confidence.objects import agreement_of
 from conclust.confidence.reading import read_consensus
 from conclust.datasets import load
 from conclust.measures.matching import best_matching

@@ -39,7 +39,7 @@ from conclust import ConsensusClustering, EnsembleGenerator, pipeline
 from conclust.generation.scaling import fitted_scaling
 from conclust.metrics import adjusted_rand_index
 from conclust.neighbours import neighbour_graph
-from conclust.neighbours.leiden import CommunityGraph
+from conclust.neighbours.graph import CommunityGraph
 from conclust.number import borders, decision, given, halves
 from experiments.default.sets import FOLDERS, GROUPS, Points, missing, published
 from experiments.kept import fill, opened

@@ -6,18 +6,15 @@ cluster.
 """
 
 from conclust.measures.agreement import anmi, partition_similarities
-from conclust.measures.classes import (
-    adjusted_mutual_information,
-    bcubed_f1,
-    fowlkes_mallows_index,
-    purity,
-)
 from conclust.measures.comparison import (
     PairConfusion,
+    adjusted_mutual_information,
     adjusted_rand_index,
+    bcubed_f1,
     class_f1,
     consistency_index,
     element_centric_similarity,
+    fowlkes_mallows_index,
     js_divergence,
     mirkin_distance,
     normalized_mutual_information,
@@ -25,6 +22,7 @@ from conclust.measures.comparison import (
     pairwise_f1,
     pairwise_precision,
     pairwise_recall,
+    purity,
     rand_index,
     variation_of_information,
 )

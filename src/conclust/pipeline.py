@@ -31,7 +31,7 @@ from conclust.consensus.auto.votes import clusters_with_most_votes
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
 from conclust.consensus.registry import advice_on, make, method_named
-from conclust.ensemble import Ensemble
+from conclust.ensemble import MISSING, NOISE, Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation.generator import EnsembleGenerator
@@ -40,7 +40,6 @@ from conclust.generation.points import read_points, refuse_views
 from conclust.measures.agreement import anmi
 from conclust.number import decide_by_points
 from conclust.points import ClusterCenters, doubts_of_fit
-from conclust.points.further import cells_of, names_of, with_further
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -318,7 +317,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             self.ensemble_ = with_further(ensemble, partitions, self.n_features_in_)
             self.generator_ = generator
             if self.n_clusters == _AUTO:
-                from conclust.selection.beside import choose_beside
+                from conclust.selection.choosing import choose_beside
 
                 with step("choose"):
                     self.selection_ = choose_beside(
@@ -808,3 +807,36 @@ def members_and_centers(
         return labels, None
     nearest = model._nearest_center(X)
     return labels, (nearest, model._shares_around_centers(X, labels))
+
+
+def names_of(partitions: Any) -> list[str] | None:
+    """Return the names of the columns of a frame; None of anything else."""
+    names = list(getattr(partitions, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def cells_of(partitions: Any) -> NDArray[Any]:
+    """Return further partitions as objects; an Ensemble with its names."""
+    if not isinstance(partitions, Ensemble):
+        return np.asarray(partitions, dtype=object)
+    cells = np.empty(partitions.shape, dtype=object)
+    for u, names in enumerate(partitions.names):
+        # -2 and -1 count from the end.
+        cells[:, u] = np.array([*names, NOISE, MISSING], dtype=object)[partitions.labels[:, u]]
+    return cells
+
+
+def with_further(ensemble: Ensemble, partitions: Any, n_features: int) -> Ensemble:
+    """Append further partitions to the generated ones."""
+    if partitions is None:
+        return ensemble
+    further = as_ensemble(partitions)
+    if further.n_samples != ensemble.n_samples:
+        raise InputError(
+            f"'partitions' must be of the objects of X. Got partitions of {further.n_samples} objects, and "
+            f"{ensemble.n_samples} objects in X."
+        )
+    if further.weights is None:
+        share = ensemble.n_partitions / n_features
+        further = further.reweighted(np.full(further.n_partitions, share))
+    return Ensemble.concat([ensemble, further])

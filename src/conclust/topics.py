@@ -26,6 +26,7 @@ from conclust.consensus.linkage import EAC
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import NOISE, canonical_labels
 from conclust.exceptions import InputError
+from conclust.generation.members import labels_of_estimator
 from conclust.generation.points import read_points
 
 __all__ = ["TopicConsensus"]
@@ -232,12 +233,8 @@ class TopicConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
             clusterer = HDBSCAN(min_cluster_size=least, copy=False)
         clusterer = _seeded(clusterer, rng)
         with _turn(clusterer):
-            labels = np.asarray(clusterer.fit_predict(reduced))
-        if labels.shape != (len(points),) or labels.dtype.kind not in "iu":
-            raise InputError(
-                f"{type(clusterer).__name__} must label {len(points)} embeddings with ints, one each. Got shape "
-                f"{labels.shape} and dtype {labels.dtype} instead."
-            )
+            labels = clusterer.fit_predict(reduced)
+        labels = labels_of_estimator(labels, len(points), clusterer)
         return np.where(labels < 0, NOISE, labels.astype(np.int64))
 
     def _topics(self) -> Ints:

@@ -10,8 +10,8 @@ from tests.naive import borders as naive
 import conclust as cc
 from conclust.confidence import border_tests, dip
 from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
-from conclust.confidence.borders.merging import combined, gabriel_neighbours, holm
 from conclust.confidence.borders.parts import matched
+from conclust.confidence.borders.result import combined, gabriel_neighbours, holm
 from conclust.exceptions import InputError, ParameterError
 
 

@@ -25,7 +25,12 @@ from conclust.confidence import (
     confidences,
     object_confidence,
 )
-from conclust.exceptions import EvidenceWarning, InputError, ParameterError
+from conclust.exceptions import (
+    EvidenceWarning,
+    InputError,
+    ParameterError,
+    UnsupportedEnsembleError,
+)
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +128,7 @@ def test_invalid_arguments_are_refused(blobs):
     with pytest.raises(InputError, match=r"of 150 objects\. Got one of 149"):
         chance_confidence(model, blobs[1:])
     soft = Ensemble.from_memberships([np.full((6, 2), 0.5)] * 2)
-    with pytest.raises(InputError, match="must be hard"):
+    with pytest.raises(UnsupportedEnsembleError, match="takes hard partitions"):
         chance_confidence(PCC(2, divergence="l2", random_state=0).fit(soft), soft)
     with pytest.raises(ParameterError, match="'n_draws' parameter of chance_confidence"):
         chance_confidence(model, blobs, n_draws=0)

@@ -18,7 +18,7 @@ from conclust.confidence import (
     partition_confidence,
     stability_over_k,
 )
-from conclust.confidence.items import agreement_of, cluster_sums
+from conclust.confidence.objects import agreement_of, cluster_sums
 from conclust.confidence.reading import read_consensus
 from conclust.evidence import coassociation
 from conclust.exceptions import InputError, ParameterError

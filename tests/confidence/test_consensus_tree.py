@@ -138,7 +138,7 @@ def test_objects_outside_the_tree_are_placed(monkeypatch):
     assert (tree.leaves[:5] == -1).all()
     many = np.tile(np.arange(20), 20)[:, None]
     monkeypatch.setattr(
-        "conclust.confidence.borders.growing.AutoConsensus",
+        "conclust.confidence.borders.tree.AutoConsensus",
         lambda k, random_state: AutoConsensus(k, max_samples=100, random_state=random_state),
     )
     part = consensus_tree(

@@ -13,8 +13,8 @@ from tests.naive import neighbours as naive
 
 from conclust import Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
-from conclust.generation.kinds import communities, searched
-from conclust.generation.kinds.searched import sizes_of_neighbourhoods
+from conclust.generation.kinds import communities
+from conclust.generation.kinds.communities import sizes_of_neighbourhoods
 from conclust.neighbours import find_neighbours, neighbour_graph
 
 IRIS = load_iris().data
@@ -88,13 +88,13 @@ def test_threads_and_processes_change_nothing(backend):
 
 def test_one_search_serves_all_members(monkeypatch):
     calls = []
-    original = searched.neighbours_of
+    original = communities.neighbours_of
 
     def counted(*arguments):
         calls.append(arguments)
         return original(*arguments)
 
-    monkeypatch.setattr(searched, "neighbours_of", counted)
+    monkeypatch.setattr(communities, "neighbours_of", counted)
     EnsembleGenerator(["graph", "density", "kmeans"], 20, n_jobs=3, random_state=0).fit(IRIS)
     assert len(calls) == 1
 
@@ -129,7 +129,7 @@ def test_a_new_point_takes_the_label_of_most_of_its_neighbours():
 
 
 def test_many_objects_are_sampled(monkeypatch):
-    monkeypatch.setattr(searched, "_MOST_FITTED", 500)
+    monkeypatch.setattr(communities, "_MOST_FITTED", 500)
     points, kind = make_blobs(2000, 4, centers=6, cluster_std=0.5, random_state=2)
     base = EnsembleGenerator(["graph", "density"], 10, n_clusters=6, random_state=0)
     labels = base.fit_transform(points)
@@ -143,8 +143,8 @@ def test_many_objects_are_sampled(monkeypatch):
     blocks = fitted.transform_blocks(np.array_split(points, 7))
     assert np.array_equal(np.concatenate(list(blocks)), labels)
     models = [member.model for member in fitted.members_]
-    assert len(models[0].points) == 400
-    assert all(np.array_equal(model.points, models[0].points) for model in models)
+    assert len(models[0].search.points) == 400
+    assert all(model.search.same_as(models[0].search) for model in models)
 
 
 # ------------------------------------------------------------------------------- unusual points
@@ -186,7 +186,6 @@ def test_duplicates_constants_and_islands_are_clustered(method):
 
 
 def test_a_given_graph_is_clustered(monkeypatch):
-    monkeypatch.setattr(searched, "sizes_of_neighbourhoods", lambda n: np.array([12]))
     monkeypatch.setattr(communities, "sizes_of_neighbourhoods", lambda n: np.array([12]))
     points, _ = make_blobs(240, 3, centers=4, random_state=0)
     graph = neighbour_graph(points, 12, weights="jaccard").to_scipy()

@@ -86,5 +86,5 @@ def test_invalid_input_is_refused():
     with pytest.raises(InputError):
         corrupt([[0.5], [1]], 0.5)
     soft = Ensemble.from_memberships([[[0.5, 0.5], [0, 1]]])
-    with pytest.raises(UnsupportedEnsembleError, match="this ensemble is soft"):
+    with pytest.raises(UnsupportedEnsembleError, match="takes hard partitions"):
         corrupt(soft, 0.5)

@@ -14,8 +14,9 @@ from tests.naive import generation as naive
 from conclust import EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation import plan
-from conclust.generation.labelling import rows
-from conclust.generation.labelling.rows import is_in_blocks
+from conclust.generation.kinds.registry import settings_for
+from conclust.generation.labelling import labelling as rows
+from conclust.generation.labelling.labelling import is_in_blocks
 from conclust.generation.members import Task, drawn_objects, fitted_objects
 
 X, KIND = make_blobs(3000, 4, centers=3, cluster_std=1.0, random_state=0)
@@ -179,14 +180,18 @@ def test_the_default_samples_above_the_limit_only(monkeypatch):
 def test_the_default_limit_is_10000_objects_or_ten_per_cluster():
     assert (plan._FIT_ON, plan._FOR_EACH) == (10_000, 10)
     generator = EnsembleGenerator("kmeans")
-    assert plan.fitted_on(generator, 10_000) is None
-    assert plan.fitted_on(generator, 10_001) == 10_000
+
+    def fitted_on(generator, n):
+        return plan.fitted_on(settings_for(generator, n, 2), n)
+
+    assert fitted_on(generator, 10_000) is None
+    assert fitted_on(generator, 10_001) == 10_000
     # Ten objects for each requested cluster.
-    assert plan.fitted_on(generator.set_params(n_clusters=[2, 3000]), 100_000) == 30_000
-    assert plan.fitted_on(generator, 30_000) is None
+    assert fitted_on(generator.set_params(n_clusters=[2, 3000]), 100_000) == 30_000
+    assert fitted_on(generator, 30_000) is None
     generator.set_params(n_clusters=None, method=[("kmeans", [2]), ("spectral", range(2, 2001))])
-    assert plan.fitted_on(generator, 100_000) == 20_000
-    assert plan.fitted_on(generator.set_params(method=["kmeans", DBSCAN()]), 100_000) is None
+    assert fitted_on(generator, 100_000) == 20_000
+    assert fitted_on(generator.set_params(method=["kmeans", DBSCAN()]), 100_000) is None
 
 
 @pytest.mark.parametrize(

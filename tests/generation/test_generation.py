@@ -265,12 +265,11 @@ def test_results_depend_on_random_state_only():
 
 
 @pytest.mark.parametrize("name", KINDS)
-def test_each_kind_is_documented_and_labels_new_points_as_documented(name):
+def test_each_kind_is_documented_and_labels_new_points(name):
     assert f'- "{name}": ' in EnsembleGenerator.__doc__
     points = np.random.default_rng(0).normal(size=(60, 3))
     generator = EnsembleGenerator(name, 3, random_state=0).fit(points)
-    can = [member.model is not None for member in generator.members_]
-    assert can == [KINDS[name].labels_others] * 3
+    assert all(member.model is not None for member in generator.members_)
 
 
 @pytest.mark.parametrize("method", ["mixed", *KINDS])

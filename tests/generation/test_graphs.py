@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import replace
 from unittest import mock
@@ -226,9 +227,8 @@ def test_the_cache_key_covers_all_inputs_of_a_member():
     object.__setattr__(cache, "scale", None)
     recipe = LandmarkSpectralRecipe(n_columns=5)
     task = Task(recipe, (0, 1, 2), (4, 4, 5), 7, 150, 4)
-    keys = [cache.key(task, place) for place in range(3)]
-    keys.append(cache.key(replace(task, recipe=replace(recipe, n_columns=6)), 2))
-    assert len(set(keys)) == 4
-    # Members cached before graphs could be shared are still found.
-    told = cache.description(Task(LandmarkSpectralRecipe(), (0,), (4,), 7, 150, 4), 0)
-    assert not {"place_in_the_run", "n_columns"} & {*told, *told["recipe"]}
+    changes = [{"recipe": replace(recipe, n_columns=6)}, {"n_clusters": (4, 5, 5)}, {"seed": 8}]
+    runs = [cache.description(replace(task, **change)) for change in ({}, *changes)]
+    assert all(one != other for one, other in itertools.combinations(runs, 2))
+    # The number of threads changes no member.
+    assert cache.description(replace(task, recipe=replace(recipe, threads=2))) == runs[0]

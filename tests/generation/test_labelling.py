@@ -1,6 +1,7 @@
 """The nearest centres of many members in one pass: every form of the kernel against sums in plain NumPy."""
 
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,8 +11,7 @@ from tests.naive import generation as naive
 
 from conclust._kernels import bitslice_forms, label_block
 from conclust.generation.labelling.labelling import Labelling
-from conclust.generation.labelling.models import Centers
-from conclust.generation.labelling.nearest import CenterSets, nearest_center
+from conclust.generation.labelling.models import Centers, CenterSets, nearest_center
 
 FORMS = bitslice_forms()
 ARRANGEMENTS = [
@@ -181,7 +181,11 @@ def test_labelling_functions_can_be_pickled():
     rng = np.random.default_rng(9)
     X = rng.normal(size=(80, 4))
     models = [Centers(rng.normal(size=(k, 4 if u else 2))) for u, k in enumerate((3, 5))]
-    labelling = Labelling(models, [[1, 3], None], 4, np.uint8)
+    members = [
+        SimpleNamespace(model=model, features=features)
+        for model, features in zip(models, ((1, 3), None), strict=True)
+    ]
+    labelling = Labelling(members, 4, np.uint8)
     expected = summed_labels(X, [m.centers for m in models], [np.array([1, 3]), np.arange(4)])
     sent = pickle.loads(pickle.dumps(labelling))
     np.testing.assert_array_equal(sent(X), expected)
@@ -194,8 +198,5 @@ def test_labelling_functions_can_be_pickled():
 def test_an_unknown_kind_of_model_is_refused():
     """Otherwise its column would be uninitialised memory."""
 
-    class Other:
-        kind = "other"
-
-    with pytest.raises(TypeError, match="a model of the kind 'other'"):
-        Labelling([Centers(np.eye(2)), Other()], [None, None], 2, np.uint8)
+    with pytest.raises(TypeError, match="a model of the type NoneType"):
+        Labelling([SimpleNamespace(model=None, features=None)], 2, np.uint8)

@@ -15,7 +15,8 @@ from sklearn.metrics import adjusted_rand_score
 from tests.naive import landmarks as naive
 
 from conclust import HBGF, EnsembleGenerator
-from conclust.exceptions import InputError, ParameterError
+from conclust._files.saving import of_bytes, to_bytes
+from conclust.exceptions import FileFormatError, InputError, ParameterError
 from conclust.generation.kinds import landmarks as embedded
 from conclust.generation.kinds.landmarks import (
     LandmarkSpectralRecipe,
@@ -294,12 +295,6 @@ def test_new_points_join_components():
             assert adjusted_rand_score(group[np.concatenate([y, of_new])], both) == 1
 
 
-def _arrays():
-    return dict(
-        EnsembleGenerator("spectral", 1, random_state=0).fit(IRIS).members_[0].model.packed()
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "change"),
     [
@@ -315,10 +310,13 @@ def _arrays():
     ],
 )
 def test_arrays_of_invalid_models_are_rejected(name, change):
-    arrays = _arrays()
-    assert models.LandmarkCut.unpacked(arrays) is not None
-    arrays[name] = change(arrays[name])
-    assert models.LandmarkCut.unpacked(arrays) is None
+    model = EnsembleGenerator("spectral", 1, random_state=0).fit(IRIS).members_[0].model
+    assert of_bytes(to_bytes(model), "the model").search.same_as(model.search)
+    owner = model if hasattr(model, name) else model.search
+    changed = replace(owner, **{name: change(getattr(owner, name))})
+    odd = changed if owner is model else replace(model, search=changed)
+    with pytest.raises(FileFormatError, match="do not fit each other"):
+        of_bytes(to_bytes(odd), "the model")
 
 
 def test_new_points_with_infinite_squares_are_refused():

@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 
 from conclust import EnsembleGenerator
 from conclust.exceptions import DenseLimitError, InputError, ParameterError
-from conclust.generation.kinds.spherical import SphericalKMeansRecipe
+from conclust.generation.members import SphericalKMeansRecipe
 from conclust.metrics import adjusted_rand_index
 
 IRIS = load_iris().data
@@ -62,7 +62,7 @@ def test_clusterers_use_their_numbers():
         ({"method": [("single", [2]), "kmeans"]}, "a list of pairs.* Got 'kmeans'"),
         ({"method": [("mixed", [2])]}, r"a list of pairs.* Got \('mixed', \[2\]\)"),
         ({"method": [("single", [2])], "n_clusters": 3}, "'n_clusters' .* must be None where"),
-        ({"method": [("single", [2])], "n_partitions": 2}, "None or 1, the numbers of clusters"),
+        ({"method": [("single", [2])], "n_partitions": 2}, "None or 1, one for each algorithm"),
         ({"method": [("single", [151])]}, "at most n_samples=150. Got 151"),
     ],
 )

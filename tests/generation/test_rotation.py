@@ -18,7 +18,7 @@ import conclust
 from conclust import EnsembleGenerator
 from conclust.exceptions import FileFormatError
 from conclust.generation import generator as module
-from conclust.generation.labelling.rotation import Rotation
+from conclust.generation.labelling.models import Rotation
 
 Points = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ def blobs(n: int = 90, d: int = 400, k: int = 3, seed: int = 0) -> tuple[Points,
 
 
 def unrotated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "see_distances_only", lambda _: False)
+    monkeypatch.setattr(module, "rotation_pays", lambda *_: False)
 
 
 def test_a_rotation_keeps_all_distances_and_inner_products() -> None:

@@ -6,7 +6,7 @@ from tests.naive import neighbours as naive
 from tests.naive.partitions import all_partitions
 
 from conclust.neighbours import neighbour_graph
-from conclust.neighbours.leiden import CommunityGraph
+from conclust.neighbours.graph import CommunityGraph
 
 
 def graph_of(weights, quality="modularity", masses=None):

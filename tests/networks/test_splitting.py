@@ -6,8 +6,8 @@ from tests.naive import networks as naive
 
 from conclust import GraphConsensus
 from conclust.metrics import adjusted_rand_index
+from conclust.networks.estimator import weigh_splits
 from conclust.networks.reading import read_network
-from conclust.networks.splitting import weigh_splits
 
 
 def planted(number, size, inside, outside, seed):

@@ -366,7 +366,7 @@ def test_a_number_chosen_by_resampling_is_not_recorded_as_requested(blobs):
             "alpha": 0.2,
         },
         {"null": None, "random_state": np.random.SeedSequence(3, spawn_key=(4,))},
-        {"n_components": 2, "max_dense": 50, "n_pairs": 1000, "window": (0.2, 0.8)},
+        {"n_components": 2, "max_dense": 50, "n_pairs": 1000},
     ],
     ids=["plain", "clusterer", "no null", "many objects"],
 )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conclust.selection.resampled.matched import is_more_than_gaussian, matched_cloud
 from conclust.selection.resampled.null import fixed_test
+from conclust.selection.resampled.shape import is_more_than_gaussian, matched_cloud
 from conclust.selection.resampled.testing import OneClusterTest
 
 

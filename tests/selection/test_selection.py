@@ -270,7 +270,6 @@ POINTS = np.random.default_rng(9).normal(size=(30, 3))
         ({"n_references": 10}, r"\[19, inf\) with alpha=0.05. Got 10 instead"),
         ({"n_references": 19, "alpha": 0.01}, r"\[99, inf\) with alpha=0.01"),
         ({"alpha": 0}, r"float in the range \(0, 1\)"),
-        ({"window": (0.9, 0.1)}, "two numbers, 0 <= u1 < u2 <= 1"),
         ({"n_components": 4}, r"range \[1, 3\] or None. Got 4"),
         ({"clusterer": "pam"}, "'kmeans' or a scikit-learn clusterer"),
         ({"clusterer": KMeans}, "an instance"),

@@ -6,8 +6,8 @@ import pytest
 
 from conclust.exceptions import InputError
 from conclust.selection import choose
-from conclust.selection.categories import beside, permuting, read_categories
 from conclust.selection.resampled.null import rotation
+from conclust.selection.resampled.testing import beside, permuting, read_categories
 
 pytestmark = pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
 

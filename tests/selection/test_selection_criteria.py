@@ -11,19 +11,21 @@ from tests.naive import selection as naive
 
 from conclust import EAC, Ensemble
 from conclust.exceptions import ParameterError
-from conclust.selection.judged.criteria import (
+from conclust.selection.judged.measuring import (
+    Design,
     Matrices,
     cluster_consensus,
     cluster_sums,
+    consensus_of,
     jackknife,
     matrix_criteria,
     mean_ari,
     mean_of,
+    measure,
     sharp_counts,
     sharp_score,
     upper,
 )
-from conclust.selection.judged.measuring import Design, consensus_of, measure
 from conclust.selection.judged.pairs import check_window, count_all, count_some, sample_of_pairs
 
 E1 = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]])
@@ -146,7 +148,7 @@ def test_standard_errors_match_a_manual_jackknife():
 
 
 def whole(n, **changes):
-    given = {"max_dense": 3000, "n_pairs": 1000, "window": WINDOW, "n_jobs": 1} | changes
+    given = {"max_dense": 3000, "n_pairs": 1000, "n_jobs": 1} | changes
     return Design.draw(n, seed=np.random.SeedSequence(0), **given)
 
 

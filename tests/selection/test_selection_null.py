@@ -9,7 +9,6 @@ import pytest
 import scipy.stats
 
 from conclust.selection.choosing import components_for, scores_of
-from conclust.selection.judged.pairs import check_window
 from conclust.selection.resampled.null import (
     critical_bandwidth,
     fixed_test,
@@ -21,8 +20,8 @@ from conclust.selection.resampled.null import (
     skewed,
     unimodal,
 )
+from conclust.selection.resampled.resampling import Settings
 from conclust.selection.resampled.testing import OneClusterTest
-from conclust.selection.settings import Settings
 
 
 def rng_of(seed=0):
@@ -33,8 +32,7 @@ def one_cluster_test(
     X, seed, ks=(2, 3), n_references=19, null="rotation", n_resamples=10, resamples=None
 ):
     """Run the test alone, without the other measurements of `choose`."""
-    window = check_window((0.1, 0.9), "test")
-    asked = Settings(tuple(ks), "kmeans", n_resamples, 0.8, null, n_references, window, 1, None)
+    asked = Settings(tuple(ks), "kmeans", n_resamples, 0.8, null, n_references, 1, None)
     points = scores_of(X, components_for(*X.shape, None, "test"))
     if resamples is None:
         resamples = asked.resamples(len(X), np.random.SeedSequence(seed))

@@ -180,7 +180,7 @@ def test_invalid_parameters_are_refused(parameters, words):
 def test_labels_of_a_clusterer_that_are_not_one_int_each_are_refused(value, words):
     X, _ = embeddings(0, n=40)
     model = TopicConsensus(clusterer=Answers(value), n_members=2, random_state=0)
-    with pytest.raises(InputError, match=f"Answers must label 40 embeddings with ints.*{words}"):
+    with pytest.raises(InputError, match=f"Answers must label 40 objects with ints.*{words}"):
         model.fit(X)
     model = TopicConsensus(Answers(X[:7]), n_members=2, random_state=0)
     with pytest.raises(

@@ -27,7 +27,7 @@ from conclust._parameters import check_parameters
 from conclust._validation import shown
 from conclust.exceptions import FileFormatError, InputError
 
-__all__ = ["load", "of_bytes", "save", "to_bytes"]
+__all__ = ["from_parts", "load", "of_bytes", "parts_of", "save", "to_bytes"]
 
 _FORMAT, _VERSION = "conclust model", 1
 # The types, other than public estimators, that a file can hold: their names there, and where they are.
@@ -37,11 +37,14 @@ _TYPES = {
     "Ensemble": "conclust.ensemble.ensemble",
     "SparseEvidence": "conclust.evidence.pairs",
     "Member": "conclust.generation.members",
-    "Rotation": "conclust.generation.labelling.rotation",
+    "Labelled": "conclust.generation.members",
+    "Rotation": "conclust.generation.labelling.models",
     "Centers": "conclust.generation.labelling.models",
     "Directions": "conclust.generation.labelling.models",
     "LandmarkCut": "conclust.generation.labelling.models",
-    "NeighbourVote": "conclust.generation.labelling.voting",
+    "Search": "conclust.generation.labelling.models",
+    "PointIndex": "conclust.neighbours.search",
+    "NeighbourVote": "conclust.generation.labelling.models",
     "ClusterCenters": "conclust.points.centers",
     "Divergence": "conclust.divergences",
     "Recoding": "conclust.weighting.granularity",
@@ -57,12 +60,12 @@ _TYPES = {
     "Selection": "conclust.selection.selection",
     "PairCounts": "conclust.selection.judged.pairs",
     "BorderTests": "conclust.confidence.borders.result",
-    "Merge": "conclust.confidence.borders.merging",
+    "Merge": "conclust.confidence.borders.result",
     "ConsensusTree": "conclust.confidence.borders.tree",
     "Split": "conclust.confidence.borders.tree",
     "ClusterGaps": "conclust.confidence.gaps",
     "ClusterFeatures": "conclust.confidence.features",
-    "ClusterCategories": "conclust.confidence.categories",
+    "ClusterCategories": "conclust.confidence.features",
     "Calibration": "conclust.confidence.calibration",
     "Method": "conclust.consensus.method",
     "Reported": "conclust.results.result",
@@ -109,28 +112,33 @@ def load(path: PathLike) -> Any:
     >>> again.predict([[0.2], [5.1]])
     array([0, 1])
     """
-    return _read(path, *read_npz(path))
+    return from_parts(path, *read_npz(path))
 
 
 def save(path: PathLike, root: Any) -> None:
     """Write an object to a file; see ``Saved.save``."""
-    writer = _Writer(root)
-    write_npz(path, writer.arrays, writer.meta)
+    write_npz(path, *parts_of(root))
 
 
 def to_bytes(root: Any) -> NDArray[np.uint8]:
     """Return the content of the file that ``save`` writes."""
-    writer = _Writer(root)
-    return np.frombuffer(npz_bytes(writer.arrays, writer.meta), dtype=np.uint8)
+    return np.frombuffer(npz_bytes(*parts_of(root)), dtype=np.uint8)
 
 
 def of_bytes(content: NDArray[np.uint8], name: str) -> Any:
     """Return the object that `to_bytes` packed; `name` identifies the content in error messages."""
-    return _read(name, *read_npz(name, content=np.asarray(content, dtype=np.uint8).tobytes()))
+    return from_parts(name, *read_npz(name, content=np.asarray(content, dtype=np.uint8).tobytes()))
 
 
-def _read(path: PathLike, arrays: dict[str, NDArray[Any]], meta: dict[str, Any]) -> Any:
-    if meta.get("format") != _FORMAT:
+def parts_of(root: Any) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Return an object as arrays, and the JSON description of what they belong to."""
+    writer = _Writer(root)
+    return writer.arrays, writer.meta
+
+
+def from_parts(path: PathLike, arrays: dict[str, NDArray[Any]], meta: Any) -> Any:
+    """Undo `parts_of`, checking the types of all parts; `path` identifies them in error messages."""
+    if not isinstance(meta, dict) or meta.get("format") != _FORMAT:
         refuse_file(path, "was not written by 'save' of a model, a generator or a selection")
     if meta.get("version") != _VERSION:
         what = f"has format version {meta.get('version')!r}; this conclust reads version {_VERSION}"

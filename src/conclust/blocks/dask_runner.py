@@ -21,7 +21,7 @@ from conclust._types import Ints
 from conclust._validation import missing_extra
 from conclust.blocks.facts import Census, Facts
 from conclust.blocks.own import read_own
-from conclust.blocks.runners import Job, look, work
+from conclust.blocks.runners import Job, LocalRunner, look, work
 from conclust.blocks.sources import ArrayRows, DaskLabels, Source
 from conclust.exceptions import InputError, WorkersLostError
 
@@ -70,7 +70,7 @@ def _leave_pool() -> None:
             import_module("distributed").secede()
 
 
-class DaskRunner:
+class DaskRunner(LocalRunner):
     """Runs jobs on the workers of a Dask client; a task that does so leaves the thread pool of its worker.
 
     Parameters
@@ -94,7 +94,7 @@ class DaskRunner:
             (look, (sent, begin, end, missing), self._rows(source, begin, end))
             for begin, end in spans
         )
-        for future in self._in_order(calls):
+        for future in self._in_turn(calls):
             yield self._result(future, None)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
@@ -110,7 +110,7 @@ class DaskRunner:
                 sent = replace(job, source=_sendable(job.source), own=stored)
                 yield _work, (sent, futures), raw
 
-        for future in self._in_order(calls()):
+        for future in self._in_turn(calls()):
             facts = submitted.popleft().facts
             # Only the small part: the array stays with the worker that made it.
             small = self.client.submit(_second, future, pure=False, priority=10)
@@ -137,7 +137,7 @@ class DaskRunner:
             return self.client.compute(source.array[begin:end])
         return None
 
-    def _in_order(
+    def _in_turn(
         self, calls: Iterable[tuple[Callable[..., Any], tuple[Any, ...], Any]]
     ) -> Iterator[Any]:
         threads = max(1, sum(self.client.nthreads().values()))

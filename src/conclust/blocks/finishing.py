@@ -113,26 +113,15 @@ def numbered_membership(labels: LabelBlocks, answer: Answer, counted: Bools | No
     tables = {one.block: one.alike[:, order].argmax(axis=1) for one in results}
     result = _through(labels, stored_columns, tables)
 
-    def make(block: int) -> Floats:
-        return _rows(labels, answer, block, order)
-
-    shape = (labels.facts.n_samples, len(order))
-    membership = BlockedArray(shape, np.float64, labels.facts.block_rows, make)
-    return Numbered(result, leading, order, membership)
+    return Numbered(result, leading, order, _membership(labels, answer, order))
 
 
 def rows_of(labels: LabelBlocks, answer: Answer, width: int) -> BlockedArray:
     """Return the memberships of a rule unchanged, with `width` columns.
 
-    Rows of objects that no partition observed are uniform.
+    Objects that no partition observed have uniform ones.
     """
-    order = np.arange(width)
-
-    def make(block: int) -> Floats:
-        return _rows(labels, answer, block, order)
-
-    shape = (labels.facts.n_samples, width)
-    return BlockedArray(shape, np.float64, labels.facts.block_rows, make)
+    return _membership(labels, answer, np.arange(width))
 
 
 def _first_pass(
@@ -243,15 +232,21 @@ def _through(labels: LabelBlocks, columns: Kept, tables: dict[int, Ints]) -> Blo
     return BlockedArray((facts.n_samples,), np.int64, facts.block_rows, make, future)
 
 
-def _rows(labels: LabelBlocks, answer: Answer, block: int, order: Ints) -> Floats:
-    """Return the memberships of a block in the columns kept; rows that lose mass are scaled to sum to 1."""
-    stored = None if answer.kept is None else answer.kept.get(block, answer.step)
-    shared = (answer.rule, answer.shared, order)
-    job = Job(labels.source, labels.facts, block, _kept_columns, shared, stored)
-    [(_, rows)] = labels.runner.run([job])
-    begin, end = labels.facts.span(block)
-    uniform = np.full((end - begin, len(order)), 1.0 / len(order))
-    return uniform if rows is None else np.asarray(rows)
+def _membership(labels: LabelBlocks, answer: Answer, order: Ints) -> BlockedArray:
+    """Return the memberships in the columns kept; rows that lose mass are scaled to sum to 1."""
+    facts = labels.facts
+
+    def make(block: int) -> Floats:
+        stored = None if answer.kept is None else answer.kept.get(block, answer.step)
+        shared = (answer.rule, answer.shared, order)
+        [(_, rows)] = labels.runner.run(
+            [Job(labels.source, facts, block, _kept_columns, shared, stored)]
+        )
+        begin, end = facts.span(block)
+        uniform = np.full((end - begin, len(order)), 1.0 / len(order))
+        return uniform if rows is None else np.asarray(rows)
+
+    return BlockedArray((facts.n_samples, len(order)), np.float64, facts.block_rows, make)
 
 
 def _kept_columns(

@@ -16,8 +16,8 @@ from conclust._kernels import cluster_sizes, contingency_gram
 from conclust._random import spawn_generators
 from conclust._types import Floats, Ints
 from conclust.blocks.facts import Facts, Part
-from conclust.blocks.own import Kept, kept_for
-from conclust.blocks.runners import Job, Runner, Task, Visit
+from conclust.blocks.own import Kept
+from conclust.blocks.runners import Job, LocalRunner, Task, Visit
 from conclust.blocks.sources import Source
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived, PresenceGroups, once
@@ -41,7 +41,7 @@ class LabelBlocks(Derived):
         Source of the labels.
     facts : Facts
         Facts about all objects.
-    runner : Runner
+    runner : LocalRunner
         Runner of the tasks.
     report : callable
         Function that receives lines of progress.
@@ -51,7 +51,7 @@ class LabelBlocks(Derived):
         self,
         source: Source,
         facts: Facts,
-        runner: Runner,
+        runner: LocalRunner,
         report: Callable[[str], None],
     ) -> None:
         self.source, self.facts, self.runner = source, facts, runner
@@ -143,7 +143,7 @@ class LabelBlocks(Derived):
         name : str
             Name of the files, if the source is files.
         """
-        return kept_for(width * self.facts.n_samples, name, held=self.runner.holds)
+        return Kept(name, width * self.facts.n_samples, held=self.runner.holds)
 
     # -- over the blocks
 
@@ -159,12 +159,7 @@ class LabelBlocks(Derived):
         shared
             The same for all blocks.
         """
-        jobs = self._jobs(
-            range(self.n_blocks), partial(_looking, task), shared, lambda block: None, None
-        )
-        for _, result in self.run(what, jobs):
-            if result is not None:
-                yield result
+        return self.look(what, partial(_without_own, task), None, (), *shared)
 
     def total(self, what: str, task: Task, *shared: Any) -> tuple[Any, ...]:
         """Return the sums of the tuples of arrays or numbers that a task returns, added in order."""
@@ -174,7 +169,7 @@ class LabelBlocks(Derived):
         self,
         what: str,
         task: Task,
-        store: Kept,
+        store: Kept | None,
         steps: tuple[int, ...],
         *shared: Any,
         blocks: Iterable[int] | None = None,
@@ -187,8 +182,8 @@ class LabelBlocks(Derived):
             Description for the lines of progress.
         task : callable
             At the top of a module.
-        store : Kept
-            Storage of the arrays of the blocks.
+        store : Kept or None
+            Storage of the arrays of the blocks. None: they have none.
         steps : tuple of int
             Number of the visit whose array is read; a tuple for several.
         shared
@@ -197,7 +192,7 @@ class LabelBlocks(Derived):
             Blocks to read. None: all.
         """
         some = list(range(self.n_blocks) if blocks is None else blocks)
-        jobs = self._jobs(some, partial(_reading, task), shared, _owns(store, steps), None)
+        jobs = self._jobs(some, partial(_reading, task), shared, store, steps)
         for _, result in self.run(what, jobs, len(some)):
             if result is not None:
                 yield result
@@ -233,8 +228,7 @@ class LabelBlocks(Derived):
             The same for all blocks.
         """
         some = list(range(self.n_blocks) if blocks is None else blocks)
-        owns = _owns(store, (step - 1,) if steps is None else steps)
-        jobs = self._jobs(some, visit, shared, owns, partial(store.place, step=step))
+        jobs = self._jobs(some, visit, shared, store, steps or (step - 1,), step)
         results = []
         for block, (array, result) in zip(some, self.run(what, jobs, len(some)), strict=True):
             if result is not None:
@@ -280,12 +274,17 @@ class LabelBlocks(Derived):
         blocks: Iterable[int],
         task: Visit,
         shared: tuple[Any, ...],
-        owns: Callable[[int], Any],
-        place: Callable[[int], Any] | None,
+        store: Kept | None,
+        steps: tuple[int, ...],
+        step: int | None = None,
     ) -> Iterator[Job]:
         for block in blocks:
-            target = None if place is None else place(block)
-            yield Job(self.source, self.facts, block, task, shared, owns(block), target)
+            own = None
+            if store is not None:
+                arrays = tuple(store.get(block, one) for one in steps)
+                own = arrays[0] if len(arrays) == 1 else arrays
+            place = None if store is None or step is None else store.place(block, step)
+            yield Job(self.source, self.facts, block, task, shared, own, place)
 
     def run(
         self, what: str, jobs: Iterable[Job], count: int | None = None
@@ -314,20 +313,12 @@ def added(results: Iterable[tuple[Any, ...]]) -> tuple[Any, ...]:
     return tuple(sums or ())
 
 
-def _looking(task: Task, part: Part, stored: Any, *shared: Any) -> tuple[None, Any]:
-    return None, task(part, *shared)
+def _without_own(task: Task, part: Part, stored: Any, *shared: Any) -> Any:
+    return task(part, *shared)
 
 
 def _reading(task: Task, part: Part, stored: Any, *shared: Any) -> tuple[None, Any]:
     return None, task(part, stored, *shared)
-
-
-def _owns(store: Kept, steps: tuple[int, ...]) -> Callable[[int], Any]:
-    def own(block: int) -> Any:
-        arrays = tuple(store.get(block, step) for step in steps)
-        return arrays[0] if len(arrays) == 1 else arrays
-
-    return own
 
 
 def _sizes(part: Part) -> tuple[Ints]:

@@ -6,7 +6,7 @@ import secrets
 import tempfile
 import weakref
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -16,115 +16,52 @@ from conclust._files.storage import named_if_full, read_npy
 _MEMORY = 1 << 30
 
 
-class Kept(Protocol):
-    """Arrays of the blocks, by the step of the visit that made them.
+class Kept:
+    """Arrays of the blocks, by the step of the visit that made them: in memory, or as files that go with it.
 
     Older arrays stay until a step is settled, because a step may be undone or not be reached again.
+
+    Parameters
+    ----------
+    name : str
+        Name of the arrays in files.
+    n_bytes : int
+        Size of all arrays. If it is large, visits write files.
+    held : bool
+        Whether visits return references to arrays that a runner holds, of any size.
     """
 
-    def get(self, block: int, step: int) -> Any:
-        """Return the array of the last visit up to a step, or None."""
-
-    def place(self, block: int, step: int) -> Path | None:
-        """Return the file that a visit writes; None if it returns the array."""
-
-    def put(self, block: int, step: int, value: Any) -> None:
-        """Keep what a visit returned."""
-
-    def settle(self, step: int) -> None:
-        """Remove the arrays that visits up to a step have replaced."""
-
-
-class InMemory:
-    """Arrays, or the references that a runner holds instead."""
-
-    def __init__(self) -> None:
+    def __init__(self, name: str, n_bytes: int, *, held: bool) -> None:
+        self._name = name
+        self._folder: Path | None = None
         self._found: dict[int, dict[int, Any]] = {}
+        if n_bytes > _MEMORY and not held:
+            folder = tempfile.TemporaryDirectory(prefix="conclust-")
+            self._folder = Path(folder.name).resolve()
+            weakref.finalize(self, folder.cleanup)
 
     def get(self, block: int, step: int) -> Any:
-        """Return the array of the last visit up to a step, or None."""
+        """Return the array of the last visit up to a step, or its file, or None."""
         visits = self._found.get(block, {})
         last = max((s for s in visits if s <= step), default=None)
         return None if last is None else visits[last]
 
-    def place(self, block: int, step: int) -> None:
+    def place(self, block: int, step: int) -> Path | None:
         """Return the file that a visit writes; None if it returns the array."""
-        return
+        folder = self._folder
+        return None if folder is None else folder / f"{self._name}-{block}-{step}.npy"
 
     def put(self, block: int, step: int, value: Any) -> None:
-        """Keep what a visit returned."""
+        """Keep what a visit returned: an array or its file."""
         self._found.setdefault(block, {})[step] = value
 
     def settle(self, step: int) -> None:
         """Remove the arrays that visits up to a step have replaced."""
         for visits in self._found.values():
             for s in sorted(s for s in visits if s <= step)[:-1]:
-                del visits[s]
-
-
-class Files:
-    """A file for each visit, ``<name>-<block>-<step>.npy`` in a folder.
-
-    Parameters
-    ----------
-    folder : Path
-        The folder.
-    name : str
-        Beginning of the names of the files.
-    """
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self.folder, self.name = folder.resolve(), name
-
-    @classmethod
-    def temporary(cls, name: str) -> Files:
-        """Return files in a folder that is removed with them."""
-        folder = tempfile.TemporaryDirectory(prefix="conclust-")
-        files = cls(Path(folder.name), name)
-        weakref.finalize(files, folder.cleanup)
-        return files
-
-    def get(self, block: int, step: int) -> Path | None:
-        """Return the file of the last visit up to a step, or None."""
-        files = self.folder.glob(f"{self.name}-{block}-*.npy")
-        steps = [made for made in map(_step_of, files) if made <= step]
-        return self.place(block, max(steps)) if steps else None
-
-    def place(self, block: int, step: int) -> Path:
-        """Return the file that a visit writes."""
-        return self.folder / f"{self.name}-{block}-{step}.npy"
-
-    def put(self, block: int, step: int, value: Any) -> None:
-        """Do nothing: the visit wrote the file."""
-
-    def settle(self, step: int) -> None:
-        """Remove the arrays that visits up to a step have replaced."""
-        blocks: dict[str, list[Path]] = {}
-        for path in self.folder.glob(f"{self.name}-*-*.npy"):
-            if _step_of(path) <= step:
-                blocks.setdefault(path.stem.rsplit("-", 1)[0], []).append(path)
-        for paths in blocks.values():
-            for path in sorted(paths, key=_step_of)[:-1]:
-                path.unlink(missing_ok=True)
-
-
-def _step_of(path: Path) -> int:
-    return int(path.stem.rsplit("-", 1)[1])
-
-
-def kept_for(n_bytes: int, name: str, *, held: bool = False) -> Kept:
-    """Return a store for the arrays of all blocks.
-
-    Parameters
-    ----------
-    n_bytes : int
-        Total size of the arrays; if it is large, they become files in a temporary folder.
-    name : str
-        Name of the files.
-    held : bool, default=False
-        Whether the runner holds the arrays, of any size, and gives references to them.
-    """
-    return InMemory() if held or n_bytes <= _MEMORY else Files.temporary(name)
+                value = visits.pop(s)
+                if isinstance(value, Path):
+                    value.unlink(missing_ok=True)
 
 
 def read_own(stored: Any) -> Any:

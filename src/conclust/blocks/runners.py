@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from conclust._threads import one_library_thread
 from conclust._types import Ints
@@ -77,29 +77,8 @@ def look(source: Source, begin: int, end: int, missing: Any, raw: Any = None) ->
     return census(source.rows(begin, end) if raw is None else raw, missing, begin)
 
 
-class Runner(Protocol):
-    """Runs jobs. The results have the same bits with every runner."""
-
-    holds: bool
-    """Whether the runner stores the arrays of blocks itself, of any size."""
-
-    def survey(
-        self, source: Source, spans: list[tuple[int, int]], missing: Any
-    ) -> Iterator[Census]:
-        """Yield the facts of each block, in order."""
-
-    def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
-        """Yield what `work` returns for each job, in order; arrays of blocks may be references."""
-
-    def fetch(self, stored: Any) -> Any:
-        """Return the array of a block from what `run` returned."""
-
-    def numbered(self, stored: Any, table: Ints, length: int) -> Any:
-        """Return a future of the labels of a block, read through a table; None if they are in this process."""
-
-
 class LocalRunner:
-    """Threads of this process: kernels run in parallel, one block each.
+    """Runs jobs in threads of this process: kernels run in parallel, one block each. Every runner gives the same bits.
 
     Parameters
     ----------
@@ -107,7 +86,7 @@ class LocalRunner:
         Number of blocks processed at a time.
     """
 
-    holds = False
+    holds = False  # whether the runner stores the arrays of blocks itself, of any size
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
@@ -120,7 +99,7 @@ class LocalRunner:
         yield from self._in_order(look, calls)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[tuple[Any, Any]]:
-        """Yield what `work` returns for each job, in order."""
+        """Yield what `work` returns for each job, in order; arrays of blocks may be references."""
         # Set once here: threads that set and restore it concurrently would leave it set.
         with one_library_thread():
             yield from self._in_order(work, ((job,) for job in jobs))
@@ -129,8 +108,9 @@ class LocalRunner:
         """Return the array of a block from what `run` returned."""
         return read_own(stored)
 
-    def numbered(self, stored: Any, table: Ints, length: int) -> None:
-        """Return None: the columns are in this process."""
+    def numbered(self, stored: Any, table: Ints, length: int) -> Any:
+        """Return a future of the labels of a block, read through a table; None if they are in this process."""
+        return None
 
     def _in_order(
         self, function: Callable[..., Any], calls: Iterable[tuple[Any, ...]]

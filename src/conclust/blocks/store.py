@@ -13,7 +13,7 @@ from conclust._validation import check_int, check_option, count, refuse
 from conclust.blocks.dask_runner import DaskRunner, active_client, needed_client
 from conclust.blocks.facts import Facts, block_rows_of, joined
 from conclust.blocks.labels import LabelBlocks
-from conclust.blocks.runners import LocalRunner, Runner
+from conclust.blocks.runners import LocalRunner
 from conclust.blocks.sources import DaskLabels, open_source
 from conclust.ensemble import Ensemble
 from conclust.ensemble.columns import column_names
@@ -149,7 +149,7 @@ class LabelStore:
             self._facts = joined(censuses, self.shape, self.block_rows, self.missing, self.weights)
         return self._facts
 
-    def runner(self) -> Runner:
+    def runner(self) -> LocalRunner:
         """Return the runner of the tasks.
 
         Raises

@@ -7,7 +7,6 @@ from conclust.borders.valleys import (
     leading_components,
     stratified_part,
     valley_counts,
-    valley_ratios,
 )
 
 __all__ = [
@@ -17,9 +16,4 @@ __all__ = [
     "leading_components",
     "stratified_part",
     "valley_counts",
-    "valley_ratios",
 ]
-
-
-def __dir__() -> list[str]:
-    return __all__

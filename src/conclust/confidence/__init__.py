@@ -3,45 +3,35 @@
 The classes are what the functions return, importable for annotations.
 """
 
-from conclust.confidence.borders import BorderTests as BorderTests
-from conclust.confidence.borders import ConsensusTree as ConsensusTree
-from conclust.confidence.borders import Split as Split
-from conclust.confidence.borders import (
-    border_tests,
-    consensus_tree,
-)
 from conclust.confidence.borders.dips import dip
+from conclust.confidence.borders.result import BorderTests as BorderTests
+from conclust.confidence.borders.testing import border_tests
+from conclust.confidence.borders.tree import ConsensusTree as ConsensusTree
+from conclust.confidence.borders.tree import Split as Split
+from conclust.confidence.borders.tree import consensus_tree
 from conclust.confidence.calibration import Calibration as Calibration
-from conclust.confidence.calibration import calibrated
-from conclust.confidence.categories import ClusterCategories as ClusterCategories
-from conclust.confidence.categories import cluster_categories
-from conclust.confidence.chance import ChanceConfidence as ChanceConfidence
-from conclust.confidence.chance import chance_confidence
+from conclust.confidence.calibration import ChanceConfidence as ChanceConfidence
+from conclust.confidence.calibration import calibrated, chance_confidence
 from conclust.confidence.clusters import ClusterConfidence as ClusterConfidence
 from conclust.confidence.clusters import cluster_confidence, stability_over_k
+from conclust.confidence.features import ClusterCategories as ClusterCategories
 from conclust.confidence.features import ClusterFeatures as ClusterFeatures
-from conclust.confidence.features import cluster_features
+from conclust.confidence.features import cluster_categories, cluster_features
 from conclust.confidence.gaps import ClusterGaps as ClusterGaps
 from conclust.confidence.gaps import cluster_gaps
-from conclust.confidence.inconsistency import Inconsistency as Inconsistency
-from conclust.confidence.inconsistency import inconsistency
-from conclust.confidence.items import company, item_consensus
 from conclust.confidence.objects import ObjectConfidence as ObjectConfidence
-from conclust.confidence.objects import confidences, object_confidence
+from conclust.confidence.objects import company, confidences, item_consensus, object_confidence
+from conclust.confidence.partitions import ClusterSplits as ClusterSplits
+from conclust.confidence.partitions import Inconsistency as Inconsistency
 from conclust.confidence.partitions import PartitionConfidence as PartitionConfidence
-from conclust.confidence.partitions import partition_confidence
-from conclust.confidence.posterior import BallBound as BallBound
-from conclust.confidence.posterior import CorePartition as CorePartition
-from conclust.confidence.posterior import CredibleBall as CredibleBall
-from conclust.confidence.posterior import Modes as Modes
-from conclust.confidence.posterior import (
-    core_partition,
-    credible_ball,
-    modes,
-)
+from conclust.confidence.partitions import cluster_splits, inconsistency, partition_confidence
+from conclust.confidence.posterior.ball import BallBound as BallBound
+from conclust.confidence.posterior.ball import CorePartition as CorePartition
+from conclust.confidence.posterior.ball import CredibleBall as CredibleBall
+from conclust.confidence.posterior.ball import core_partition, credible_ball
+from conclust.confidence.posterior.modes import Modes as Modes
+from conclust.confidence.posterior.modes import modes
 from conclust.confidence.questions import questions
-from conclust.confidence.splits import ClusterSplits as ClusterSplits
-from conclust.confidence.splits import cluster_splits
 
 __all__ = [
     "border_tests",

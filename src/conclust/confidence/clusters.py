@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from conclust._arrays.ratios import ratio
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, count
-from conclust.confidence.items import cluster_sums
-from conclust.confidence.objects import membership_of
+from conclust.confidence.objects import cluster_sums, membership_of
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import cluster_range

@@ -16,7 +16,7 @@ from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, count
 from conclust.confidence.borders.dips import dips_of_rows
-from conclust.confidence.borders.merging import gabriel_neighbours
+from conclust.confidence.borders.result import gabriel_neighbours
 from conclust.confidence.reading import read_features
 from conclust.measures.contingency import read_labels
 

@@ -1,7 +1,15 @@
 """The ensemble: many partitions of the same objects, read once, validated and frozen (floor 1)."""
 
-from conclust.ensemble.conversions import as_ensemble, with_weight
-from conclust.ensemble.ensemble import MISSING, NOISE, DistinctRows, Ensemble, Missing, Noise
+from conclust.ensemble.ensemble import (
+    MISSING,
+    NOISE,
+    DistinctRows,
+    Ensemble,
+    Missing,
+    Noise,
+    as_ensemble,
+    with_weight,
+)
 from conclust.ensemble.labels import canonical_labels
 
 __all__ = [

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from conclust._validation import shown
 from conclust.ensemble.labels import MISSING, number_names
@@ -16,57 +16,6 @@ _EXPECTED = (
     "Communities are a list of runs, and a run is a list of sets of nodes, an object with such 'communities' "
     "or a dict of nodes to labels."
 )
-
-
-class CommunitiesReader:
-    """Constructor of ensembles from communities; a part of :class:`conclust.Ensemble`."""
-
-    __slots__ = ()
-
-    @classmethod
-    def from_communities(
-        cls,
-        communities: Iterable[Any],
-        nodes: Iterable[Hashable] | None = None,
-        *,
-        weights: ArrayLike | None = None,
-    ) -> Self:
-        """Make an ensemble of communities of a graph, found by several runs.
-
-        Parameters
-        ----------
-        communities : iterable of runs
-            A run is an iterable of sets or lists of nodes (as ``networkx.community.louvain_communities``
-            returns them), an object with such ``communities`` (a NodeClustering of cdlib) or a dict of
-            nodes to labels. A node that a run lacks, or whose label is None, NaN or -1, is missing in it; the label -2
-            is noise.
-        nodes : iterable of hashable, default=None
-            The nodes in the order of the objects; or a networkx graph. None: all nodes that are in
-            a community, sorted.
-        weights : array-like of shape (n_runs,), default=None
-            Weight of each run. None: all count alike.
-
-        Returns
-        -------
-        Ensemble
-            One object per node and one partition per run; clusters are named by their numbers in the run.
-
-        Raises
-        ------
-        InputError
-            If the input is not communities, communities of a run overlap, a node is not among `nodes`, or nodes
-            without an order are not given.
-
-        Examples
-        --------
-        >>> from conclust import Ensemble
-        >>> Ensemble.from_communities([[{"a", "b"}, {"c", "d"}], [{"b", "a", "c"}]]).labels
-        array([[ 0,  0],
-               [ 0,  0],
-               [ 1,  0],
-               [ 1, -1]])
-        """
-        return cls(read_communities(communities, nodes), weights=weights)  # type: ignore[call-arg]
 
 
 def read_communities(runs: Iterable[Any], nodes: Iterable[Hashable] | None) -> NDArray[np.int32]:

@@ -3,93 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import plain_array
 from conclust._validation import check_int, refuse, shown
-from conclust.ensemble.labels import Missing
 from conclust.exceptions import InputError, OrientationWarning, warn
 
 _OWNER = "from_draws"
 _CHAIN, _DRAW = "chain", "draw"
 
 
-class DrawsReader:
-    """Constructor of ensembles from draws in rows; a part of :class:`conclust.Ensemble`."""
-
-    __slots__ = ()
-
-    @classmethod
-    def from_draws(
-        cls,
-        draws: Any,
-        *,
-        variable: str | None = None,
-        burn: int = 0,
-        thin: int = 1,
-        weights: ArrayLike | None = None,
-        missing: Missing = "unobserved",
-    ) -> Self:
-        """Make an ensemble of draws of a partition, for instance of a posterior by MCMC.
-
-        In ``Ensemble(labels)`` a row is an object; here a row is a draw.
-
-        Parameters
-        ----------
-        draws : array-like of shape (n_draws, n_samples) or (n_chains, n_draws, n_samples)
-            Labels of every object in every draw. Also a DataArray of xarray with a dimension "draw" (and
-            "chain"), in any order; a data set of xarray, or an ``InferenceData`` or ``DataTree`` of ArviZ, of
-            which the group ``posterior`` is read; a dict of such arrays.
-        variable : str, default=None
-            Variable of a data set that holds the labels. None: the only one that holds whole numbers for
-            several objects.
-        burn : int, default=0
-            Number of draws to discard at the beginning of each chain.
-        thin : int, default=1
-            Step of the others: every `thin`-th draw of each chain is kept.
-        weights : array-like of shape (n_draws,) or (n_chains, n_draws), default=None
-            Weight of each draw, including discarded ones. None: all equal.
-        missing : {"unobserved", "noise"}, default="unobserved"
-            Meaning of -1; see :class:`conclust.Ensemble`.
-
-        Returns
-        -------
-        Ensemble
-            One partition per draw, chain after chain.
-
-        Raises
-        ------
-        InputError
-            If the variable of the labels is ambiguous, the draws have wrong dimensions, the weights have a wrong
-            length, or the labels are invalid.
-        ParameterError
-            If `variable` is not in the data set, or `burn` leaves no draw.
-
-        Warns
-        -----
-        OrientationWarning
-            If an array has more chains than draws per chain: the axes may be in another order.
-
-        Examples
-        --------
-        >>> from conclust import Ensemble
-        >>> Ensemble.from_draws([[1, 1, 3], [7, 7, 7]]).labels
-        array([[0, 0],
-               [0, 0],
-               [1, 0]])
-        """
-        labels, kept_weights = _read_draws(draws, variable, burn, thin, weights)
-        make: Any = cls
-        if not np.ma.isMaskedArray(labels):  # otherwise the mask would be lost
-            labels = np.ascontiguousarray(labels)
-        ensemble: Self = make(labels, weights=kept_weights, missing=missing)
-        return ensemble
-
-
-def _read_draws(
+def read_draws(
     draws: Any, variable: str | None, burn: int, thin: int, weights: ArrayLike | None
 ) -> tuple[NDArray[Any], NDArray[Any] | None]:
     """Return the labels (n_samples, n_draws) and the weights of the draws that are kept."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,10 +16,8 @@ from conclust._kernels import cluster_sums, indicator_rows
 from conclust._types import Floats, Ints
 from conclust._validation import check_option, count, count_range, refuse
 from conclust.ensemble import file as _ensemble_file
-from conclust.ensemble.columns import CodedTable, column_names
-from conclust.ensemble.communities import CommunitiesReader
+from conclust.ensemble.columns import CodedTable, collected, column_names
 from conclust.ensemble.derived import Derived, labels_as_array, labels_of, once
-from conclust.ensemble.draws import DrawsReader
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import (
     MISSING,
@@ -36,15 +34,6 @@ from conclust.ensemble.labels import (
     refuse_twins,
     reserved_counts,
 )
-from conclust.ensemble.memberships import code_memberships, read_memberships
-from conclust.ensemble.orientation import (
-    answers_hint,
-    answers_in_rows,
-    draws_hint,
-    draws_in_rows,
-    runs_hint,
-    runs_in_a_list,
-)
 from conclust.ensemble.reading import read_index, read_list, read_weights, weights_by_name
 from conclust.ensemble.tables import TablesReader
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning, warn
@@ -60,7 +49,7 @@ __all__ = [
 Noise: TypeAlias = Literal["equal", "apart"]
 
 
-class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
+class Ensemble(TablesReader, Derived):
     """Many partitions of the same objects: a frozen, validated label matrix.
 
     Each cell records two facts: whether the partition observed the object, and its label. -1, NaN, None, pandas.NA,
@@ -198,8 +187,123 @@ class Ensemble(CommunitiesReader, DrawsReader, TablesReader, Derived):
         >>> Ensemble.from_memberships([[[0.5, 0.5], [0.0, 1.0]], [[1.0], [1.0]]])
         Ensemble(2 objects, 2 soft partitions of 1 to 2 clusters)
         """
+        from conclust.ensemble.memberships import code_memberships, read_memberships
+
         coded, soft = code_memberships(read_memberships(memberships))
         return cls._make(coded, weights, soft)
+
+    @classmethod
+    def from_communities(
+        cls,
+        communities: Iterable[Any],
+        nodes: Iterable[Hashable] | None = None,
+        *,
+        weights: ArrayLike | None = None,
+    ) -> Self:
+        """Make an ensemble of communities of a graph, found by several runs.
+
+        Parameters
+        ----------
+        communities : iterable of runs
+            A run is an iterable of sets or lists of nodes (as ``networkx.community.louvain_communities``
+            returns them), an object with such ``communities`` (a NodeClustering of cdlib) or a dict of
+            nodes to labels. A node that a run lacks, or whose label is None, NaN or -1, is missing in it; the label -2
+            is noise.
+        nodes : iterable of hashable, default=None
+            The nodes in the order of the objects; or a networkx graph. None: all nodes that are in
+            a community, sorted.
+        weights : array-like of shape (n_runs,), default=None
+            Weight of each run. None: all count alike.
+
+        Returns
+        -------
+        Ensemble
+            One object per node and one partition per run; clusters are named by their numbers in the run.
+
+        Raises
+        ------
+        InputError
+            If the input is not communities, communities of a run overlap, a node is not among `nodes`, or nodes
+            without an order are not given.
+
+        Examples
+        --------
+        >>> from conclust import Ensemble
+        >>> Ensemble.from_communities([[{"a", "b"}, {"c", "d"}], [{"b", "a", "c"}]]).labels
+        array([[ 0,  0],
+               [ 0,  0],
+               [ 1,  0],
+               [ 1, -1]])
+        """
+        from conclust.ensemble.communities import read_communities
+
+        return cls(read_communities(communities, nodes), weights=weights)
+
+    @classmethod
+    def from_draws(
+        cls,
+        draws: Any,
+        *,
+        variable: str | None = None,
+        burn: int = 0,
+        thin: int = 1,
+        weights: ArrayLike | None = None,
+        missing: Missing = "unobserved",
+    ) -> Self:
+        """Make an ensemble of draws of a partition, for instance of a posterior by MCMC.
+
+        In ``Ensemble(labels)`` a row is an object; here a row is a draw.
+
+        Parameters
+        ----------
+        draws : array-like of shape (n_draws, n_samples) or (n_chains, n_draws, n_samples)
+            Labels of every object in every draw. Also a DataArray of xarray with a dimension "draw" (and
+            "chain"), in any order; a data set of xarray, or an ``InferenceData`` or ``DataTree`` of ArviZ, of
+            which the group ``posterior`` is read; a dict of such arrays.
+        variable : str, default=None
+            Variable of a data set that holds the labels. None: the only one that holds whole numbers for
+            several objects.
+        burn : int, default=0
+            Number of draws to discard at the beginning of each chain.
+        thin : int, default=1
+            Step of the others: every `thin`-th draw of each chain is kept.
+        weights : array-like of shape (n_draws,) or (n_chains, n_draws), default=None
+            Weight of each draw, including discarded ones. None: all equal.
+        missing : {"unobserved", "noise"}, default="unobserved"
+            Meaning of -1; see :class:`conclust.Ensemble`.
+
+        Returns
+        -------
+        Ensemble
+            One partition per draw, chain after chain.
+
+        Raises
+        ------
+        InputError
+            If the variable of the labels is ambiguous, the draws have wrong dimensions, the weights have a wrong
+            length, or the labels are invalid.
+        ParameterError
+            If `variable` is not in the data set, or `burn` leaves no draw.
+
+        Warns
+        -----
+        OrientationWarning
+            If an array has more chains than draws per chain: the axes may be in another order.
+
+        Examples
+        --------
+        >>> from conclust import Ensemble
+        >>> Ensemble.from_draws([[1, 1, 3], [7, 7, 7]]).labels
+        array([[0, 0],
+               [0, 0],
+               [1, 0]])
+        """
+        from conclust.ensemble.draws import read_draws
+
+        labels, kept_weights = read_draws(draws, variable, burn, thin, weights)
+        if not np.ma.isMaskedArray(labels):  # otherwise the mask would be lost
+            labels = np.ascontiguousarray(labels)
+        return cls(labels, weights=kept_weights, missing=missing)
 
     @classmethod
     def _make(
@@ -672,3 +776,143 @@ class DistinctRows(EqualRows):
             self.inverse[objects], return_inverse=True, return_counts=True
         )
         return DistinctRows(self.first[rows], inverse, counts, self.whole), rows
+
+
+def with_weight(ensemble: Ensemble) -> Ensemble:
+    """Return the ensemble without partitions of weight 0, which would split rows of equal labels."""
+    if ensemble.weights is None or ensemble.weights.all():
+        return ensemble
+    return ensemble.subset(partitions=ensemble.weights > 0)
+
+
+def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:
+    """Return `labels` if they are an Ensemble, else make one, with a hint if they look transposed."""
+    if isinstance(labels, Derived):  # or labels in blocks, which provide all sums over objects
+        return cast("Ensemble", labels)
+    labels = collected(labels)
+    ensemble = Ensemble(labels, missing=missing)
+    n, m = ensemble.shape
+    if runs_in_a_list(labels) or draws_in_rows(labels, n, m):
+        return ensemble  # which has given the hint
+    if clusterings_as_rows(labels, n, m):
+        warn(
+            f"The labels have {n} rows and {m} columns, and are read as {n} objects in {m} partitions. "
+            f"If each row is a clustering of {m} objects, pass the transpose: numpy.transpose(labels). "
+            "If the rows are objects, conclust.Ensemble(labels) is read without this hint.",
+            OrientationWarning,
+        )
+    return ensemble
+
+
+# Names in at most this number of rows, with three times more columns or beyond, look like clusterings given
+# as rows.
+_FEW_ROWS = 5
+# Smaller tables may have different pairs of labels by chance.
+_FEW_ANSWERS = 20
+# Smaller matrices may number the clusters of all rows by first appearance by chance.
+_FEW_DRAWS = 10
+
+
+def clusterings_as_rows(labels: Any, n: int, m: int) -> bool:
+    """Return whether the rows of a label matrix (n, m) are probably clusterings.
+
+    It does if it has far fewer rows than columns, every row numbers its clusters without a gap from
+    the smallest label of all on, as clusterers do, and not every column does.
+    """
+    if m < 3 * n:
+        return False
+    array = np.asarray(labels)
+    if array.dtype.kind not in "biuf":
+        return n <= _FEW_ROWS
+    clusters = array >= 0  # missing and noise are not clusters
+    if not clusters.any():
+        return False
+    base = array[clusters].min()
+    array = np.where(clusters, array, np.nan)
+    return all(_is_dense(row, base) for row in array) and not all(
+        _is_dense(column, base) for column in array.T
+    )
+
+
+def runs_in_a_list(labels: Any) -> bool:
+    """Return whether labels are a list of vectors, each longer than the list: clusterings, given as rows."""
+    if not isinstance(labels, list | tuple) or not labels:
+        return False
+    return all(
+        hasattr(one, "__array__") and np.ndim(one) == 1 and len(one) > len(labels) for one in labels
+    )
+
+
+def draws_in_rows(labels: Any, n: int, m: int) -> bool:
+    """Return whether each row of a label matrix (n, m) numbers its clusters by first appearance, as draws of a partition do.
+
+    Then the first column is constant: a partition in one cluster, if rows were objects. A constant first row is an object
+    in the first cluster of every partition, as in columns numbered by first appearance: it does not count as draws.
+    """
+    if n < _FEW_DRAWS or m < _FEW_DRAWS:
+        return False
+    array = np.asarray(labels)
+    if array.dtype.kind not in "iu" or array.shape != (n, m) or array[0, 0] not in (0, 1):
+        return False
+    if (array[:, 0] != array[0, 0]).any() or (array[0] == array[0, 0]).all():
+        return False
+    highest = np.maximum.accumulate(array, axis=1)
+    by_appearance = (array[:, 1:] <= highest[:, :-1] + 1).all() and array.min() >= array[0, 0]
+    return bool(by_appearance and (highest[:, -1] > array[0, 0] + 1).any())
+
+
+def draws_hint(n: int, m: int) -> str:
+    """Return the hint about such a matrix, read as n objects in m partitions."""
+    return (
+        f"The labels are read as {n} objects in {m} partitions, but each of the {n} rows numbers its clusters by first "
+        f"appearance, as draws of a partition of {m} objects do. If each row is a draw, use Ensemble.from_draws(labels)."
+    )
+
+
+def answers_in_rows(codes: NDArray[Any], cluster_counts: Ints) -> tuple[int, int] | None:
+    """Return two of three columns whose pairs of values are all different, as in a table with one answer per row.
+
+    Such a table has columns of objects, of raters and of labels. Two partitions with few clusters have equal pairs.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n_samples, n_partitions)
+        Labels of each column from 0 on.
+    cluster_counts : ndarray of int64 of shape (n_partitions,)
+        Number of labels of each column.
+    """
+    n, m = codes.shape
+    if m != 3 or n < _FEW_ANSWERS:
+        return None
+    for first, second in ((0, 1), (0, 2), (1, 2)):
+        numbers = int(cluster_counts[first]), int(cluster_counts[second])
+        # Each value occurs three times on average, at least; the missing labels have large codes.
+        if not n <= numbers[0] * numbers[1] or max(numbers) > n / 3:
+            continue
+        pairs = codes[:, first].astype(np.int64) * (int(codes.max()) + 1) + codes[:, second]
+        if len(np.unique(pairs)) == n:
+            return first, second
+    return None
+
+
+def answers_hint(n: int, columns: tuple[int, int]) -> str:
+    """Return the warning about such a table, read as n objects in three partitions."""
+    return (
+        f"The labels are read as {n} objects in 3 partitions, but all pairs of values of the columns {columns[0]} and "
+        f"{columns[1]} are different, as in a table with an object, a rater and a label in each row. If it is one, use "
+        "Ensemble.from_long; in the shell, --rows answers."
+    )
+
+
+def runs_hint(n: int, m: int) -> str:
+    """Return the warning about such a list, read as n objects in m partitions."""
+    return (
+        f"A list of {n} vectors of {m} labels is read as {n} objects in {m} partitions: one row per object. If each "
+        "vector is a clustering, pass numpy.column_stack(labels)."
+    )
+
+
+def _is_dense(labels: Floats, base: float) -> bool:
+    """Return whether the labels are all of base, base + 1, ..., their largest."""
+    values = np.unique(labels[~np.isnan(labels)])
+    return len(values) > 0 and bool((values == base + np.arange(len(values))).all())

@@ -220,6 +220,7 @@ def _read_soft(
     (n, m), n_columns = codes.shape, sum(counts.tolist())
     sound = (
         len(starts) == n + 1
+        and counts.min() > 0
         and starts[0] == 0
         and starts[-1] == len(columns) == len(values) >= n_columns
         and (np.diff(starts) >= 0).all()
@@ -233,62 +234,24 @@ def _read_soft(
         refuse_file(path, "is damaged: its memberships are not probabilities of its clusters")
     if len(np.unique(columns)) < n_columns:
         refuse_file(path, "is damaged: a membership is duplicated, or a cluster is empty")
-    # Labels are summed for some rows at a time, because they may take far more memory than the memberships.
-    rows = max(1, _BLOCK_CELLS // max(m, n_columns))
-    for first in range(0, n, rows):
-        last = min(n, first + rows)
-        part = slice(int(starts[first]), int(starts[last]))
-        lengths = np.diff(starts[first : last + 1])
-        _check_rows(path, codes[first:last], counts, lengths, columns[part], values[part])
-    return sp.csr_array((values, columns, starts), shape=(n, n_columns))
-
-
-def _check_rows(
-    path: PathLike,
-    codes: NDArray[Any],
-    counts: Ints,
-    lengths: Ints,
-    columns: NDArray[Any],
-    values: Floats,
-) -> None:
-    """Check the memberships of some objects against each other and against their codes.
-
-    Parameters
-    ----------
-    path : path-like
-        The file, for messages.
-    codes : ndarray of shape (n, m)
-        Codes of the labels of these objects.
-    counts : ndarray of shape (m,)
-        Clusters of each partition.
-    lengths : ndarray of shape (n,)
-        Number of memberships of each object.
-    columns, values : ndarray
-        The memberships, one object after the other.
-    """
-    (n, m), n_columns = codes.shape, sum(counts.tolist())
-    row = np.repeat(np.arange(n), lengths)
-    place = row * n_columns + columns  # below n times the entries, so int64 holds it
-    if (np.diff(place) <= 0).any():
+    soft = sp.csr_array((values, columns, starts), shape=(n, n_columns))
+    row = np.repeat(np.arange(n), np.diff(starts))
+    if (np.diff(row * n_columns + columns) <= 0).any():  # n times the columns, which int64 holds
         refuse_file(path, "is damaged: a membership is duplicated, or a cluster is empty")
+    # Some rows at a time, because as a dense matrix they take far more memory.
     offsets = np.concatenate([[0], np.cumsum(counts)])
-    partition = np.searchsorted(offsets, columns, side="right") - 1
-    cell = row * m + partition
-    total = np.bincount(cell, weights=values, minlength=n * m).reshape(n, m)
-    present = codes < noise_code(codes.dtype)
-    off = np.abs(total - 1) > _ROW_SUM_TOLERANCE
-    if (
-        (off & present).any()
-        or (total[~present] > 0).any()
-        or (codes == noise_code(codes.dtype)).any()
-    ):
-        refuse_file(
-            path, "is damaged: the memberships of an object do not sum to 1 where it is present"
-        )
-    if len(cell):
-        highest = np.zeros(n * m)
-        np.maximum.at(highest, cell, values)
-        chosen = columns == (codes + offsets[:-1])[row, partition]
-        few = chosen.sum() < np.count_nonzero(highest)
-        if few or (values[chosen] != highest[cell[chosen]]).any():
+    rows = max(1, _BLOCK_CELLS // (4 * max(m, n_columns)))
+    for first in range(0, n, rows):
+        dense, labels = soft[first : first + rows].toarray(), codes[first : first + rows]
+        present = labels < noise_code(labels.dtype)
+        total = np.add.reduceat(dense, offsets[:-1], axis=1)
+        off = np.where(present, np.abs(total - 1) > _ROW_SUM_TOLERANCE, total > 0)
+        if off.any() or (labels == noise_code(labels.dtype)).any():
+            refuse_file(
+                path, "is damaged: the memberships of an object do not sum to 1 where it is present"
+            )
+        chosen = np.take_along_axis(dense, np.where(present, labels + offsets[:-1], 0), axis=1)
+        highest = np.maximum.reduceat(dense, offsets[:-1], axis=1)
+        if (present & (chosen != highest)).any():
             refuse_file(path, "is damaged: its labels are not the most probable clusters")
+    return soft

@@ -1,10 +1,10 @@
 """Finished members on disk, so that an interrupted run resumes and two runs share the work.
 
-A member is an NPY of labels and a JSON written last, with the SHA-256 of each file. Its name is the SHA-256 of
-everything that determines it. Each array of its model, where it has one, is an NPY named by its own SHA-256: an array
-that members share, such as the points of members by neighbours, is stored once. The process that computes a member
-holds a lock on its lock file, which the system releases if the process dies. On file systems without locks (some
-Lustre and NFS mounts) two processes may compute the same member, with the same bits.
+The members of one run of an algorithm are a JSON, in the form of saved models, whose name is the SHA-256 of everything that
+determines them. It is written last. Each array is an NPY named by its own SHA-256: one that members share, such as the points
+of members by neighbours, is stored once. The process that computes the members holds a lock on their lock file, which the
+system releases if the process dies. On file systems without locks (some Lustre and NFS mounts) two processes may compute the
+same members, with the same bits.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import re
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache as once
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files.saving import from_parts, parts_of
 from conclust._files.storage import (
     PathLike,
     atomic_write,
@@ -37,69 +38,21 @@ from conclust._files.storage import (
     read_npy,
     write_json,
 )
-from conclust._types import Floats
 from conclust._validation import refuse
-from conclust.ensemble import NOISE
-from conclust.exceptions import CacheWarning, FileFormatError, ParameterError, warn
-from conclust.generation.labelling.models import MODELS, Model
+from conclust.exceptions import FileFormatError, ParameterError
 from conclust.generation.members import Labelled, Task
 
 if sys.platform != "win32":
     import fcntl
 
-_FORMAT = 3
+_FORMAT = 4
 _FOLDER = "members"
-_ARRAY = ".array.npy"
 _DIGEST = re.compile("[0-9a-f]{64}", re.ASCII)
 _OWNER = "EnsembleGenerator"
 _NO_PATH = {errno.EEXIST, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG}
 _NO_LOCKS = {errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK}
 _POLL = 0.05  # seconds between two checks of a lock held by another process
 _STALE = 3600.0  # seconds after which a temporary file must come from a killed process
-
-
-@dataclass
-class CacheReport:
-    """The work of the cache: members read from it, and sentences on damaged ones."""
-
-    n_read: int = 0
-    damaged: list[str] = field(default_factory=list)
-
-    def add(self, other: CacheReport) -> None:
-        """Add the counts of another report."""
-        self.n_read += other.n_read
-        self.damaged += other.damaged
-
-    def warn_of_damage(self) -> None:
-        """Warn of each damaged member."""
-        for sentence in self.damaged:
-            warn(sentence, CacheWarning)
-
-
-def points_digest(points: Floats) -> str:
-    """Return the SHA-256 of the shape, dtype and bytes of C-contiguous points."""
-    return blocks_digest(points.shape, [points])
-
-
-def blocks_digest(shape: tuple[int, ...], blocks: Iterable[Floats]) -> str:
-    """Return the digest of points of this shape from their consecutive blocks."""
-    digest = hashlib.sha256(f"{shape} {np.dtype(np.float64).str} ".encode())
-    for block in blocks:
-        digest.update(block.data)
-    return digest.hexdigest()
-
-
-def check_folder(folder: Any, owner: str) -> None:
-    """Refuse a `cache_dir` that is neither a path nor None."""
-    if folder is not None and not isinstance(folder, str | os.PathLike):
-        refuse("cache_dir", owner, "a path or None", folder)
-
-
-def check_repeatable(random_state: Any, owner: str) -> None:
-    """Refuse a cache of members that no later run makes."""
-    if random_state is None:
-        takes = "an int with cache_dir, or no later run could reuse the same members"
-        refuse("random_state", owner, takes, None)
 
 
 def open_cache(folder: PathLike, digest: str, scale: str | None, n: int) -> MemberCache:
@@ -151,157 +104,112 @@ class MemberCache:
     scale: str | None
     n: int
 
-    def description(self, task: Task, place: int) -> dict[str, Any]:
-        """Return everything that determines a member, as JSON data; `place` is its index in the run."""
-        n_requested = task.n_clusters[place]
-        entries: dict[str, Any] = {
+    def description(self, task: Task) -> dict[str, Any]:
+        """Return everything that determines the members of a run, as JSON data."""
+        return {
             "points": self.digest,
             "scale": self.scale,
-            "recipe": task.recipe.parameters(),
-            "n_clusters": n_requested,
-            # One run of an algorithm may make several members, and its numbers depend on all of them.
-            "n_clusters_of_the_run": list(task.n_clusters),
+            "recipe": _render(task.recipe, "recipe", _OWNER),
+            "n_clusters": list(task.n_clusters),
             "n_objects": task.n_objects,
+            "n_fitted": task.n_fitted,
             "n_features": task.n_features,
             "seed": task.seed,
+            "sample_seed": task.sample_seed,
             "versions": _versions(),
         }
-        if task.n_fitted is not None:
-            entries["n_fitted"] = task.n_fitted
-        if task.n_clusters.count(n_requested) > 1:
-            entries["place_in_the_run"] = place
-        return entries
 
-    def key(self, task: Task, place: int) -> str:
-        """Return the file name of the member with this index in the run."""
-        return _hash(self.description(task, place))
+    def path(self, task: Task, kind: str = ".json") -> Path:
+        """Return a file of the members of a run."""
+        return self.folder / f"{_hash(self.description(task))}{kind}"
 
-    def _path(self, key: str, kind: str) -> Path:
-        return self.folder / f"{key}{kind}"
-
-    def read_all(
-        self, keys: Sequence[str], n_labelled: int | None = None
-    ) -> tuple[list[Labelled | None], CacheReport]:
-        """Read the members in the cache, with this number of labels (None: all objects); report damaged ones."""
-        n = self.n if n_labelled is None else n_labelled
-        members: list[Labelled | None] = []
-        report = CacheReport()
-        for key in keys:
-            try:
-                members.append(self._read(key, n))
-            except FileFormatError as error:
-                members.append(None)
-                report.damaged.append(
-                    f"A cached member is damaged and was computed again ({error}). Nothing is lost; if it happens again, "
-                    "check the disk."
-                )
-        report.n_read = sum(member is not None for member in members)
-        return members, report
-
-    def _read(self, key: str, n: int) -> Labelled | None:
-        path = self._path(key, ".json")
+    def read(self, task: Task) -> list[Labelled] | None:
+        """Return the members of a run, or None if they are not here; damaged files are an error."""
+        path = self.path(task)
         try:
             with _no_strangers(path):
                 entry = read_json(path)
         except FileNotFoundError:
             return None
-        try:
-            n_found, hashes, member = entry["n_clusters_found"], entry["sha256"], entry["member"]
-            named = entry["format"] == _FORMAT and entry["key"] == key
-        except (KeyError, TypeError) as error:
-            raise FileFormatError(f"{path} does not describe a member.") from error
-        # The key is the hash of the description, so neither can be changed without the other.
-        if not named or _hash(member) != key:
+        # The name is the hash of the description, so neither can be changed without the other.
+        if not isinstance(entry, dict) or _hash(entry.get("run")) != path.stem:
             raise FileFormatError(f"{path} describes another member.")
-        if type(n_found) is not int or not 0 <= n_found <= n or not isinstance(hashes, dict):
+        hashes = entry.get("arrays")
+        if entry.get("format") != _FORMAT or not isinstance(hashes, dict):
             raise FileFormatError(f"{path} does not describe a member.")
-        labels = self._payload(self._path(key, ".npy"), hashes.get(".npy"))
-        shape, kind = labels.shape, labels.dtype.kind
-        if shape != (n,) or kind != "i" or labels.min() < NOISE or labels.max() >= n_found:
-            raise FileFormatError(f"{self._path(key, '.npy')} does not hold labels of {n} objects.")
-        return Labelled(labels.astype(np.int32), n_found, self._model(key, entry, n_found, hashes))
+        arrays = {name: self._array(digest) for name, digest in hashes.items()}
+        members = from_parts(path, arrays, entry.get("members"))
+        n = self.n if task.n_fitted is None else task.n_fitted
+        if not isinstance(members, list) or len(members) != len(task.n_clusters):
+            raise FileFormatError(f"{path} does not describe a member.")
+        if not all(isinstance(one, Labelled) and one.labels.shape == (n,) for one in members):
+            raise FileFormatError(f"{path} does not hold labels of {n} objects.")
+        return [replace(one, labels=one.labels.astype(np.int32)) for one in members]
 
-    def _model(
-        self, key: str, entry: dict[str, Any], n_clusters: int, hashes: dict[str, str]
-    ) -> Model | None:
-        kind = entry.get("model")
-        if kind is None:
-            return None
-        if kind not in MODELS:
-            raise FileFormatError(f"{self._path(key, '.json')} does not describe a member.")
-        arrays = {}
-        for name, (type_, ndim) in MODELS[kind].layout.items():
-            digest = hashes.get(name)
-            if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
-                raise FileFormatError(f"{self._path(key, '.json')} does not describe a member.")
-            path = self._path(digest, _ARRAY)
-            array = arrays[name] = self._payload(path, digest)
-            if array.dtype.kind != type_ or array.ndim != ndim:
-                raise FileFormatError(f"{path} does not hold {name}.")
-        model = MODELS[kind].unpacked(arrays)
-        if model is None or model.n_clusters != n_clusters:
-            raise FileFormatError(f"{self._path(key, '.json')} does not fit the files next to it.")
-        return model
-
-    def _payload(self, path: Path, digest: str | None) -> NDArray[Any]:
+    def _array(self, digest: Any) -> NDArray[Any]:
+        if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
+            raise FileFormatError(f"{digest!r} is not the SHA-256 of an array.")
+        path = self.folder / f"{digest}.npy"
         try:
             if _digest_of(path) != digest:
-                raise FileFormatError(f"{path} does not have the SHA-256 recorded next to it.")
+                raise FileFormatError(f"{path} does not have the SHA-256 that is its name.")
             array: NDArray[Any] = read_npy(path)
             return array
         except FileNotFoundError as error:
             raise FileFormatError(f"{path} does not exist.") from error
 
-    def write(self, key: str, task: Task, place: int, member: Labelled) -> None:
-        """Store a member: payloads first, then the JSON that makes them valid."""
-        highest = np.min_scalar_type(-max(1, member.n_clusters) - 1)  # a signed type
-        payloads = {".npy": member.labels.astype(highest)}
-        if member.model is not None:
-            payloads |= member.model.packed()
+    def write(self, task: Task, members: list[Labelled]) -> None:
+        """Store the members of a run: arrays first, then the JSON that makes them valid."""
+        most = max(1, *(member.n_clusters for member in members))
+        narrow = np.min_scalar_type(-most - 1)  # a signed type
+        small = [replace(member, labels=member.labels.astype(narrow)) for member in members]
+        arrays, described = parts_of(small)
         hashes = {}
-        for name, array in payloads.items():
+        for name, array in arrays.items():
             buffer = io.BytesIO()
             np.lib.format.write_array(buffer, array, allow_pickle=False)
             digest = hashes[name] = hashlib.sha256(buffer.getvalue()).hexdigest()
-            path = self._path(*((key, name) if name == ".npy" else (digest, _ARRAY)))
+            path = self.folder / f"{digest}.npy"
             with _no_strangers(path):
-                stored = name != ".npy" and path.is_file() and not path.is_symlink()
+                stored = path.is_file() and not path.is_symlink()
                 if not stored or _digest_of(path) != digest:
                     atomic_write(path, partial(_copy, buffer.getvalue()))
         entry = {
             "format": _FORMAT,
-            "key": key,
-            "member": self.description(task, place),
-            "n_clusters_found": member.n_clusters,
-            "model": None if member.model is None else member.model.kind,
-            "sha256": hashes,
+            "run": self.description(task),
+            "arrays": hashes,
+            "members": described,
         }
-        with _no_strangers(self._path(key, ".json")):
-            write_json(self._path(key, ".json"), entry)
+        with _no_strangers(self.path(task)):
+            write_json(self.path(task), entry)
 
     @contextmanager
     def locked(
-        self, keys: Sequence[str], *, wait: bool, stopped: Callable[[], bool] = lambda: False
+        self, task: Task, *, wait: bool, stopped: Callable[[], bool] = lambda: False
     ) -> Iterator[bool]:
-        """Hold the locks of all `keys`, or none (False) if another process holds one.
+        """Hold the lock of the members of a run; False if another process holds it.
 
-        Waiting polls without holding anything, so two processes cannot wait for each other. It ends when `stopped`
-        returns true.
+        Parameters
+        ----------
+        task : Task
+            The run.
+        wait : bool
+            Whether to wait for the other process.
+        stopped : callable
+            Whether the run was interrupted, which ends the wait.
         """
+        path = self.path(task, ".lock")
         while True:
-            with ExitStack() as stack:
-                all_locked = True
-                for key in keys:
-                    with _no_strangers(self._path(key, ".lock")):
-                        lock = _lock(self._path(key, ".lock"))
-                    if lock is None:
-                        all_locked = False
-                        break
-                    stack.callback(_unlock, *lock)
-                if all_locked or not wait or stopped():
-                    yield all_locked
-                    return
+            with _no_strangers(path):
+                lock = _lock(path)
+            if lock is not None or not wait or stopped():
+                break
             time.sleep(_POLL)
+        try:
+            yield lock is not None
+        finally:
+            if lock is not None:
+                _unlock(*lock)
 
 
 @contextmanager
@@ -375,14 +283,11 @@ def _hash(description: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-@once
-def _versions() -> dict[str, str]:
-    from importlib.metadata import version
-
-    return {name: version(name) for name in ("conclust", "numpy", "scikit-learn", "scipy")}
+def _versions() -> dict[str, str | None]:
+    return {name: _version_of(name) for name in ("conclust", "numpy", "scikit-learn", "scipy")}
 
 
-def render_clusterer(clusterer: Any) -> dict[str, Any]:
+def _render_clusterer(clusterer: Any) -> dict[str, Any]:
     """Return the class and all parameters of a clusterer as plain values.
 
     ``random_state`` is left out: each member's seed takes its place.
@@ -392,7 +297,10 @@ def render_clusterer(clusterer: Any) -> dict[str, Any]:
     ParameterError
         If a parameter has no permanent representation (a function, an object that is not an estimator).
     """
-    rendered: dict[str, Any] = {"class": _class_name(clusterer), "version": _version_of(clusterer)}
+    rendered: dict[str, Any] = {
+        "class": _class_name(clusterer),
+        "version": _version_of(type(clusterer).__module__.partition(".")[0]),
+    }
     for name, value in clusterer.get_params(deep=True).items():
         if name != "random_state" and not name.endswith("__random_state"):
             rendered[f"parameter {name}"] = _render(value, name, type(clusterer).__name__)
@@ -418,7 +326,12 @@ def _render(value: Any, name: str, owner: str) -> Any:
             "sha256": hashlib.sha256(content.tobytes()).hexdigest(),
         }
     if hasattr(value, "get_params") and not isinstance(value, type):
-        return render_clusterer(value)
+        return _render_clusterer(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = [part.name for part in fields(value) if part.compare]
+        return {"class": _class_name(value)} | {
+            part: _render(getattr(value, part), part, owner) for part in parts
+        }
     raise ParameterError(
         f"The 'cache_dir' parameter of {_OWNER} must be None with {owner}({name}={value!r}): a "
         f"{type(value).__name__} has no permanent representation, so its members could not "
@@ -430,11 +343,12 @@ def _class_name(value: Any) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
-def _version_of(value: Any) -> str | None:
-    """Return the version of the package of a clusterer, if it has one."""
+@once
+def _version_of(package: str) -> str | None:
+    """Return the version of a package, if it has one."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:
-        return version(type(value).__module__.partition(".")[0])
+        return version(package)
     except PackageNotFoundError:
         return None

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._types import Ints
 from conclust._validation import check_bool, check_real
-from conclust.ensemble import Ensemble, as_ensemble
-from conclust.exceptions import UnsupportedEnsembleError
+from conclust.ensemble import Ensemble
+from conclust.measures.losses import hard_draws
 
 
 @overload
@@ -102,12 +102,7 @@ def corrupt(
     share = check_real(fraction, "fraction", "corrupt", low=0.0, high=1.0)
     assert share is not None
     check_bool(return_indices, "return_indices", "corrupt")
-    given = as_ensemble(ensemble)
-    if given.is_soft:
-        raise UnsupportedEnsembleError(
-            "corrupt replaces hard labels, and this ensemble is soft. Use "
-            "corrupt(ensemble.labels, ...) to go on with its most probable clusters."
-        )
+    given = hard_draws(ensemble, "corrupt")
     m = given.n_partitions
     generators = spawn_generators(seed_sequence(random_state, "corrupt"), m + 1)
     chosen = np.sort(generators[m].choice(m, size=math.floor(share * m + 0.5), replace=False))

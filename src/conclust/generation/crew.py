@@ -13,7 +13,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from multiprocessing.dummy import DummyProcess
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
@@ -152,14 +152,10 @@ def _never() -> bool:
     return False
 
 
-def _running_crews() -> Iterator[Crew]:
-    here = os.getpid()
-    return (crew for (process, _), crew in list(_crews.items()) if process == here)
-
-
 @atexit.register
 def _wait_for_all() -> None:
-    for crew in _running_crews():
+    here = os.getpid()
+    for crew in [crew for (process, _), crew in _crews.items() if process == here]:
         # A second interrupt does not wait: the signal ends the process as usual.
         for number in (signal.SIGINT, signal.SIGTERM):
             if callable(signal.getsignal(number)):

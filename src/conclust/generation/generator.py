@@ -2,55 +2,75 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
+from functools import partial
 from os import PathLike
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust._arrays.points import along_line
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, watched
 from conclust._random import RandomStateLike
 from conclust._sklearn import Saved, record_features
+from conclust._threads import one_library_thread
 from conclust._types import Floats
-from conclust._validation import check_column_names
-from conclust.exceptions import InputError
-from conclust.generation.cache import (
-    MemberCache,
-    blocks_digest,
-    check_folder,
-    check_repeatable,
-    open_cache,
-    points_digest,
-)
-from conclust.generation.kinds.neighbour_options import read_graph
+from conclust._validation import check_column_names, refuse
+from conclust.exceptions import CacheWarning, FileFormatError, InputError, warn
+from conclust.generation.crew import Crew, Prefer
+from conclust.generation.kinds.communities import NeighbourRecipe, read_graph
+from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
 from conclust.generation.kinds.registry import (
-    is_named,
+    Asked,
     rotation_pays,
-    see_distances_only,
-    sees_directions,
     settings_for,
 )
-from conclust.generation.labelling.labelling import Labelling, over_chunks, scaled
-from conclust.generation.labelling.models import Searches
-from conclust.generation.labelling.rotation import Rotation
-from conclust.generation.labelling.rows import Rows, as_whole, comes_in_chunks, is_in_blocks
-from conclust.generation.labelling.sampled import Shares, in_order_of_appearance, label_all
-from conclust.generation.members import Init, Labelled, Member, Task
-from conclust.generation.plan import Plan, check_method, check_numbers, fitted_on, make_plan
+from conclust.generation.labelling.labelling import (
+    Labelling,
+    Rows,
+    Shares,
+    as_whole,
+    comes_in_chunks,
+    in_order_of_appearance,
+    is_in_blocks,
+    label_all,
+    over_chunks,
+    scaled,
+)
+from conclust.generation.labelling.models import Rotation, Searches
+from conclust.generation.members import (
+    ClustererRecipe,
+    Init,
+    Labelled,
+    Member,
+    Plan,
+    Task,
+    drawn_points,
+    finish,
+    of_features,
+    streams,
+    type_for,
+)
+from conclust.generation.plan import check_method, check_numbers, fitted_on, make_plan
 from conclust.generation.points import read_points, warn_of_distances
-from conclust.generation.running import Progress, run_tasks, warn_of_fewer
 from conclust.generation.scaling import Scale, fits_scale, scaling_of
-from conclust.generation.sizes import type_for
 
 _OWNER = "EnsembleGenerator"
+
+
+def _check_folder(folder: Any, owner: str) -> None:
+    """Refuse a `cache_dir` that is neither a path nor None."""
+    if folder is not None and not isinstance(folder, str | PathLike):
+        refuse("cache_dir", owner, "a path or None", folder)
 
 
 @dataclass(eq=False, repr=False)
@@ -257,7 +277,7 @@ class EnsembleGenerator(
         "sample_fraction": Range(above=0, at_most=1),
         "feature_fraction": Range(above=0, at_most=1),
         "fit_on": Range(at_least=2),
-        "cache_dir": check_folder,
+        "cache_dir": _check_folder,
     }
 
     method: Any = "auto"
@@ -452,8 +472,9 @@ class EnsembleGenerator(
     def _make(self, X: ArrayLike, graph: Any, *, labelled: bool = False) -> NDArray[Any] | None:
         """Fit; return the label matrix if it is requested."""
         check_parameters(self)
-        if self.cache_dir is not None:
-            check_repeatable(self.random_state, _OWNER)
+        if self.cache_dir is not None and self.random_state is None:
+            takes = "an int with cache_dir, or no later run could reuse the same members"
+            refuse("random_state", _OWNER, takes, None)
         check_column_names(X)
         in_blocks = is_in_blocks(X)
         rows = Rows(X if in_blocks else read_points(self, X, ensure_min_samples=2), _OWNER)
@@ -464,48 +485,32 @@ class EnsembleGenerator(
             if in_blocks:
                 record_features(self, X)
             return self._make_from_samples(rows, fit_on, settings, labelled=labelled)
-        raw = (
-            read_points(self, as_whole(X), ensure_min_samples=2)
-            if in_blocks
-            else rows.block(0, rows.n)
-        )
-        if is_named(self.method):
+        if in_blocks:
+            rows = Rows(read_points(self, as_whole(X), ensure_min_samples=2), _OWNER)
+        raw = rows.block(0, rows.n)
+        if settings.asked.are_built_in:
             warn_of_distances(raw)
         self._keep_scaling([raw])
         points = scaled(raw, self.scaler_)
         if along_line(points) is not None:
             settings = settings_for(self, rows.n, 1, chosen=user_graph is None)
-        if see_distances_only(settings) and rotation_pays(settings, *points.shape):
-            self._rotation, points = Rotation.of(points, moved=not sees_directions(settings))
+        if rotation_pays(settings, *points.shape):
+            moved = not settings.asked.sees_directions
+            self._rotation, points = Rotation.of(points, moved=moved)
         plan = make_plan(settings, points, given=user_graph)
-        n = len(points)
-        cache = None
-        if self.cache_dir is not None:
-            cache = open_cache(self.cache_dir, points_digest(raw), self.scale_, n)
+        samples: dict[int, NDArray[Any]] = {}
+        matrix = np.empty((rows.n, plan.n_partitions), dtype=plan.label_type) if labelled else None
 
-        self._dtype = plan.label_type
-        members: dict[int, Member] = {}
-        samples: dict[int, NDArray[np.int32]] = {}
-        matrix = np.empty((n, plan.n_partitions), dtype=self._dtype) if labelled else None
+        def keep(u: int, result: Labelled) -> None:
+            if result.model is None:
+                samples[u] = result.labels
+            if matrix is not None:
+                matrix[:, u] = result.labels
 
-        def keep(task: Task, results: Sequence[Labelled]) -> None:
-            for u, result in zip(task.columns, results, strict=True):
-                members[u] = Member.of(task, result, points.shape[1], self._rotation)
-                if result.model is None:
-                    samples[u] = result.labels
-                if matrix is not None:
-                    matrix[:, u] = result.labels
-
-        self._run(plan, points, keep, cache)
-        self.members_ = [members[u] for u in range(plan.n_partitions)]
-        if plan.measured:
-            self._dtype = type_for(self.members_)
-            matrix = None if matrix is None else matrix.astype(self._dtype)
+        self.members_ = self._run(plan, points, points.shape[1], rows, keep)
         self._seen = dict(sorted(samples.items()))
-        self._seen_digest = points_digest(raw) if samples else None
-        if self.n_clusters is not None and is_named(self.method):
-            warn_of_fewer(plan.tasks, self.members_)
-        return matrix
+        self._seen_digest = rows.digest() if samples else None
+        return None if matrix is None else matrix.astype(self._dtype, copy=False)
 
     def _make_from_samples(
         self, rows: Rows, fit_on: int, settings: Any, *, labelled: bool
@@ -519,33 +524,18 @@ class EnsembleGenerator(
         ):
             settings = settings_for(self, rows.n, 1)
         plan = make_plan(settings, spots, rows.n, fit_on)
-        cache = None
-        if self.cache_dir is not None:
-            digest = blocks_digest(rows.shape, (block for _, block in rows.blocks()))
-            cache = open_cache(self.cache_dir, digest, self.scale_, rows.n)
-        members: dict[int, Member] = {}
-
-        def keep(task: Task, results: Sequence[Labelled]) -> None:
-            for u, result in zip(task.columns, results, strict=True):
-                members[u] = Member.of(task, result, rows.d)
-
         shares = Shares(rows, self.scaler_, self.n_jobs)
-        self._run(plan, shares, keep, cache)
-        self._dtype = type_for(members.values()) if plan.measured else plan.label_type
+        made = self._run(plan, shares, rows.d, rows)
         self._seen, self._seen_digest = {}, None
 
         def label(some_members: Sequence[Member], block: Floats) -> NDArray[Any]:
-            labelling = Labelling.of(some_members, rows.d, np.int32)
+            labelling = Labelling(some_members, rows.d, np.int32)
             return labelling.label(scaled(block, self.scaler_), self.n_jobs)
 
-        made = [members[u] for u in range(plan.n_partitions)]
         self.members_ = in_order_of_appearance(made, rows, shares, label)
-        matrix = None
-        if labelled:
-            matrix = label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say)
-        if self.n_clusters is not None and is_named(self.method):
-            warn_of_fewer(plan.tasks, self.members_)
-        return matrix
+        if not labelled:
+            return None
+        return label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say)
 
     def _keep_scaling(self, blocks: Iterable[Floats]) -> None:
         self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
@@ -557,40 +547,57 @@ class EnsembleGenerator(
         self,
         plan: Plan,
         points: Floats | Shares,
-        keep: Callable[[Task, Sequence[Labelled]], None],
-        cache: MemberCache | None,
-    ) -> None:
-        searches = Searches()  # members from a cache, or from other processes, share them again
+        d: int,
+        rows: Rows,
+        keep: Callable[[int, Labelled], None] = lambda u, result: None,
+    ) -> list[Member]:
+        """Make the members of a plan, or read them from the cache; `keep` sees each with its number."""
+        built_in = Asked.of(self.method).are_built_in
+        cache = None
+        if self.cache_dir is not None:
+            from conclust.generation.cache import open_cache
 
-        def keep_shared(task: Task, results: Sequence[Labelled]) -> None:
-            keep(task, [replace(one, model=searches.shared(one.model)) for one in results])
+            cache = open_cache(self.cache_dir, rows.digest(), self.scale_, rows.n)
+        searches = Searches()  # members from a cache, or from other processes, share them again
+        members: dict[int, Member] = {}
+
+        def finished(task: Task, results: Sequence[Labelled]) -> None:
+            for u, result in zip(task.columns, results, strict=True):
+                shared = replace(result, model=searches.shared(result.model))
+                members[u] = Member.of(task, shared, d, self._rotation)
+                keep(u, result)
 
         with warnings.catch_warnings():
-            if is_named(self.method):  # warned once, at the end, instead of once per member
+            if built_in:  # warned once, at the end, instead of once per member
                 warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
-            report = run_tasks(
+            self.n_cached_, damaged = run_tasks(
                 plan.tasks,
                 points,
-                keep_shared,
+                finished,
                 cache=cache,
                 n_jobs=self.n_jobs,
                 prefer=plan.prefer,
                 owner=_OWNER,
                 progress=Progress(plan.n_partitions, self.verbose),
             )
-        self.n_cached_ = report.n_read
-        report.warn_of_damage()
+        for sentence in damaged:
+            warn(sentence, CacheWarning)
+        made = [members[u] for u in range(plan.n_partitions)]
+        self._dtype = type_for(made) if plan.measured else plan.label_type
+        if self.n_clusters is not None and built_in:
+            warn_of_fewer(plan.tasks, made)
+        return made
 
     def _stored_state(self) -> dict[str, Any]:
         """Return the attributes that a file has; members are the same, read from a cache or not."""
         return {name: 0 if name == "n_cached_" else part for name, part in vars(self).items()}
 
     def _restored(self) -> bool:
-        """Return whether members and scaling, read from a file, fit each other; members share what they search."""
+        """Return whether members and scaling, read from a file, fit each other."""
         d, rotation = self.n_features_in_, self._rotation
         width = d if rotation is None else rotation.n_coordinates
         largest = np.iinfo(self._dtype).max
-        sound = (
+        return (
             d > 0
             and (rotation is None or len(rotation.origin) == d)
             and fits_scale(self.scaler_, self.scale_, d)
@@ -605,14 +612,11 @@ class EnsembleGenerator(
                 0 <= u < len(self.members_) and seen.ndim == 1 for u, seen in self._seen.items()
             )
         )
-        shared = Searches().shared
-        self.members_ = [replace(member, model=shared(member.model)) for member in self.members_]
-        return sound
 
     def _labelling(self, members: Sequence[int] | None = None) -> Labelling:
         """Return a function that labels points by the members with these indices; None: all."""
         some = self.members_ if members is None else [self.members_[u] for u in members]
-        return Labelling.of(some, self.n_features_in_, self._dtype, self.scaler_, self._rotation)
+        return Labelling(some, self.n_features_in_, self._dtype, self.scaler_, self._rotation)
 
     def _rotated(self, points: Floats) -> Floats:
         """Return points as members are made of them."""
@@ -620,11 +624,212 @@ class EnsembleGenerator(
 
     def _refuse_others(self, raw: Floats | None) -> None:
         """Refuse points that some members cannot label: any except those of ``fit``."""
-        if not self._seen or (raw is not None and points_digest(raw) == self._seen_digest):
+        if not self._seen or (raw is not None and Rows(raw, _OWNER).digest() == self._seen_digest):
             return
         names = ", ".join(sorted({self.members_[u].method for u in self._seen}))
         raise InputError(
             f"transform cannot label new points: {len(self._seen)} of the {len(self.members_)} "
             f"members ({names}) can label only the X given to fit. Use method='kmeans', 'spectral' or 'graph', or a "
             "KMeans or MiniBatchKMeans as method, to label new points."
+        )
+
+
+if TYPE_CHECKING:
+    from conclust.generation.cache import MemberCache
+
+Keep = Callable[[Task, Sequence[Labelled]], None]
+# Numbers of some tasks, each with the points that it is fitted to; few enough to fit into memory together.
+Portions = Callable[[Sequence[Task]], Iterable[Sequence[tuple[int, Floats]]]]
+_PACE = 1.0  # seconds between two lines of progress
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    points: Floats | Portions,
+    keep: Keep,
+    *,
+    cache: MemberCache | None,
+    n_jobs: int | None,
+    prefer: Prefer | None,
+    owner: str,
+    progress: Progress,
+) -> tuple[int, list[str]]:
+    """Run all tasks and pass their members to `keep`, in no particular order.
+
+    A task on which another process is working is postponed, and waited for at the end.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        The tasks to compute.
+    points : ndarray of shape (n_samples, n_features) or callable
+        The data, from which each task draws its share; or a function that yields portions of tasks with their points.
+    keep : callable
+        Function that receives a task and its members.
+    cache : MemberCache or None
+        Cache of finished members.
+    n_jobs, prefer
+        Number of workers, in threads or processes.
+    owner : str
+        For messages.
+    progress : Progress
+        Progress, informed of each finished task.
+
+    Returns
+    -------
+    n_read : int
+        Number of members that were read from the cache.
+    damaged : list of str
+        A sentence for each run whose files there are damaged.
+    """
+    n_read, damaged = 0, []
+    remaining = list(tasks)
+    wait = False
+    # Each member also limits itself, for workers in other processes. This limit is for threads,
+    # whose own limits are undone in any order: only a limit around all of them restores the
+    # original setting.
+    with one_library_thread(), Crew(n_jobs, prefer, owner) as crew:
+        threads = crew.threads_of_each(len(remaining))
+        remaining = [_with_threads(task, threads) for task in remaining]
+        while remaining:
+            deferred = []
+            for run, arguments in _calls(remaining, points, cache, wait):
+                for i, members, was_read, damage in crew.run(run, arguments):
+                    if members is None:
+                        deferred.append(i)
+                    else:
+                        n_read += was_read * len(members)
+                        damaged += damage
+                        keep(remaining[i], members)
+                        progress.advance(remaining[i])
+            remaining, wait = [remaining[i] for i in sorted(deferred)], True
+    return n_read, damaged
+
+
+def _with_threads(task: Task, threads: int) -> Task:
+    """Let the members of one run be made in parallel if the recipe supports it and threads are free."""
+    recipe = task.recipe
+    if threads == 1 or len(task.n_clusters) == 1 or not isinstance(recipe, LandmarkSpectralRecipe):
+        return task
+    return replace(task, recipe=replace(recipe, threads=threads))
+
+
+def _calls(
+    tasks: Sequence[Task], points: Floats | Portions, cache: MemberCache | None, wait: bool
+) -> Iterator[tuple[Callable[..., Any], Iterable[tuple[Any, ...]]]]:
+    """Return the call and its arguments: all at once on the complete data, or in portions."""
+    if not callable(points):
+        yield partial(_run_task, points, cache, wait), enumerate(tasks)
+        return
+    for portion in points(tasks):
+        calls = [(i, tasks[i], sample) for i, sample in portion]
+        yield partial(_run_task, None, cache, wait), calls
+
+
+def _run_task(
+    points: Floats | None,
+    cache: MemberCache | None,
+    wait: bool,
+    stopped: Callable[[], bool],
+    i: int,
+    task: Task,
+    sample: Floats | None = None,
+) -> tuple[int, list[Labelled] | None, bool, list[str]]:
+    """Return the task's members, or None if another process is computing them; whether they were read, and found damaged.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_features) or None
+        The data, where the task draws its share.
+    cache : MemberCache or None
+        Cache of finished members.
+    wait : bool
+        Whether to wait for another process that is at work on a member.
+    stopped : callable
+        Whether the run was interrupted.
+    i, task : int and Task
+        The task and its place.
+    sample : ndarray of shape (n_fitted, n_features), default=None
+        Points on which the task is fitted, if it does not draw them itself.
+    """
+    if cache is None:
+        return i, _compute(task, points, sample), False, []
+    members, _ = _read(cache, task)
+    if members is not None:
+        return i, members, True, []
+    with cache.locked(task, wait=wait, stopped=stopped) as locked:
+        if not locked:
+            return i, None, False, []
+        # Another process may have written meanwhile.
+        members, damage = _read(cache, task)
+        if members is not None:
+            return i, members, True, []
+        members = _compute(task, points, sample)
+        cache.write(task, members)
+    return i, members, False, damage
+
+
+def _read(cache: MemberCache, task: Task) -> tuple[list[Labelled] | None, list[str]]:
+    """Return the members of a task in the cache, or None and, if they are damaged, a sentence about it."""
+    try:
+        return cache.read(task), []
+    except FileFormatError as error:
+        return None, [
+            f"A cached member is damaged and was computed again ({error}). Nothing is lost; if it happens again, check the disk."
+        ]
+
+
+def _compute(task: Task, points: Floats | None, sample: Floats | None) -> list[Labelled]:
+    rows = None
+    if sample is not None:
+        drawn, n = of_features(sample, task.n_features, task.seed), len(sample)
+    else:
+        assert points is not None
+        drawn, rows = drawn_points(points, task.n_objects, task.n_features, task.seed)
+        n = len(points)
+    rng = streams(task.seed)[3]
+    # A user's clusterer may just have loaded other libraries.
+    is_clusterer = isinstance(task.recipe, ClustererRecipe)
+    with ThreadpoolController().limit(limits=1) if is_clusterer else one_library_thread():
+        return [
+            finish(labelled, rows, n) for labelled in task.recipe.run(drawn, task.n_clusters, rng)
+        ]
+
+
+class Progress:
+    """Progress: with ``verbose=1`` at most ten lines, a second apart, and the last; from 2 on one per run of an algorithm."""
+
+    def __init__(self, total: int, verbose: Any) -> None:
+        self._total = total
+        self._each = int(verbose) > 1
+        self._done = 0
+        self._said = 0
+        self._start = self._last = time.perf_counter()
+
+    def advance(self, task: Task) -> None:
+        """Count the members of a finished task."""
+        self._done += len(task.columns)
+        now = time.perf_counter()
+        due = self._done - self._said >= self._total / 10 and now - self._last >= _PACE
+        if self._each or due or self._done == self._total:
+            self._said, self._last = self._done, now
+            seconds = now - self._start
+            last = f" (last: {task.recipe.name})" if self._each else ""
+            say(f"{self._done} of {self._total} members, {seconds:.1f} s{last}")
+
+
+def warn_of_fewer(tasks: Sequence[Task], members: Sequence[Member]) -> None:
+    """Warn about members with fewer clusters than requested."""
+    short = sum(
+        requested is not None and members[u].n_clusters < requested
+        for task in tasks
+        if not isinstance(task.recipe, NeighbourRecipe)  # the number is approximate
+        for u, requested in zip(task.columns, task.n_clusters, strict=True)
+    )
+    if short:
+        warn(
+            f"{short} of {len(members)} members found fewer clusters than requested, probably because "
+            "the points drawn have fewer distinct ones. members_ has the number of each; a smaller 'n_clusters' "
+            "avoids this.",
+            ConvergenceWarning,
         )

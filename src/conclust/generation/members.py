@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any, Literal, Protocol, TypeAlias
@@ -14,10 +14,16 @@ from sklearn.base import clone
 from conclust._random import spawn_generators
 from conclust._types import Floats, Ints
 from conclust.ensemble import MISSING, NOISE
-from conclust.exceptions import InputError
-from conclust.generation.labelling.models import Centers, Model
-from conclust.generation.labelling.nearest import nearest_center
-from conclust.generation.labelling.rotation import Rotation
+from conclust.exceptions import InputError, ParameterError
+from conclust.generation.crew import Prefer
+from conclust.generation.labelling.models import (
+    Centers,
+    Directions,
+    Model,
+    Rotation,
+    nearest_center,
+    refuse_without_direction,
+)
 from conclust.generation.runs import run_kmeans, some_objects
 
 _STEPS = (sqrt(2), (1 + sqrt(5)) / 2, sqrt(3))
@@ -122,9 +128,16 @@ class Labelled:
     For a member fitted on some objects: their labels.
     """
 
-    labels: NDArray[np.int32]
+    labels: NDArray[Any]
     n_clusters: int
     model: Model | None
+
+    def _restored(self) -> bool:
+        """Return whether parts that were read from a file fit each other."""
+        labels, k = self.labels, self.n_clusters
+        numbers = labels.ndim == 1 and labels.size > 0 and labels.dtype.kind == "i"
+        within = numbers and labels.min() >= NOISE and labels.max() < k <= len(labels)
+        return bool(within) and (self.model is None or self.model.n_clusters == k)
 
 
 class Recipe(Protocol):
@@ -133,9 +146,6 @@ class Recipe(Protocol):
     @property
     def name(self) -> str:
         """Name of the method, for display."""
-
-    def parameters(self) -> dict[str, Any]:
-        """All parameters that determine the result besides the points, n_clusters and the seed; plain values."""
 
     def run(
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
@@ -264,6 +274,9 @@ def first_distinct(points: Floats, order: Ints, enough: int) -> Ints:
 class Kind:
     """Members that have a name: each is one run, from a start and with a number of clusters drawn.
 
+    Members of every kind label points that they were not fitted on, and depend on the points by distances and inner products
+    only: they are made of rotated points where these have fewer coordinates.
+
     A kind is one file, with its recipe, and a place in the list of ``kinds/registry.py``; messages, the command line and the
     report read the rest here.
 
@@ -273,27 +286,17 @@ class Kind:
         Recipe of the member; its name is that of the kind.
     most : int
         Default number of members.
-    labels_others : bool
-        Whether members label points that they were not fitted on.
     help, cited : str
         Description of the members for the help of the command line and the report; "{starts}" stands for the starts of k-means.
-    own_number : bool
-        Whether members choose a number of clusters themselves.
     unscaled : bool
         Whether the members use unscaled points if the scale is "auto".
-    by_distances : bool
-        Whether members depend on the points by distances and inner products only. They are then made of rotated points
-        where these have fewer coordinates.
     """
 
     recipe: Recipe
     most: int
-    labels_others: bool
     help: str
     cited: str
-    own_number: bool = False
     unscaled: bool = False
-    by_distances: bool = False
 
 
 @dataclass(frozen=True)
@@ -307,14 +310,6 @@ class KMeansRecipe:
     max_iter: int = 300
     tol: float = 1e-4
     init: Init = "k-means++"
-
-    def parameters(self) -> dict[str, Any]:  # noqa: D102  (the protocol's text)
-        return {
-            "method": self.name,
-            "max_iter": self.max_iter,
-            "tol": self.tol,
-            "init": self.init,
-        }
 
     def run(  # noqa: D102
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
@@ -356,10 +351,8 @@ class KMeansRecipe:
 KMEANS = Kind(
     KMeansRecipe(),
     100,
-    labels_others=True,
     help="k-means++ starts, many numbers of clusters",
     cited="k-means with {starts} and many numbers of clusters",
-    by_distances=True,
 )
 
 
@@ -368,16 +361,10 @@ class ClustererRecipe:
     """A user's clusterer, with scikit-learn's interface."""
 
     clusterer: Any
-    rendered: dict[str, Any] | None = None
 
     @property
     def name(self) -> str:  # noqa: D102
         return type(self.clusterer).__name__
-
-    def parameters(self) -> dict[str, Any]:  # noqa: D102
-        if self.rendered is None:
-            raise AssertionError("the clusterer's parameters are rendered only with a cache_dir")
-        return self.rendered
 
     def run(  # noqa: D102
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
@@ -400,12 +387,7 @@ class ClustererRecipe:
         return Found(self._check(model.fit_predict(private), len(points)))
 
     def _check(self, labels: Any, n: int) -> Ints:
-        labels = np.asarray(labels)
-        if labels.shape != (n,) or labels.dtype.kind not in "iu":
-            raise InputError(
-                f"{self.name} must label {n} objects with ints, one each. "
-                f"Got shape {labels.shape} and dtype {labels.dtype} instead."
-            )
+        labels = labels_of_estimator(labels, n, self.clusterer)
         values, codes = np.unique(labels, return_inverse=True)
         if values[0] < -1:
             raise InputError(
@@ -417,7 +399,161 @@ class ClustererRecipe:
         return codes
 
 
+def labels_of_estimator(labels: Any, n: int, estimator: Any) -> NDArray[Any]:
+    """Return the labels that a user's clusterer gave n objects, which must be ints."""
+    array: NDArray[Any] = np.asarray(labels)
+    if array.shape != (n,) or array.dtype.kind not in "iu":
+        raise InputError(
+            f"{type(estimator).__name__} must label {n} objects with ints, one each. "
+            f"Got shape {array.shape} and dtype {array.dtype} instead."
+        )
+    return array
+
+
 def sole_parameter(clusterer: Any, name: str) -> str:
     """Return the parameter `name` of a clusterer, or of the last step of a pipeline; "" if none."""
     names = [key for key in clusterer.get_params(deep=True) if f"__{key}".endswith(f"__{name}")]
     return min(reversed(names), key=lambda key: key.count("__"), default="")
+
+
+OWNER = "EnsembleGenerator"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All members to make, grouped into tasks."""
+
+    tasks: tuple[Task, ...]
+    n_partitions: int
+    label_type: np.dtype[Any]  # the narrowest integer type for all labels that the plan can produce
+    prefer: Prefer | None  # passed to joblib
+    # Whether the numbers of clusters are known only when all members are made, and the type of labels with them.
+    measured: bool = False
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Numbers of objects and features that each member draws."""
+
+    n: int
+    n_objects: int
+    d: int
+    n_features: int
+    sample_fraction: float
+    n_fitted: int | None  # number of the drawn objects to fit; None: all
+
+    @property
+    def most_clusters(self) -> int:
+        """Maximum number of clusters of a member."""
+        return self.n_objects if self.n_fitted is None else self.n_fitted
+
+    def task(
+        self,
+        recipe: Recipe,
+        columns: Sequence[int],
+        n_clusters: Sequence[int | None],
+        seed: int,
+    ) -> Task:
+        """Return the task of a run that makes some members."""
+        return Task(
+            recipe,
+            tuple(columns),
+            tuple(n_clusters),
+            seed,
+            self.n_objects,
+            self.n_features,
+            self.n_fitted,
+        )
+
+
+def extent(choices: Sequence[int]) -> tuple[int, int]:
+    """Return the smallest and the largest number; for a range, without iterating over it."""
+    ends = (choices[0], choices[-1]) if isinstance(choices, range) else choices
+    return min(ends), max(ends)
+
+
+def check_choices(choices: Sequence[int] | None, sizes: Sizes) -> None:
+    """Refuse more clusters than a member has objects."""
+    if choices is None or extent(choices)[1] <= sizes.most_clusters:
+        return
+    drawn = f"n_samples={sizes.n}"
+    if sizes.most_clusters < sizes.n_objects:
+        drawn = f"{sizes.most_clusters} objects that a member is fitted on (fit_on)"
+    elif sizes.n_objects < sizes.n:
+        drawn = (
+            f"{sizes.n_objects} objects that a member draws ({drawn}, "
+            f"sample_fraction={sizes.sample_fraction:g})"
+        )
+    raise ParameterError(
+        f"The 'n_clusters' parameter of {OWNER} must be at most {drawn}. "
+        f"Got {extent(choices)[1]} instead."
+    )
+
+
+def clip(choices: range, distinct: int) -> range:
+    """Drop numbers above that of the distinct points; one cluster is always possible."""
+    return range(min(choices.start, distinct), min(choices.stop, distinct + 1))
+
+
+def label_type(choices: Iterable[int]) -> np.dtype[Any]:
+    """Return the narrowest signed type for labels of these numbers of clusters: a user may write -1 into them."""
+    return np.min_scalar_type(-max(choices) - 1)
+
+
+def type_for(members: Iterable[Member]) -> np.dtype[Any]:
+    """Return the narrowest signed type for the labels of these members."""
+    return label_type(member.n_clusters for member in members)
+
+
+@dataclass(frozen=True)
+class SphericalKMeansRecipe(KMeansRecipe):
+    """Spherical k-means of Dhillon and Modha (2001), from randomly chosen points of distinct directions.
+
+    The sum of the cosines of the points with their centres rises; centres have length 1, so that the nearest
+    one is that with the largest cosine, for points of any length.
+    """
+
+    name: str = "spherical"
+    tol: float = 1e-6
+
+    def _run(self, points: Floats, k: int, rng: np.random.Generator) -> Found:
+        refuse_without_direction(points)
+        # The largest feature first: the squares of tiny ones would be 0.
+        units = points / np.abs(points).max(axis=1, keepdims=True)
+        units /= np.linalg.norm(units, axis=1, keepdims=True)
+        centers = units[first_distinct(units, rng.permutation(len(units)), k)]
+        before = -np.inf
+        for _ in range(self.max_iter):
+            centers, cosines = self._moved(units, centers)
+            if cosines - before <= self.tol * len(units):
+                break
+            before = cosines
+        model = Directions(centers)
+        return Found(model.label(points), model)
+
+    @staticmethod
+    def _moved(units: Floats, centers: Floats) -> tuple[Floats, float]:
+        """Return the mean directions of the points nearest to each centre, and the sum of cosines before."""
+        labels = nearest_center(units, centers)
+        cosines = np.einsum("ij,ij->i", units, centers[labels])
+        sums = np.zeros_like(centers)
+        np.add.at(sums, labels, units)
+        sizes = np.bincount(labels, minlength=len(centers))
+        # An empty cluster gets the point that fits its own cluster worst.
+        for empty, worst in zip(
+            np.flatnonzero(sizes == 0), np.argsort(cosines, kind="stable"), strict=False
+        ):
+            sums[empty] = units[worst]
+        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+        # Points that cancel out have no mean direction: the centre stays.
+        moved = np.where(lengths > 0, sums / np.where(lengths > 0, lengths, 1.0), centers)
+        return moved, float(cosines.sum())
+
+
+SPHERICAL = Kind(
+    SphericalKMeansRecipe(),
+    100,
+    unscaled=True,  # cosines use the unscaled points
+    help="k-means with the cosine and random starts, for texts",
+    cited="k-means by the cosine with random starts and many numbers of clusters",
+)

@@ -14,34 +14,33 @@ from conclust._random import seed_sequence, spawn_seeds
 from conclust._types import Floats
 from conclust._validation import is_it, is_whole, refuse
 from conclust.exceptions import DenseLimitError, ParameterError
-from conclust.generation.cache import render_clusterer
-from conclust.generation.kinds.communities import NeighbourRecipe
-from conclust.generation.kinds.grid import ALL_PAIRS, Run, plan_mixed, plan_runs
+from conclust.generation.kinds.communities import (
+    GivenGraph,
+    NeighbourRecipe,
+    check_graph_alone,
+    neighbour_recipes,
+)
+from conclust.generation.kinds.grid import ALL_PAIRS, mixed_numbers
 from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
-from conclust.generation.kinds.neighbour_options import check_graph_alone, neighbour_recipes
-from conclust.generation.kinds.registry import KINDS, METHODS, kinds_of
-from conclust.generation.kinds.searched import GivenGraph
+from conclust.generation.kinds.registry import KINDS, METHODS, Asked
 from conclust.generation.members import (
+    OWNER,
     ClustererRecipe,
     Init,
-    KMeansRecipe,
+    Plan,
     Recipe,
+    Sizes,
     Task,
     center_based,
+    check_choices,
+    clip,
     count_distinct,
+    extent,
+    label_type,
     place,
     sole_parameter,
     streams,
 )
-from conclust.generation.sizes import OWNER, Plan, Sizes, check_choices, clip, extent, label_type
-
-__all__ = [
-    "Plan",
-    "check_method",
-    "check_numbers",
-    "fitted_on",
-    "make_plan",
-]
 
 _DEFAULT_PARTITIONS = 100
 _INIT = "k-means++"
@@ -57,14 +56,11 @@ MOST_DENSE = 20_000  # objects for which n x n matrices are made
 def fitted_on(generator: Any, n: int) -> int | None:
     """Return the number of objects on which each member is fitted, among those it draws of n; None: all."""
     fit_on: int | None = generator.fit_on
-    pairs = _pairs(generator.method)
-    knowing = [entry for entry in kinds_of(generator.method) if not _labels_others(entry)]
+    asked = generator.asked
+    knowing = [kind for kind in asked.kinds if not _labels_others(kind)]
     if fit_on is None:
-        if pairs is not None:
-            most = max((extent(numbers_asked)[1] for _, numbers_asked in pairs), default=1)
-        else:
-            choices = check_numbers(generator.n_clusters, OWNER)
-            most = 1 if choices is None else extent(choices)[1]
+        numbers = asked.numbers or [check_numbers(generator.n_clusters, OWNER)]
+        most = max((extent(_several(some) or [1])[1] for some in numbers), default=1)
         size = max(_FIT_ON, _FOR_EACH * most)
         return size if n > size and not knowing else None
     drawn = _n_drawn(generator, n)
@@ -86,7 +82,7 @@ def _n_drawn(generator: Any, n: int) -> int:
 def _labels_others(method: Any) -> bool:
     """Return whether members of this kind can label points on which they were not fitted."""
     if isinstance(method, str):
-        return method in KINDS and KINDS[method].labels_others
+        return method in KINDS
     return center_based(method)
 
 
@@ -117,46 +113,38 @@ def make_plan(
     n_objects = _n_drawn(generator, n)
     n_fitted = None if fit_on is None else min(fit_on, n_objects)
     sizes = Sizes(n, n_objects, d, max(1, round(columns * d)), rows, n_fitted)
-    n_partitions: int | None = generator.n_partitions
-    check_graph_alone(generator, kinds_of(generator.method), given)
-    _check_init(generator)
-    root = seed_sequence(generator.random_state, OWNER)
-    choices = check_numbers(generator.n_clusters, OWNER)
-    method = generator.method
-    pairs = _pairs(method)
-    mixed = isinstance(method, str) and method == "mixed"
-    dense = ["mixed"] if mixed else [name for name, _ in pairs or [] if _is_dense(name)]
-    if dense and sizes.n_objects > MOST_DENSE:
-        raise DenseLimitError(
-            f"method={dense[0]!r} needs matrices of {sizes.n_objects} x {sizes.n_objects}, which are made for at most "
-            f"{MOST_DENSE} objects. Use method='kmeans' or 'spectral', which need none, or draw fewer objects "
-            "(sample_fraction)."
-        )
-    if mixed:
-        check_choices(choices, sizes)
-        return plan_mixed(points, sizes, choices, n_partitions, root, generator.init)
-    # Members by neighbours share the same objects, drawn by the seed of the first member.
-    recipes = neighbour_recipes(spawn_seeds(root, 1)[0], given)
-    if pairs is not None:
-        if choices is not None:
-            expected = (
-                "None where the method is a list of algorithms with their numbers of clusters"
-            )
-            refuse("n_clusters", OWNER, expected, generator.n_clusters)
-        return _plan_pairs(generator, pairs, points, sizes, root, recipes)
-    return _plan_in_turn(generator, points, sizes, choices, n_partitions, root, recipes)
-
-
-def _check_init(generator: Any) -> None:
-    """Refuse options for k-means starts if no member uses them."""
-    kinds = kinds_of(generator.method)
-    if generator.init != _INIT and not any(
-        isinstance(kind, str) and kind in ("kmeans", "mixed") for kind in kinds
-    ):
+    asked = generator.asked
+    check_graph_alone(generator, asked.names, given)
+    if generator.init != _INIT and not {"kmeans", "mixed"} & set(asked.names):
         expected = (
             f"{_INIT!r} without members by 'kmeans' or 'mixed', the only ones with such starts"
         )
         refuse("init", OWNER, expected, generator.init)
+    root = seed_sequence(generator.random_state, OWNER)
+    choices = check_numbers(generator.n_clusters, OWNER)
+    dense = next((name for name in asked.names if name == "mixed" or name in ALL_PAIRS), None)
+    if dense is not None and sizes.n_objects > MOST_DENSE:
+        raise DenseLimitError(
+            f"method={dense!r} needs matrices of {sizes.n_objects} x {sizes.n_objects}, which are made for at most "
+            f"{MOST_DENSE} objects. Use method='kmeans' or 'spectral', which need none, or draw fewer objects "
+            "(sample_fraction)."
+        )
+    # Members by neighbours share the same objects, drawn by the seed of the first member.
+    recipes = neighbour_recipes(spawn_seeds(root, 1)[0], given)
+    if dense == "mixed":
+        check_choices(choices, sizes)
+        ks = mixed_numbers(points, sizes, root) if choices is None else tuple(sorted(set(choices)))
+        pairs: list[tuple[Any, Sequence[int]]] = [(name, ks) for name in (*ALL_PAIRS, "kmeans")]
+        return _plan_pairs(generator, pairs, points, sizes, root, recipes)
+    if asked.numbers is None:
+        return _plan_in_turn(generator, points, sizes, choices, root, recipes)
+    if choices is not None:
+        expected = "None where the method is a list of algorithms with their numbers of clusters"
+        refuse("n_clusters", OWNER, expected, generator.n_clusters)
+    pairs = [
+        (kind, _several(some) or []) for kind, some in zip(asked.kinds, asked.numbers, strict=True)
+    ]
+    return _plan_pairs(generator, pairs, points, sizes, root, recipes)
 
 
 # -------------------------------------------------------------------------------- n_clusters
@@ -209,13 +197,21 @@ def _pick(entry: _Entry, seed: int, turn: int) -> int | None:
 
 def check_method(method: Any, owner: str) -> None:
     """Refuse a `method` that makes no members."""
+    asked = Asked.of(method)
+    if asked.numbers is not None:
+        for entry, kind, numbers in zip(method, asked.kinds, asked.numbers, strict=True):
+            if _several(numbers) is None or not (_is_dense(kind) or _makes_members(kind)):
+                expected = (
+                    "a list of pairs, each of an algorithm and its numbers of clusters such as ('single', [3, 5]): "
+                    f"{', '.join(map(repr, (*ALL_PAIRS, *KINDS)))} or a scikit-learn clusterer (an instance); an int, "
+                    "or a range or list of ints in the range [1, inf)"
+                )
+                refuse("method", owner, expected, entry)
+        return
     if isinstance(method, str):
         valid = method in METHODS
-    elif _pairs(method) is not None:
-        return
     else:
-        kinds = kinds_of(method)
-        valid = bool(kinds) and all(map(_makes_members, kinds))
+        valid = bool(asked.kinds) and all(map(_makes_members, asked.kinds))
     if valid:
         return
     names = ", ".join(repr(name) for name in METHODS)
@@ -241,40 +237,12 @@ class _Entry:
     shares: bool = False
 
 
-def _starting(entry: _Entry, init: Init) -> _Entry:
-    """Return the entry with k-means starts by `init`, if it is k-means."""
-    if type(entry.recipe) is not KMeansRecipe:
-        return entry
-    return replace(entry, recipe=replace(entry.recipe, init=init))
-
-
 def _sharing(entry: _Entry) -> _Entry:
     """Return an entry whose members share graphs of landmarks, if it makes any."""
     if not isinstance(entry.recipe, LandmarkSpectralRecipe) or entry.choices is None:
         return entry
     recipe = replace(entry.recipe, n_columns=extent(entry.choices)[1])
     return replace(entry, recipe=recipe, shares=True)
-
-
-def _pairs(method: Any) -> list[tuple[Any, Sequence[int]]] | None:
-    """Return the algorithms with their numbers of clusters; None if the method is not a list of pairs."""
-    if not isinstance(method, list | tuple):
-        return None
-    if not any(isinstance(entry, list | tuple) for entry in method):
-        return None
-    pairs = []
-    for entry in method:
-        pair = entry if isinstance(entry, list | tuple) and len(entry) == 2 else (None, None)
-        numbers_asked = _several(pair[1])
-        if numbers_asked is None or not (_is_dense(pair[0]) or _makes_members(pair[0])):
-            expected = (
-                "a list of pairs, each of an algorithm and its numbers of clusters such as ('single', [3, 5]): "
-                f"{', '.join(map(repr, (*ALL_PAIRS, *KINDS)))} or a scikit-learn clusterer (an instance); an int, "
-                "or a range or list of ints in the range [1, inf)"
-            )
-            refuse("method", OWNER, expected, entry)
-        pairs.append((pair[0], numbers_asked))
-    return pairs
 
 
 def _is_dense(method: Any) -> bool:
@@ -306,29 +274,29 @@ def _plan_pairs(
     recipes : dict
         Recipes of members by neighbours.
     """
-    n_partitions = generator.n_partitions
-    cached = generator.cache_dir is not None
-    runs = []
-    for algorithm, n_requested in pairs:
-        check_choices(n_requested, sizes)
-        ks = tuple(n_requested)
-        if _is_dense(algorithm):
-            runs.append(Run(ALL_PAIRS[algorithm], ks, times=1))
+    each: list[tuple[Recipe, list[int], list[int]]] = []
+    total = 0
+    for algorithm, ks in pairs:
+        check_choices(ks, sizes)
+        columns = list(range(total, total + len(ks)))
+        total += len(ks)
+        if _is_dense(algorithm):  # one tree or embedding for all numbers
+            each.append((ALL_PAIRS[algorithm], columns, list(ks)))
             continue
-        entry = _starting(_entry(algorithm, ks, points, sizes, cached, recipes), generator.init)
+        entry = _entry(algorithm, ks, generator.init, points, sizes, recipes)
         if entry.choices is None:
             name = entry.recipe.name
             expected = f"a list without numbers of clusters for {name}, which has no such parameter"
-            refuse("method", OWNER, expected, (name, ks))
-        runs.append(Run(entry.recipe, ks))
-    total = sum(len(run.numbers) for run in runs)
-    if n_partitions not in (None, total):
-        expected = f"None or {total}, the numbers of clusters that the method lists"
-        refuse("n_partitions", OWNER, expected, n_partitions)
-    tasks = _designed(plan_runs(sizes, runs, root))
+            refuse("method", OWNER, expected, (name, tuple(ks)))
+        each += [(entry.recipe, [u], [k]) for u, k in zip(columns, ks, strict=True)]
+    if generator.n_partitions not in (None, total):
+        expected = f"None or {total}, one for each algorithm and number of clusters"
+        refuse("n_partitions", OWNER, expected, generator.n_partitions)
+    seeds = spawn_seeds(root, len(each))
+    tasks = _designed([sizes.task(*one, seed) for one, seed in zip(each, seeds, strict=True)])
     named = all(isinstance(algorithm, str) for algorithm, _ in pairs)
-    measured = named and any(_chooses(run.recipe) for run in runs)
-    most = max(max(run.numbers) for run in runs)
+    measured = named and any(_chooses(recipe) for recipe, _, _ in each)
+    most = max(max(ks) for _, ks in pairs)
     kept_type = label_type([most]) if named and not measured else np.dtype(np.int32)
     return Plan(tuple(tasks), total, kept_type, None, measured)
 
@@ -338,7 +306,6 @@ def _plan_in_turn(
     points: Floats,
     sizes: Sizes,
     choices: Sequence[int] | None,
-    n_partitions: int | None,
     root: np.random.SeedSequence,
     recipes: dict[str, NeighbourRecipe],
 ) -> Plan:
@@ -354,24 +321,24 @@ def _plan_in_turn(
         Objects and features, of the data and of a member.
     choices : sequence of int or None
         Numbers of clusters to draw from.
-    n_partitions : int or None
-        Number of members. None: a default.
     root : SeedSequence
         Source of all seeds.
     recipes : dict
         Recipes of members by neighbours.
     """
-    several = isinstance(generator.method, list | tuple)
-    methods = list(generator.method) if several else [generator.method]
+    methods, named = generator.asked.kinds, generator.asked.are_named
     check_choices(choices, sizes)
-    cached = generator.cache_dir is not None
-    entries = [_entry(method, choices, points, sizes, cached, recipes) for method in methods]
-    entries = [_starting(entry, generator.init) for entry in entries]
+    init = generator.init
+    entries = [_entry(method, choices, init, points, sizes, recipes) for method in methods]
     if choices is not None and all(entry.choices is None for entry in entries):
         names = ", ".join(sorted({entry.recipe.name for entry in entries}))
         refuse("n_clusters", OWNER, f"None with {names}, which has no such parameter", choices)
-    named = all(isinstance(method, str) for method in methods)
-    total = n_partitions or _default_partitions(methods, named, several)
+    total = _DEFAULT_PARTITIONS
+    if named:
+        total = min(total, len(methods) * min(KINDS[name].most for name in methods))
+    elif generator.asked.listed:
+        total = len(methods)
+    total = generator.n_partitions or total
     whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
     if sizes.n_objects == sizes.n and sizes.n_features == sizes.d:
         entries = [_sharing(entry) for entry in entries]
@@ -395,13 +362,13 @@ def _plan_in_turn(
         task = sizes.task(entry.recipe, columns, requested, seeds[columns[0]])
         tasks.append(task)
     tasks = _designed(tasks)
-    if named and any(_chooses(entry.recipe) for entry in entries):
-        return Plan(tuple(tasks), total, np.dtype(np.int32), "threads", measured=True)
-    if named:
-        most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
-        return Plan(tuple(tasks), total, label_type([most]), "threads")
     # The number of clusters of users' clusterers, and whether they find noise, is not known in advance.
-    return Plan(tuple(tasks), total, np.dtype(np.int32), None)
+    measured = named and any(_chooses(entry.recipe) for entry in entries)
+    kept_type = np.dtype(np.int32)
+    if named and not measured:
+        most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
+        kept_type = label_type([most])
+    return Plan(tuple(tasks), total, kept_type, "threads" if named else None, measured)
 
 
 def _chooses(recipe: Recipe) -> bool:
@@ -450,12 +417,6 @@ def _runs_in_turn(entries: Sequence[_Entry], total: int) -> list[list[int]]:
     return runs
 
 
-def _default_partitions(methods: list[Any], named: bool, several: bool) -> int:
-    if named:
-        return min(_DEFAULT_PARTITIONS, len(methods) * min(KINDS[name].most for name in methods))
-    return len(methods) if several else _DEFAULT_PARTITIONS
-
-
 def _makes_members(method: Any) -> bool:
     """Return whether a method is allowed in a list: a name, or an instance of a clusterer."""
     if isinstance(method, str):
@@ -467,9 +428,9 @@ def _makes_members(method: Any) -> bool:
 def _entry(
     method: Any,
     choices: Sequence[int] | None,
+    init: Init,
     points: Floats,
     sizes: Sizes,
-    cached: bool,
     recipes: dict[str, NeighbourRecipe],
 ) -> _Entry:
     """Return how a method makes its members.
@@ -480,25 +441,29 @@ def _entry(
         The kind of members.
     choices : sequence of int or None
         Numbers of clusters to draw from.
+    init : str
+        Starts of k-means.
     points : ndarray of shape (n_samples, n_features)
         The data.
     sizes : Sizes
         Objects and features, of the data and of a member.
-    cached : bool
-        Whether members are kept in a cache.
     recipes : dict
         Recipes of members by neighbours.
     """
     if isinstance(method, str):
-        kind = KINDS[method]
-        if kind.own_number:
+        if method in recipes:
             return _Entry(recipes[method], choices, random=True)
         if choices is None:
             wide = _default_choices(sizes.n)
             # If some of the drawn points are equal, the recipe finds at most one cluster per distinct point.
             choices = clip(wide, min(count_distinct(points, wide.stop), sizes.most_clusters))
-        return _Entry(kind.recipe, choices, random=True)
-    recipe = ClustererRecipe(method, render_clusterer(method) if cached else None)
+        starting: Any = KINDS[method].recipe
+        recipe = replace(starting, init=init) if method == "kmeans" else starting
+        return _Entry(recipe, choices, random=True)
     numbers = choices if sole_parameter(method, "n_clusters") else None
     drawn = numbers is not None and len(numbers) > 1
-    return _Entry(recipe, numbers, random=drawn or sole_parameter(method, "random_state") != "")
+    return _Entry(
+        ClustererRecipe(method),
+        numbers,
+        random=drawn or sole_parameter(method, "random_state") != "",
+    )

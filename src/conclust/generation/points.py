@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -47,33 +47,9 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
             "adata.obsm['X_pca'] or adata.X."
         )
     refuse_views(X)
-    _refuse_dates(X)
-    try:
-        points: Floats = validate_data(estimator, X, dtype=np.float64, order="C", **checks)
-    except OverflowError as error:
-        raise _too_long() from error
-    except (TypeError, ValueError) as error:
-        _refuse_shape(X, error)
-        texts = list(_texts(X))
-        if not texts:
-            _refuse_gaps(X, error)
-            _refuse_values(X, error)
-            raise
-        names = ", ".join(repr(name) for name, _, _ in texts[:_NAMED])
-        more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
-        _, row, value = texts[0]
-        if len(texts) == np.shape(X)[1]:
-            raise InputError(
-                f"{owner} makes partitions from numbers, and all columns of X hold text ({value!r} at row {row}). If "
-                "each column is a clustering or a category, X is an ensemble already: AutoConsensus().fit(X) combines it."
-            ) from error
-        raise InputError(
-            f"{owner} makes partitions of numbers, and X holds text in column{'s' * (len(texts) > 1)} "
-            f"{names}{more} "
-            f"({value!r} at row {row}). Leave out what names the objects. A column of categories is "
-            "a partition already, and joins those made of the numbers: ConsensusClustering().fit(X[numbers], "
-            "partitions=X[categories])."
-        ) from error
+    points = _converted(
+        X, owner, "X", lambda: validate_data(estimator, X, dtype=np.float64, order="C", **checks)
+    )
     (record_order if checks.get("reset", True) else check_order)(estimator, X)
     return points
 
@@ -139,24 +115,27 @@ def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> Fl
     X = _unmasked(X)
     if _is_read(X, least):
         return X
+    options: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_min_samples": least}
+    return _converted(
+        X, owner, name, lambda: check_array(X, estimator=owner, input_name=name, **options)
+    )
+
+
+def _converted(X: Any, owner: str, name: str, convert: Callable[[], Floats]) -> Floats:
+    """Return what scikit-learn's checks return, with the errors of this library in place of theirs."""
     _refuse_dates(X)
     try:
-        points: Floats = check_array(
-            X,
-            dtype=np.float64,
-            order="C",
-            estimator=owner,
-            input_name=name,
-            ensure_min_samples=least,
-        )
+        return convert()
     except OverflowError as error:
-        raise _too_long() from error
+        raise InputError(
+            "X contains an integer that is too large for a float64, 1.8e308 at most."
+        ) from error
     except (TypeError, ValueError) as error:
         _refuse_shape(X, error, name)
+        _refuse_texts(X, error, owner)
         _refuse_gaps(X, error, name)
         _refuse_values(X, error)
         raise
-    return points
 
 
 def refuse_ensemble(X: Any, owner: str) -> None:
@@ -188,11 +167,6 @@ def _is_read(X: Any, least: int) -> TypeGuard[Floats]:
     # An infinite sum of finite numbers is left to scikit-learn.
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(X.sum()))
-
-
-def _too_long() -> InputError:
-    """Return the error about an int that no float64 holds."""
-    return InputError("X contains an integer that is too large for a float64, 1.8e308 at most.")
 
 
 def _refuse_shape(X: Any, error: Exception, name: str = "X") -> None:
@@ -277,13 +251,31 @@ def _columns(X: Any) -> list[tuple[Any, NDArray[Any]]]:
     return list(enumerate(array.T)) if array.ndim == 2 else []
 
 
-def _texts(X: Any) -> Iterator[tuple[Any, int, str]]:
-    """Find the columns with text: their name or number, and the first text in them with its row."""
+def _refuse_texts(X: Any, error: Exception, owner: str) -> None:
+    """Refuse columns of text: names of the objects, categories, or labels in place of points."""
+    texts = []
     for name, column in _columns(X):
-        for row, value in enumerate(column):
-            if isinstance(value, str) and not _is_number(value):
-                yield name, row, str(value)
-                break
+        is_text = (isinstance(value, str) and not _is_number(value) for value in column)
+        row = next((row for row, text in enumerate(is_text) if text), None)
+        if row is not None:
+            texts.append((name, row, str(column[row])))
+    if not texts:
+        return
+    names = ", ".join(repr(name) for name, _, _ in texts[:_NAMED])
+    more = f" and {len(texts) - _NAMED} more" if len(texts) > _NAMED else ""
+    _, row, value = texts[0]
+    if len(texts) == np.shape(X)[1]:
+        raise InputError(
+            f"{owner} makes partitions from numbers, and all columns of X hold text ({value!r} at row {row}). If "
+            "each column is a clustering or a category, X is an ensemble already: AutoConsensus().fit(X) combines it."
+        ) from error
+    raise InputError(
+        f"{owner} makes partitions of numbers, and X holds text in column{'s' * (len(texts) > 1)} "
+        f"{names}{more} "
+        f"({value!r} at row {row}). Leave out what names the objects. A column of categories is "
+        "a partition already, and joins those made of the numbers: ConsensusClustering().fit(X[numbers], "
+        "partitions=X[categories])."
+    ) from error
 
 
 def _is_number(value: Any) -> bool:

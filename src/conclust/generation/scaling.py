@@ -12,7 +12,7 @@ from conclust._arrays.containers import holds
 from conclust._random import spawn_generators
 from conclust._types import Bools, Floats, Ints
 from conclust.exceptions import ScaleWarning, warn
-from conclust.generation.kinds.registry import KINDS, kinds_of
+from conclust.generation.kinds.registry import KINDS, Asked
 from conclust.generation.runs import run_kmeans
 from conclust.measures.comparison import adjusted_rand_index
 
@@ -216,16 +216,13 @@ def _with_narrow_columns(scaler: Any) -> Any:
 
 def scaling_of(generator: Any, blocks: Iterable[Floats]) -> Scaling:
     """Fit the scaling of a generator's points."""
-    kinds = kinds_of(generator.method)
+    asked = Asked.of(generator.method)
     # Pipelines may include their own scaling.
-    stays = any(
-        hasattr(kind, "steps") or (isinstance(kind, str) and kind in KINDS and KINDS[kind].unscaled)
-        for kind in kinds
-    )
+    stays = any(hasattr(kind, "steps") for kind in asked.kinds)
+    stays = stays or any(name in KINDS and KINDS[name].unscaled for name in asked.names)
     scale = None if generator.scale == "auto" and stays else generator.scale
     names = getattr(generator, "feature_names_in_", None)
-    fixed = not all(isinstance(kind, str) for kind in kinds)
-    return fitted_scaling(scale, blocks, names, fixed=fixed)
+    return fitted_scaling(scale, blocks, names, fixed=not asked.are_named)
 
 
 def _spread(standard: StandardScaler, extent: MinMaxScaler) -> _Spread:

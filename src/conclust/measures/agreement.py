@@ -14,12 +14,11 @@ from conclust._types import Floats, Ints
 from conclust._validation import check_option
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.derived import labels_of
+from conclust.ensemble.ensemble import draws_in_rows
 from conclust.ensemble.labels import over_clusters
-from conclust.ensemble.orientation import draws_in_rows
 from conclust.exceptions import InputError
 from conclust.measures.comparison import Average, mean_entropy, nmi_of
 from conclust.measures.contingency import read_labels_beside, tabulate
-from conclust.measures.losses import all_losses
 from conclust.spectra.gram import gram_blocks, runs_of_partitions
 
 Measure: TypeAlias = Literal["nmi", "ari"]
@@ -135,6 +134,8 @@ def partition_similarities(
     check_option(average, "average", "partition_similarities", Average)
     members = as_ensemble(ensemble).most_probable()
     if measure == "vi":
+        from conclust.measures.losses import all_losses
+
         return all_losses(members, "vi")
     shared = members.shared_counts
     similarities = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import exp, log
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust import _kernels
-from conclust._kernels import Forest
+from conclust._kernels import Forest, find_communities
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_option
 from conclust.ensemble.equal_rows import EqualRows
@@ -163,3 +164,162 @@ def cut_ties(
     labels = np.empty(neighbours.n_points, dtype=np.int32)
     cuts = max(0, n_clusters - trees)
     return labels, forest.cut(neighbours.rows.masses, cuts, least, labels)
+
+
+Quality: TypeAlias = Literal["modularity", "cpm"]
+
+_ROUNDS = 2
+# Number of runs of which the best counts.
+_STARTS = 4
+# Constants of the search for a number of communities.
+_LOWEST, _HIGHEST = log(1e-3), log(50.0)
+_MOST_RUNS = 8
+_NEAR = 0.05
+# Minimum step as a share of the bracket: interpolation alone may converge slowly from one of its ends.
+_STEP = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class CommunityGraph:
+    """A weighted graph of nodes that each represent some objects.
+
+    Attributes
+    ----------
+    starts : ndarray of int64 of shape (n_nodes + 1,)
+        Start of the ties of each node.
+    ends : ndarray of int32 of shape (n_ties,)
+        The nodes at the other end. Each tie is stored in both directions, and no node is tied to itself.
+    weights : ndarray of float64 of shape (n_ties,)
+        The weights of the ties, above 0.
+    loads : ndarray of float64 of shape (n_nodes,)
+        Cost of a community: the degrees of its nodes (modularity), or the number of their objects (the constant
+        Potts model).
+    unit : float
+        The rate of this payment at resolution 1.
+    """
+
+    starts: Ints
+    ends: NDArray[np.int32]
+    weights: Floats
+    loads: Floats
+    unit: float
+
+    @classmethod
+    def of(
+        cls,
+        starts: Ints,
+        ends: NDArray[np.int32],
+        weights: Floats,
+        masses: Floats,
+        quality: Quality,
+        loops: Floats | None = None,
+    ) -> CommunityGraph:
+        """Return the graph whose nodes represent these numbers of objects.
+
+        A tie counts as often as the mean of the objects at its ends, as if each object brought its own.
+
+        Parameters
+        ----------
+        starts : ndarray of int64 of shape (n_nodes + 1,)
+            Start of the ties of each node.
+        ends : ndarray of int32 of shape (n_ties,)
+            The nodes at the other end.
+        weights : ndarray of float64 of shape (n_ties,)
+            The weights of the ties.
+        masses : ndarray of float64 of shape (n_nodes,)
+            Number of objects that each node represents.
+        quality : {"modularity", "cpm"}
+            Quality that the communities maximise. The resolution of "cpm" is in units of the mean weight of a
+            pair of objects, so that both find about as many communities at one resolution.
+        loops : ndarray of float64 of shape (n_nodes,), default=None
+            The weights of self-loops, which modularity counts twice in the degree of their node. None: there are none.
+        """
+        sources = np.repeat(np.arange(len(masses)), np.diff(starts))
+        if (masses > 1).any():
+            weights = weights * (0.5 * (masses[sources] + masses[ends]))
+        degrees = np.bincount(sources, weights, len(masses)).astype(np.float64)
+        if loops is not None:
+            degrees += 2.0 * loops
+        total = float(degrees.sum())
+        loads = degrees if quality == "modularity" else masses.astype(np.float64)
+        weight = float(loads.sum())
+        unit = total / weight / weight if total > 0 else 0.0
+        return cls(starts, ends, np.ascontiguousarray(weights), loads, unit)
+
+    def communities(
+        self, resolution: float, seed: int, rounds: int | None = None
+    ) -> tuple[NDArray[np.int32], int]:
+        """Return the community of each node, numbered by first appearance, and their number.
+
+        Parameters
+        ----------
+        resolution : float
+            The higher, the more communities.
+        seed : int
+            Source of the order in which nodes are visited, in the range [0, 2^64).
+        rounds : int, default=None
+            Maximum number of rounds. 0: only single nodes move, as in the first level of the Louvain algorithm.
+            None: 2.
+        """
+        labels = np.empty(len(self.loads), dtype=np.int32)
+        count = find_communities(
+            self.starts,
+            self.ends,
+            self.weights,
+            self.loads,
+            self.unit * resolution,
+            seed,
+            _ROUNDS if rounds is None else rounds,
+            labels,
+        )
+        return labels, count
+
+    def best_communities(self, resolution: float, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Return the communities of the highest quality of some runs, each with its own order of the nodes."""
+        seeds = rng.integers(2**63, size=_STARTS).tolist()
+        runs = [self.communities(resolution, seed)[0] for seed in seeds]
+        return max(runs, key=lambda labels: self.quality(labels, resolution))
+
+    def quality(self, labels: NDArray[np.int32], resolution: float) -> float:
+        """Return the weight of the ties within communities (both directions), less the cost of the communities."""
+        within = labels[self._sources] == labels[self.ends]
+        loads = np.bincount(labels, self.loads)
+        return float(self.weights[within].sum() - self.unit * resolution * (loads @ loads))
+
+    @cached_property
+    def _sources(self) -> Ints:
+        return np.repeat(np.arange(len(self.loads)), np.diff(self.starts))
+
+    def communities_of_number(self, wanted: int, seed: int) -> tuple[NDArray[np.int32], int]:
+        """Return communities whose number is close to the requested one, and their number.
+
+        The resolution is searched for between 1e-3 and 50 in 8 runs at most, until the number is within 5 %.
+        The number grows with the resolution on the whole only, so the nearest number that was met counts.
+
+        Parameters
+        ----------
+        wanted : int
+            Number of communities. Connected components are never joined: there are as many, at least.
+        seed : int
+            Source of the order in which nodes are visited, in the range [0, 2^64).
+        """
+        # For each end of the bracket: the logarithm of the resolution, and the difference from the requested number.
+        low, low_gap = _LOWEST, -log(wanted) - 1.0
+        high, high_gap = _HIGHEST, log(max(2.0, len(self.loads) / wanted))
+        best: tuple[NDArray[np.int32], int] | None = None
+        at = 0.0
+        for _ in range(_MOST_RUNS):
+            labels, count = self.communities(exp(at), seed)
+            gap = log(count / wanted)
+            if best is None or abs(gap) < abs(log(best[1] / wanted)):
+                best = labels, count
+            if abs(count - wanted) <= _NEAR * wanted:
+                break
+            if gap < 0:
+                low, low_gap = at, gap
+            else:
+                high, high_gap = at, gap
+            share = low_gap / (low_gap - high_gap)
+            at = low + (high - low) * min(max(share, _STEP), 1.0 - _STEP)
+        assert best is not None
+        return best

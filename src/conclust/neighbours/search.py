@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isqrt
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -290,7 +290,7 @@ class PointIndex:
     """
 
     def __init__(self, points: Floats, most_exact: int = _MOST_EXACT) -> None:
-        self.points = points
+        self.points, self._most_exact = points, most_exact
         largest = float(np.abs(points).max(initial=0.0))
         # Scaling by a power of two is exact. For the smallest numbers, the power would be infinite.
         self._scale = 1.0
@@ -298,6 +298,21 @@ class PointIndex:
             self._scale = float(np.ldexp(1.0, -max(int(np.frexp(largest)[1]), -1000)))
         scaled = points if self._scale == 1.0 else points * self._scale
         self._cells = Cells(scaled, most_exact)
+
+    def same_as(self, other: PointIndex) -> bool:
+        """Return whether the other index has the same points, by identity or content."""
+        return self.points is other.points or np.array_equal(self.points, other.points)
+
+    def packed(self) -> dict[str, Any]:
+        """Return what a file has of the index, from which `unpacked` arranges the points again."""
+        return {"points": self.points, "most_exact": self._most_exact}
+
+    @staticmethod
+    def unpacked(parts: dict[str, Any]) -> PointIndex | None:
+        """Undo `packed`; None if the points are no points."""
+        points = np.ascontiguousarray(parts["points"], dtype=np.float64)
+        sound = points.ndim == 2 and points.size > 0 and bool(np.isfinite(points).all())
+        return PointIndex(points, int(parts["most_exact"])) if sound else None
 
     def neighbours(
         self, k: int, threads: int = 1, form: str = "auto"

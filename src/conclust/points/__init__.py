@@ -4,7 +4,3 @@ from conclust.points.centers import ClusterCenters
 from conclust.points.doubts import doubts_of_fit
 
 __all__ = ["ClusterCenters", "doubts_of_fit"]
-
-
-def __dir__() -> list[str]:
-    return __all__

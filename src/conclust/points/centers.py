@@ -14,7 +14,7 @@ from conclust._types import Floats, Ints
 from conclust.consensus.auto.votes import evidence_for
 from conclust.ensemble import Ensemble
 from conclust.generation.labelling.labelling import scaled_blocks
-from conclust.generation.labelling.nearest import nearest_center
+from conclust.generation.labelling.models import nearest_center
 from conclust.number import Discriminants
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from conclust._types import Floats
 from conclust._validation import count
 from conclust.generation.generator import EnsembleGenerator
-from conclust.generation.labelling.rows import is_in_blocks
+from conclust.generation.labelling.labelling import is_in_blocks
 from conclust.generation.points import read_points
 
 _BEYOND = 100.0  # how far a cell is beyond its column, in distances of the next one from the median

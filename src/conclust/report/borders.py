@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conclust.confidence import BorderTests
-from conclust.confidence.borders.headline import headline
-from conclust.confidence.borders.result import described
+from conclust.confidence.borders.result import described, headline
 from conclust.report.pictures import Gallery
 from conclust.report.tables import column, numbers, section, table, text_block
 from conclust.results.result import Reported

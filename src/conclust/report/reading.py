@@ -25,7 +25,7 @@ from conclust.confidence import (
     cluster_features,
     cluster_gaps,
 )
-from conclust.confidence.chance import usual_chance
+from conclust.confidence.calibration import usual_chance
 from conclust.confidence.reading import read_consensus, read_features
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import Constraints

@@ -19,16 +19,6 @@ from conclust.ensemble.labels import MISSING, NAN_TEXTS, NOISE, Missing, refuse_
 from conclust.ensemble.reading import weights_by_name
 from conclust.exceptions import InputError
 
-__all__ = [
-    "Columns",
-    "categorical",
-    "category_colours",
-    "check_annotated",
-    "chosen_keys",
-    "names_of",
-    "read_columns",
-]
-
 # Text that results from -1 and -2 when labels are converted to categories of strings.
 _MISSING, _NOISE = str(MISSING), str(NOISE)
 
@@ -216,13 +206,6 @@ def names_of(column: Any) -> NDArray[Any]:
     names = np.array([*map(str, column_categories.categories), None], dtype=object)
     each: NDArray[Any] = names[column_categories.codes]
     return each
-
-
-def category_colours(adata: Any, key: str) -> dict[str, str]:
-    """Return the colours in ``adata.uns`` of the categories of a column; none for categories after the last colour."""
-    colours = adata.uns.get(f"{key}_colors", ())
-    names = map(str, categorical(adata.obs[key]).categories)
-    return {name: str(colour) for name, colour in zip(names, colours, strict=False)}
 
 
 def _number(value: Any, key: str, numbers: dict[str, int], missing: Missing, owner: str) -> int:

@@ -18,7 +18,7 @@ from conclust._files.saving import of_bytes, to_bytes
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_option, refuse
 from conclust.confidence import cluster_confidence, confidences, partition_confidence
-from conclust.confidence.items import company_of_new
+from conclust.confidence.objects import company_of_new
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.registry import advice_on, class_of, make, method_named
 from conclust.ensemble import Ensemble

@@ -14,17 +14,6 @@ from conclust.exceptions import InputError
 from conclust.measures.matching import names_from
 from conclust.sc.columns import categorical, names_of
 
-__all__ = [
-    "account_of",
-    "check_copy",
-    "check_parent",
-    "cluster_names",
-    "cluster_table",
-    "column_table",
-    "inherit_colours",
-    "write_clusters",
-]
-
 
 def write_clusters(
     adata: Any,

@@ -5,10 +5,8 @@
 compare with references, ``decision.py`` decides.
 """
 
-from conclust.selection.choosing import choose
-from conclust.selection.ensembles import choose_from
-from conclust.selection.judged.distribution import pair_distribution
-from conclust.selection.judged.pairs import PairCounts
+from conclust.selection.choosing import choose, choose_from
+from conclust.selection.judged.pairs import PairCounts, pair_distribution
 from conclust.selection.selection import Selection
 
 __all__ = ["PairCounts", "Selection", "choose", "choose_from", "pair_distribution"]

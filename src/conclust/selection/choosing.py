@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
 from conclust._arrays.points import refuse_gaps, spread_rounded_columns
@@ -18,25 +17,36 @@ from conclust._random import RandomStateLike, generator, repeating, seed_sequenc
 from conclust._threads import one_library_thread, thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, check_int, check_option, check_real, refuse
+from conclust.consensus.base import warn_of_separate_sets
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError, ParameterError
+from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.runs import some_objects
 from conclust.generation.scaling import Scale, Scaling, fitted_scaling
-from conclust.selection.categories import beside, read_categories
-from conclust.selection.judged.measuring import Design, Measured, measure
-from conclust.selection.judged.pairs import check_window
+from conclust.selection.judged.measuring import Design, consensus_of, measure
+from conclust.selection.judged.pairs import plain_members
 from conclust.selection.resampled.null import OFFERED, Null, Verdict
-from conclust.selection.resampled.resampling import check_clusterer, drawn_size
-from conclust.selection.resampled.testing import OneClusterTest, by_silhouette
+from conclust.selection.resampled.resampling import (
+    Settings,
+    check_clusterer,
+    drawn_size,
+    read_numbers,
+)
+from conclust.selection.resampled.testing import (
+    OneClusterTest,
+    beside,
+    by_silhouette,
+    read_categories,
+)
 from conclust.selection.second import GAUSSIAN, Clouds, Second, clear_borders, second_test
-from conclust.selection.selection import Selection
-from conclust.selection.settings import Settings, read_numbers
-from conclust.selection.tabling import assemble
+from conclust.selection.selection import Selection, assemble
 from conclust.spectra.eigenpairs import some_eigenpairs
+from conclust.trees.agglomeration import unobserved_pairs
+from conclust.trees.clusterwise import warn_of_pairs
 
-_OWNER = "choose"
+_OWNER, _FROM = "choose", "choose_from"
 # Size of a data set from which references are drawn one after the other.
 _COSTLY = 20_000
 
@@ -54,7 +64,6 @@ def choose(
     n_references: int = 99,
     sequential: bool | None = None,
     alpha: float = 0.05,
-    window: tuple[float, float] = (0.1, 0.9),
     n_components: int | None = None,
     scale: Scale = "auto",
     max_test: int = 2000,
@@ -113,8 +122,6 @@ def choose(
         own).
     alpha : float in (0, 1), default=0.05
         Level of the p-value, of the borders, and of the comparison with boxes and exponential clouds.
-    window : tuple of two floats, default=(0.1, 0.9)
-        A pair is ambiguous if its share of being together is above the first and at most the second.
     n_components : int, default=None
         Number of principal components to which the points are reduced first; the p-value stays exact. None: 10 if the
         number of features is above a fifth of the number of objects, because k-means on all features is then not
@@ -224,307 +231,120 @@ def choose(
     >>> found.table["pac"].round(3)
     array([0.   , 0.   , 0.138, 0.241])
     """
-    call = _Call(
-        X=X,
-        k=k,
-        categories=categories,
-        category_weight=category_weight,
-        clusterer=clusterer,
-        n_resamples=n_resamples,
-        sample_fraction=sample_fraction,
-        null=null,
-        n_references=n_references,
-        sequential=sequential,
-        alpha=alpha,
-        window=window,
-        n_components=n_components,
-        scale=scale,
-        max_test=max_test,
-        max_dense=max_dense,
-        n_pairs=n_pairs,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
-    clock = _Clock(reporter(verbose, _OWNER))
-    data = _read(call)
-    with one_library_thread():
-        ensembles = _resample(data, clock)
-        verdict = data.compare(data.settings, data.seeds.references, clock)
-        measured = _measure(data, ensembles, clock)
-    return _assemble(data, ensembles, verdict, measured, clock)
-
-
-@dataclass(frozen=True)
-class _Call:
-    """The arguments of `choose`."""
-
-    X: Any
-    k: Any
-    categories: Any
-    category_weight: float
-    clusterer: Any
-    n_resamples: int
-    sample_fraction: float
-    null: Null | None
-    n_references: int
-    sequential: bool | None
-    alpha: float
-    window: tuple[float, float]
-    n_components: int | None
-    scale: Scale
-    max_test: int
-    max_dense: int
-    n_pairs: int
-    random_state: Any
-    n_jobs: int | None
-
-
-class _Seeds(NamedTuple):
-    """Seeds of the steps."""
-
-    draws: np.random.SeedSequence
-    tests: np.random.SeedSequence
-    references: np.random.SeedSequence
-    design: np.random.SeedSequence
-    part: np.random.SeedSequence
-    splits: np.random.SeedSequence
-    borders: np.random.SeedSequence
-    shapes: np.random.SeedSequence
-    spreading: np.random.SeedSequence
-
-
-@dataclass(frozen=True)
-class _Data:
-    """The data to be clustered, and the clusterer.
-
-    Attributes
-    ----------
-    call : _Call
-        The arguments.
-    settings : Settings
-        Settings of the resampling.
-    root : SeedSequence
-        Source of all seeds.
-    seeds : _Seeds
-        Seeds of the steps.
-    scaling : Scaling
-        Scale of the points.
-    shape : (int, int)
-        Objects and columns of the points.
-    codes : ndarray or None
-        Categories.
-    components : int or None
-        Principal components that the points were reduced to.
-    scores : ndarray of shape (n_samples, r)
-        Principal scores of the points, and columns of their categories.
-    spread : ndarray of shape (n_samples, r)
-        The same if rounded columns are spread over the intervals of their values, for tests of borders.
-    tested : ndarray of shape (n_tested, r)
-        The scores of the objects that are compared with references.
-    widths : list of int or None
-        Columns of each block of the scores, if there are categories.
-    of_tested : SeedSequence
-        Seed of the resamples of `tested`.
-    sequential : bool or None
-        Whether references are drawn one after the other; None without a null.
-    design : Design
-        Pairs and objects that are counted.
-    """
-
-    call: _Call
-    settings: Settings
-    root: np.random.SeedSequence
-    seeds: _Seeds
-    scaling: Scaling
-    shape: tuple[int, int]
-    codes: NDArray[Any] | None
-    components: int | None
-    scores: Floats
-    spread: Floats
-    tested: Floats
-    widths: list[int] | None
-    of_tested: np.random.SeedSequence
-    sequential: bool | None
-    design: Design
-
-    def compare(
-        self, settings: Settings, seed: np.random.SeedSequence, clock: _Clock
-    ) -> Verdict | None:
-        """Compare the points with references, if there is a null."""
-        seeds = self.of_tested, seed
-        return _test(self.tested, self.widths, settings, seeds, bool(self.sequential), clock)
-
-
-def _settings(call: _Call) -> Settings:
-    """Check the arguments except the points, the categories and the numbers of clusters."""
     for value, name, low in (
-        (call.n_resamples, "n_resamples", 2),
-        (call.n_references, "n_references", 1),
-        (call.max_test, "max_test", 10),
-        (call.max_dense, "max_dense", 10),
-        (call.n_pairs, "n_pairs", 1000),
+        (n_resamples, "n_resamples", 2),
+        (n_references, "n_references", 1),
+        (max_test, "max_test", 10),
+        (max_dense, "max_dense", 10),
+        (n_pairs, "n_pairs", 1000),
     ):
         check_int(value, name, _OWNER, low=low)
-    check_option(call.null, "null", _OWNER, (None, *OFFERED))
-    check_option(call.scale, "scale", _OWNER, Scale)
-    if not (call.sequential is None or isinstance(call.sequential, bool)):
-        refuse("sequential", _OWNER, "a bool or None", call.sequential)
-    fraction = check_real(call.sample_fraction, "sample_fraction", _OWNER, high=1.0, closed="right")
-    check_real(call.category_weight, "category_weight", _OWNER, low=0.0, closed="neither")
-    level = check_real(call.alpha, "alpha", _OWNER, high=1.0, closed="neither")
-    ends = check_window(call.window, _OWNER)
-    threads = thread_count(call.n_jobs, _OWNER)
-    if call.null is not None and 1.0 / (call.n_references + 1) > level + 1e-12:
+    check_option(null, "null", _OWNER, (None, *OFFERED))
+    check_option(scale, "scale", _OWNER, Scale)
+    if not (sequential is None or isinstance(sequential, bool)):
+        refuse("sequential", _OWNER, "a bool or None", sequential)
+    fraction = check_real(sample_fraction, "sample_fraction", _OWNER, high=1.0, closed="right")
+    weight = check_real(category_weight, "category_weight", _OWNER, low=0.0, closed="neither")
+    level = check_real(alpha, "alpha", _OWNER, high=1.0, closed="neither")
+    threads = thread_count(n_jobs, _OWNER)
+    if null is not None and 1.0 / (n_references + 1) > level + 1e-12:
         refuse(
             "n_references",
             _OWNER,
             f"an int in the range [{int(np.ceil(1.0 / level - 1e-9)) - 1}, inf) with alpha={level:g}",
-            call.n_references,
+            n_references,
             "Fewer references cannot give a p-value that small.",
         )
-    return Settings(
-        ks=(),
-        clusterer=call.clusterer,
-        n_resamples=call.n_resamples,
-        sample_fraction=fraction,
-        null=call.null,
-        n_references=call.n_references,
-        window=ends,
-        threads=threads,
-    )
-
-
-def _read(call: _Call) -> _Data:
-    """Check the arguments, scale and reduce the points, and draw the objects and pairs to test and count."""
-    settings = _settings(call)
-    points, scaling = read(call.X, call.scale, _OWNER)
+    began, report = time.perf_counter(), reporter(verbose, _OWNER)
+    points, scaling = read(X, scale, _OWNER)
     n, p = points.shape
-    codes = read_categories(call.categories, n, _OWNER)
-    settings = replace(settings, ks=_numbers(call.k, call.clusterer, n, settings.sample_fraction))
-    components = components_for(n, p, call.n_components, _OWNER)
-    root = seed_sequence(call.random_state, _OWNER)
-    seeds = _Seeds(*spawn_sequences(root, len(_Seeds._fields)))
+    codes = read_categories(categories, n, _OWNER)
+    ks = _numbers(k, clusterer, n, fraction)
+    settings = Settings(ks, clusterer, n_resamples, fraction, null, n_references, threads)
+    components = components_for(n, p, n_components, _OWNER)
+    root = seed_sequence(random_state, _OWNER)
+    # The sixth seeds nothing any more.
+    drawing, testing, comparing, designing, choosing, _, bordering, shaping, spreading = (
+        spawn_sequences(root, 9)
+    )
 
     def placed(points: Floats, rows: Any = slice(None)) -> tuple[Floats, list[int] | None]:
         """Return the scores of some objects, and the widths of their blocks if there are categories."""
         numbers = scores_of(points[rows], components)
-        if codes is None:
-            return numbers, None
-        return beside(numbers, codes[rows], p, float(call.category_weight))
+        return (numbers, None) if codes is None else beside(numbers, codes[rows], p, weight)
+
+    def compare(settings: Settings, seed: np.random.SeedSequence) -> Verdict:
+        """Compare the points with references."""
+        resamples = settings.resamples(len(tested), of_tested)
+        test = OneClusterTest(settings, tested, resamples, seed=seed, report=report, widths=widths)
+        return test.verdict(sequential=bool(sequential))
+
+    def finished(step: str) -> None:
+        report(f"{step}, {time.perf_counter() - began:.1f} s")
 
     with one_library_thread():
         scores, widths = placed(points)
         # Gaps between rounded values are not borders.
-        ungapped = spread_rounded_columns(points, generator(seeds.spreading))
+        ungapped = spread_rounded_columns(points, generator(spreading))
         spread = scores if ungapped is points else placed(ungapped)[0]
-        tested, of_tested = scores, seeds.draws
-        if n > call.max_test and settings.null is not None:
-            tested, widths = placed(points, some_objects(n, call.max_test, generator(seeds.part)))
-            of_tested = seeds.tests
-    sequential = call.sequential
-    if sequential is None and settings.null is not None:
-        sequential = tested.size >= _COSTLY or not settings.fast
-    design = Design.draw(
-        n,
-        max_dense=call.max_dense,
-        n_pairs=call.n_pairs,
-        window=settings.window,
-        n_jobs=settings.threads,
-        seed=seeds.design,
-    )
-    return _Data(
-        call=call,
-        settings=settings,
-        root=root,
-        seeds=seeds,
-        scaling=scaling,
-        shape=(n, p),
-        codes=codes,
-        components=components,
-        scores=scores,
-        spread=spread,
-        tested=tested,
-        widths=widths,
-        of_tested=of_tested,
-        sequential=sequential,
-        design=design,
-    )
-
-
-def _assemble(
-    data: _Data,
-    ensembles: dict[int, Ensemble],
-    verdict: Verdict | None,
-    measured: dict[int, Measured],
-    clock: _Clock,
-) -> Selection:
-    """Choose the number, run the second test on its clusters, and assemble the result.
-
-    Parameters
-    ----------
-    data : _Data
-        The clustered data.
-    ensembles : dict of Ensemble
-        The resamples of each number.
-    verdict : Verdict or None
-        Comparison with the references.
-    measured : dict of Measured
-        The criteria of each number.
-    clock : _Clock
-        Reports progress.
-    """
-    call, requested, codes, design = data.call, data.settings, data.codes, data.design
+        tested, of_tested = scores, drawing
+        if n > max_test and null is not None:
+            tested, widths = placed(points, some_objects(n, max_test, generator(choosing)))
+            of_tested = testing
+        if sequential is None and null is not None:
+            sequential = tested.size >= _COSTLY or not settings.fast
+        design = Design.draw(
+            n, max_dense=max_dense, n_pairs=n_pairs, n_jobs=threads, seed=designing
+        )
+        resamples = settings.resamples(n, drawing)
+        ensembles, measured = {}, {}
+        for number in ks:
+            ensembles[number] = Ensemble(resamples.labels(scores, number, threads=threads))
+            finished(f"resampled K = {number}")
+        verdict = None if null is None else compare(settings, comparing)
+        for number, ensemble in ensembles.items():
+            measured[number] = measure(ensemble, number, design, points=scores)
+            finished(f"measured K = {number}")
 
     def tested_again(labels: Ints, rejected: bool) -> Second:
         """Run the second test on the clusters of the best number, after the first one."""
-        level, seed = float(call.alpha), data.seeds.borders
         if not rejected:
-            if codes is not None or call.null not in GAUSSIAN or by_silhouette(len(data.tested)):
+            if codes is not None or null not in GAUSSIAN or by_silhouette(len(tested)):
                 return Second()
-            return clear_borders(data.spread, labels, requested, level, seed)
-        numbers = data.tested if data.widths is None else data.tested[:, : data.widths[0]]
-        clouds = Clouds(
-            numbers,
-            lambda settings, seed: data.compare(settings, seed, clock),
-            (data.seeds.references, data.seeds.shapes),
-        )
+            return clear_borders(spread, labels, settings, level, bordering)
+        numbers = tested if widths is None else tested[:, : widths[0]]
+        clouds = Clouds(numbers, compare, (comparing, shaping))
         with one_library_thread():
             return second_test(
-                data.spread, labels, requested, level, seed, clouds, borders=codes is None
+                spread, labels, settings, level, bordering, clouds, borders=codes is None
             )
 
-    categories = {}
-    if codes is not None:
-        categories = {
-            "n_categories": codes.shape[1],
-            "category_weight": float(call.category_weight),
-        }
-    settings = {
-        "clusterer": call.clusterer if requested.fast else repr(call.clusterer),
-        "n_samples": data.shape[0],
-        "n_features": data.shape[1],
-        **categories,
-        "n_components": data.scores.shape[1],
-        "reduced": data.components is not None,
-        "scale": data.scaling.scale,
-        "scale_reason": data.scaling.reason,
-        "n_resamples": call.n_resamples,
-        "sample_fraction": requested.sample_fraction,
-        "null": call.null,
-        "n_tested": 0 if call.null is None else len(data.tested),
-        "n_references": None if call.null is None else call.n_references,
-        "sequential": data.sequential,
-        "alpha": float(call.alpha),
-        "window": (float(requested.window[0]), float(requested.window[1])),
-        "max_test": call.max_test,
-        "max_dense": call.max_dense,
+    counted = {} if codes is None else {"n_categories": codes.shape[1], "category_weight": weight}
+    told = {
+        "clusterer": clusterer if settings.fast else repr(clusterer),
+        "n_samples": n,
+        "n_features": p,
+        **counted,
+        "n_components": scores.shape[1],
+        "reduced": components is not None,
+        "scale": scaling.scale,
+        "scale_reason": scaling.reason,
+        "n_resamples": n_resamples,
+        "sample_fraction": fraction,
+        "null": null,
+        "n_tested": 0 if null is None else len(tested),
+        "n_references": None if null is None else n_references,
+        "sequential": sequential,
+        "alpha": level,
+        "max_test": max_test,
+        "max_dense": max_dense,
         "n_pairs": None if design.pairs is None else len(design.pairs[0]),
-        "random_state": repeating(data.root),
+        "random_state": repeating(root),
     }
     return assemble(
         measured,
         ensembles,
-        settings,
+        told,
         verdict=verdict,
         why_no_p="no null was requested (null=None)",
         second_test=tested_again,
@@ -542,77 +362,6 @@ def _numbers(k: Any, clusterer: Any, n: int, fraction: float) -> tuple[int, ...]
         )
     check_clusterer(clusterer, ks, _OWNER)
     return ks
-
-
-def _resample(data: _Data, clock: _Clock) -> dict[int, Ensemble]:
-    """Cluster draws of the points, for each number."""
-    settings, scores = data.settings, data.scores
-    resamples = settings.resamples(len(scores), data.seeds.draws)
-    ensembles = {}
-    for number in settings.ks:
-        labels = resamples.labels(scores, number, threads=settings.threads)
-        ensembles[number] = Ensemble(labels)
-        clock.finished(f"resampled K = {number}")
-    return ensembles
-
-
-def _test(
-    tested: Floats,
-    widths: list[int] | None,
-    settings: Settings,
-    seeds: tuple[np.random.SeedSequence, np.random.SeedSequence],
-    sequential: bool,
-    clock: _Clock,
-) -> Verdict | None:
-    """Compare the points with references, if there is a null.
-
-    Parameters
-    ----------
-    tested : ndarray of shape (n_tested, r)
-        Scores of the points, or of some.
-    widths : list of int or None
-        Columns of each block of the scores, if there are categories.
-    settings : Settings
-        Settings of the resampling.
-    seeds : (SeedSequence, SeedSequence)
-        Seeds of the draws and of the references.
-    sequential : bool
-        Whether references are drawn one after the other.
-    clock : _Clock
-        Reports progress.
-    """
-    if settings.null is None:
-        return None
-    of_draws, of_references = seeds
-    test = OneClusterTest(
-        settings,
-        tested,
-        settings.resamples(len(tested), of_draws),
-        seed=of_references,
-        report=clock.report,
-        widths=widths,
-    )
-    return test.verdict(sequential=sequential)
-
-
-def _measure(data: _Data, ensembles: dict[int, Ensemble], clock: _Clock) -> dict[int, Measured]:
-    """Return the criteria of each number."""
-    measured = {}
-    for number, ensemble in ensembles.items():
-        measured[number] = measure(ensemble, number, data.design, points=data.scores)
-        clock.finished(f"measured K = {number}")
-    return measured
-
-
-class _Clock:
-    """Reports finished steps with their times."""
-
-    def __init__(self, report: Callable[[str], None]) -> None:
-        self.report = report
-        self._start = time.perf_counter()
-
-    def finished(self, step: str) -> None:
-        self.report(f"{step}, {time.perf_counter() - self._start:.1f} s")
 
 
 # Directions with less than this share of the largest variation are rounding errors.
@@ -699,3 +448,221 @@ def _leading(centred: Floats, k: int) -> tuple[Floats, Floats]:
     # The products square the condition number: values much smaller than the first are inaccurate.
     s = np.where(s > 1e-7 * s[0], s, 0.0)
     return vectors, s
+
+
+# Fewer references, with fewer objects, than the defaults of `choose`: with 1,500 objects it then
+# costs about five times as much as the members and their consensus (experiments/selection).
+_REFERENCES = 39
+_MAX_TEST = 1000
+
+
+def choose_beside(
+    X: Any,
+    generator: Any,
+    ensemble: Ensemble,
+    n_made: int,
+    *,
+    seed: int,
+    verbose: int,
+) -> Selection:
+    """Choose the number of clusters by resamples of the points, in the scale of the members.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    generator : fitted transformer
+        Generator of the members: the scale and threads of an `EnsembleGenerator` are used.
+    ensemble : Ensemble
+        The members, and behind them further partitions, which count as categories.
+    n_made : int
+        Number of members.
+    seed : int
+        Source of all randomness.
+    verbose : int
+        1: progress on standard error.
+
+    Returns
+    -------
+    Selection
+        The selection by at most 39 references, on 1,000 objects at most.
+    """
+    ours = isinstance(generator, EnsembleGenerator)
+    categories, weight = None, 1.0
+    if ensemble.n_partitions > n_made:
+        part = ensemble.subset(partitions=np.arange(n_made, ensemble.n_partitions))
+        categories = part.labels
+        weight = float(part.partition_weights.mean()) * int(np.shape(X)[1]) / n_made
+    return choose(
+        X,
+        categories=categories,
+        category_weight=weight,
+        n_references=_REFERENCES,
+        max_test=_MAX_TEST,
+        scale=generator.scale_ if ours else None,
+        n_jobs=generator.n_jobs if ours else None,
+        random_state=seed,
+        verbose=verbose,
+    )
+
+
+_WHY_NO_P = "labels alone give no reference without clusters to compare with"
+
+
+def choose_from(
+    ensembles: Any,
+    k: int | Sequence[int] | None = None,
+    *,
+    max_dense: int = 3000,
+    n_pairs: int = 200_000,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Selection:
+    """Estimate the number of clusters from ensembles, without the points.
+
+    The number has the largest sharp score [1]_: the rates at which two objects are together within and
+    between the clusters of the consensus, and their difference in units of chance. There is no p-value:
+    labels alone do not show how they would look without clusters. One cluster is an answer only where
+    objects of a cluster are together no more often than others, at any number.
+
+    Parameters
+    ----------
+    ensembles : dict of int to Ensemble or array-like, or one of these
+        Resamples for each number of clusters, all of the same objects, as `choose` makes them of points.
+        Or one ensemble (n_samples, n_partitions), of clusterings of any numbers of clusters: its tree is
+        cut at each number. Weights and soft members are refused.
+    k : int, range or list of int, default=None
+        For one ensemble: the numbers to try, at least 2. None: 2 to 10, limited by the number of objects.
+    max_dense : int, default=3000
+        Maximum number of objects for which all pairs are counted and a tree is grown; see `choose`.
+    n_pairs : int, default=200000
+        Pairs drawn where there are more than `max_dense` objects. At least 1000.
+    random_state : int, Generator, SeedSequence or RandomState, default=None
+        Draws objects and pairs where there are too many.
+    n_jobs : int, default=None
+        Threads. None: ``OMP_NUM_THREADS`` or all processors. No bit of the result depends on it.
+    verbose : int, default=0
+        1: progress on standard error.
+
+    Returns
+    -------
+    Selection
+        ``p_value`` is NaN, and ``reason`` says why. For one ensemble PAC, areas and silhouettes of pairs
+        are the same for all numbers or nearly so, and `mean_ari` compares the members with the
+        consensus.
+
+    Raises
+    ------
+    InputError
+        If labels are malformed, put no two objects together, or ensembles are of different objects.
+    UnsupportedEnsembleError
+        If members are soft or weighted.
+    ParameterError
+        If a parameter is out of its range, or a number is above the number of objects.
+
+    Warns
+    -----
+    SelectionWarning
+        Doubts about the number chosen.
+    EvidenceWarning
+        Pairs of objects that no partition observed together count as dissimilarity 1 in the tree. Sets of objects that no
+        partition connects.
+
+    References
+    ----------
+    .. [1] B. Bodinier et al., "Automated calibration of consensus weighted distance-based clustering
+       approaches using sharp", Bioinformatics 39:btad635, 2023.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from conclust import EnsembleGenerator
+    >>> from conclust.selection import choose_from
+    >>> X, _ = make_blobs(90, centers=4, cluster_std=0.5, random_state=0)
+    >>> found = choose_from(EnsembleGenerator("kmeans", random_state=0).fit_transform(X), range(2, 8))
+    >>> found.n_clusters, found.p_value
+    (4, nan)
+    """
+    check_int(max_dense, "max_dense", _FROM, low=10)
+    check_int(n_pairs, "n_pairs", _FROM, low=1000)
+    threads = thread_count(n_jobs, _FROM)
+    report = reporter(verbose, _FROM)
+    root = seed_sequence(random_state, _FROM)
+    shared = not isinstance(ensembles, Mapping)
+    if shared:
+        ensemble = _plain(ensembles)
+        members = dict.fromkeys(read_numbers(k, _FROM, ensemble.n_samples), ensemble)
+    else:
+        members = _of_several(ensembles, k)
+    ks = tuple(members)
+    n = members[ks[0]].n_samples
+    if ks[-1] > n:
+        raise ParameterError(
+            f"The 'k' parameter of {_FROM} must hold numbers up to n_samples={n}. Got {ks[-1]} instead."
+        )
+    _warn_of_missing(tuple(members.values())[: 1 if shared else None], max_dense)
+    (design_seed,) = spawn_sequences(root, 1)
+    with one_library_thread():
+        design = Design.draw(
+            n, max_dense=max_dense, n_pairs=n_pairs, n_jobs=threads, seed=design_seed
+        )
+        tree = consensus_of(members[ks[0]], design) if shared else None
+        measured = {}
+        for number in ks:
+            measured[number] = measure(
+                members[number], number, design, consensus=tree, shared=shared
+            )
+            report(f"measured K = {number}")
+    settings = {
+        "n_samples": n,
+        "one_ensemble": shared,
+        "max_dense": max_dense,
+        "n_pairs": None if design.pairs is None else len(design.pairs[0]),
+        "null": None,
+        "random_state": repeating(root),
+    }
+    return assemble(
+        measured, members, settings, verdict=None, why_no_p=_WHY_NO_P, nested=not shared
+    )
+
+
+def _of_several(ensembles: Mapping[Any, Any], k: Any) -> dict[int, Ensemble]:
+    if k is not None:
+        refuse("k", _FROM, "None with an ensemble for each number: its keys are the numbers", k)
+    if not ensembles:
+        refuse("ensembles", _FROM, "an ensemble, or a dict with one for each number", {})
+    numbers = {read_numbers(number, _FROM)[0]: labels for number, labels in ensembles.items()}
+    members = {number: _plain(numbers[number]) for number in sorted(numbers)}
+    sizes = {number: ensemble.n_samples for number, ensemble in members.items()}
+    if len(set(sizes.values())) > 1:
+        listed = ", ".join(f"{size} for K = {number}" for number, size in sizes.items())
+        raise InputError(
+            f"The ensembles must be of the same objects. Got {listed} objects instead."
+        )
+    return members
+
+
+def _warn_of_missing(ensembles: Sequence[Ensemble], max_rows: int) -> None:
+    """Warn about pairs and sets of objects that no partition observed together, in the ensemble with most of them."""
+    incomplete = [ensemble for ensemble in ensembles if ensemble.has_missing]
+    if incomplete:
+        numbers = [unobserved_pairs(one.observed_only(), max_rows=max_rows) for one in incomplete]
+        number = None if None in numbers else max(one for one in numbers if one is not None)
+        warn_of_pairs(number)
+        warn_of_separate_sets(incomplete[numbers.index(number)])
+
+
+def _plain(labels: Any) -> Ensemble:
+    ensemble = plain_members(labels, _FROM)
+    if ensemble.n_partitions < 2:
+        raise InputError(
+            f"{_FROM} needs two partitions at least: one is stable by itself. Got "
+            f"{ensemble.n_partitions}."
+        )
+    if not (ensemble.cluster_sizes > 1).any():
+        raise InputError(
+            f"{_FROM} counts pairs that are together, and no partition puts two objects "
+            "together: each is in a cluster of its own, or noise."
+        )
+    return ensemble

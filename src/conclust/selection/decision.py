@@ -9,7 +9,7 @@ import numpy as np
 
 from conclust._types import Floats
 from conclust._validation import count, listed
-from conclust.selection.resampled.separation import SMALLEST
+from conclust.selection.resampled.testing import SMALLEST
 
 _FEW = 5  # objects
 _LOOSE = 0.8  # cluster consensus

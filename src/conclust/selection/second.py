@@ -11,21 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from conclust._random import generator, spawn_sequences
 from conclust._types import Floats, Ints
 from conclust._validation import listed
-from conclust.confidence.borders import BorderTests, border_tests
-from conclust.confidence.borders.headline import at_level, held_of
-from conclust.confidence.borders.merging import SUREST
-from conclust.selection.resampled.matched import is_more_than_gaussian
+from conclust.confidence.borders.result import SUREST, BorderTests, at_level, held_of
+from conclust.confidence.borders.testing import border_tests
 from conclust.selection.resampled.null import Verdict
-from conclust.selection.resampled.shape import Kind, p_value_of_shape
+from conclust.selection.resampled.resampling import Settings
+from conclust.selection.resampled.shape import Kind, is_more_than_gaussian, p_value_of_shape
 from conclust.selection.resampled.testing import by_silhouette
-from conclust.selection.settings import Settings
 
 GAUSSIAN = ("rotation", "gaussian")
 """The nulls that are one Gaussian."""
@@ -46,43 +44,22 @@ _CLOUDS = 39
 _LEVELS_OF_MEASURED = 4
 
 
-@dataclass(frozen=True)
-class Clouds:
-    """Compares the points with single clouds of their covariance.
+class Clouds(NamedTuple):
+    """What single clouds of the covariance of the points are compared with, and how.
 
     Attributes
     ----------
     numbers : ndarray of shape (n_tested, r)
-        Principal scores of the points that are compared, without categories.
-    compare_with : callable
-        Compares the stability of the points with references, given the settings and the seed of these.
-    seeds : (SeedSequence, SeedSequence)
-        Seeds of the references, and of the clouds that shapes are compared with.
+        The scores of the points, without categories.
+    compare : callable
+        Compares the stability of the points with references of some settings, drawn by a seed.
+    seeds : tuple of two SeedSequence
+        Of the clouds, and of those that flatness and skewness are compared with.
     """
 
     numbers: Floats
-    compare_with: Callable[[Settings, np.random.SeedSequence], Verdict | None]
+    compare: Callable[[Settings, np.random.SeedSequence], Verdict]
     seeds: tuple[np.random.SeedSequence, np.random.SeedSequence]
-
-    def compare(self, settings: Settings, kind: Kind) -> Verdict:
-        """Compare the stability of the points with clouds of a kind."""
-        seed = _seed_of(kind, self.seeds[0])
-        verdict = self.compare_with(replace(settings, null=kind), seed)
-        assert verdict is not None
-        return verdict
-
-    def may_be_extreme(self, kind: Kind, n_leading: int, level: float) -> bool:
-        """Return whether the points may be as flat as boxes, or half as skewed as exponential clouds."""
-        rng = generator(_seed_of(kind, self.seeds[1]))
-        return p_value_of_shape(self.numbers, kind, n_leading, rng) > level
-
-    def are_more_than_gaussian(self, kind: Kind, n_leading: int) -> bool:
-        """Return whether the points are flatter, or more skewed, than one Gaussian in the directions of the clusters."""
-        return is_more_than_gaussian(self.numbers, kind, n_leading)
-
-
-def _seed_of(kind: Kind, root: np.random.SeedSequence) -> np.random.SeedSequence:
-    return spawn_sequences(root, len(KINDS))[KINDS.index(kind)]
 
 
 @dataclass(frozen=True)
@@ -229,11 +206,14 @@ def second_test(
     settings = replace(settings, n_references=min(_CLOUDS, settings.n_references))
     n_leading = int(labels.max())
     few = by_silhouette(len(points))
-    for kind in KINDS:
-        if few or clouds.may_be_extreme(kind, n_leading, level):
-            second = _compared(second, clouds.compare(settings, kind), kind, level)
-        if not (second.one_cluster or few) and clouds.are_more_than_gaussian(kind, n_leading):
-            verdict = clouds.compare(replace(settings, n_leading=n_leading), kind)
+    numbers, compare, roots = clouds
+    for kind, *seeds in zip(KINDS, *(spawn_sequences(root, 2) for root in roots), strict=True):
+        drawn = replace(settings, null=kind)
+        # The points may be as flat as boxes, or half as skewed as exponential clouds.
+        if few or p_value_of_shape(numbers, kind, n_leading, generator(seeds[1])) > level:
+            second = _compared(second, compare(drawn, seeds[0]), kind, level)
+        if not (second.one_cluster or few) and is_more_than_gaussian(numbers, kind, n_leading):
+            verdict = compare(replace(drawn, n_leading=n_leading), seeds[0])
             second = _compared(second, verdict, f"equally {kind}", _LEVELS_OF_MEASURED * level)
         if second.one_cluster:
             break

@@ -28,7 +28,7 @@ from conclust.cli.record import Clock, record_of
 from conclust.cli.requested import jobs, reading
 from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
 from conclust.confidence import ChanceConfidence
-from conclust.confidence.items import company_of_new
+from conclust.confidence.objects import company_of_new
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble
 from conclust.exceptions import FileFormatError, InputError, OutputExistsError, UnseenLabelWarning

@@ -28,7 +28,7 @@ from conclust.cli.reading.tables import (
     table_of,
 )
 from conclust.ensemble import Ensemble, Missing
-from conclust.ensemble.orientation import clusterings_as_rows
+from conclust.ensemble.ensemble import clusterings_as_rows
 from conclust.exceptions import InputError, OrientationWarning, warn
 from conclust.results.writing import is_label_file
 

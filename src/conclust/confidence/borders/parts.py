@@ -8,23 +8,41 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from conclust._arrays.scale import moderate
 from conclust._random import spawn_seeds
 from conclust._types import Bools, Floats, Ints
 from conclust.borders import border_geometry, leading_components
 from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
+from conclust.confidence.reading import read_features
 from conclust.consensus.registry import method_named
-from conclust.exceptions import InputError
+from conclust.generation.generator import EnsembleGenerator
+from conclust.generation.labelling.labelling import scaled
+from conclust.generation.members import labels_of_estimator
+from conclust.generation.points import read_points
 from conclust.generation.runs import run_kmeans
 from conclust.measures.matching import assign
 
 # Labels of the points of a part, negative for points in no cluster.
 Clustering = Callable[[Floats, np.random.SeedSequence], Ints]
 
+PART = 1 / 3
+"""Share of the points that is clustered."""
+# Maximum number of points counted per clustered point.
+_COUNTED = 10
 _STARTS = 5
 # Number of positions of points computed at a time, over all borders.
 _AT_ONCE = 1 << 22
+
+
+def split_of(rng: np.random.Generator, n: int, size: int) -> tuple[Ints, Bools]:
+    """Draw a split of n points: those that are used, in increasing order, and which of all are the `size` first ones."""
+    drawn = rng.permutation(n)[: (1 + _COUNTED) * size]
+    first = np.zeros(n, dtype=np.bool_)
+    first[drawn[:size]] = True
+    return np.sort(drawn), first
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,17 +197,12 @@ def by_estimator(estimator: Any, n_clusters: int) -> Clustering:
         with warnings.catch_warnings():
             # The warnings are about a part, which the user does not see.
             warnings.simplefilter("ignore", UserWarning)
-            labels = np.asarray(
+            labels = (
                 model.fit_predict(points)
                 if hasattr(model, "fit_predict")
                 else model.fit(points).predict(points)
             )
-        if labels.shape != (len(points),) or labels.dtype.kind not in "iu":
-            raise InputError(
-                f"{type(model).__name__} must return an int for each of {len(points)} points. Got an array "
-                f"of shape {labels.shape} and type {labels.dtype}."
-            )
-        return labels.astype(np.int64)
+        return labels_of_estimator(labels, len(points), model).astype(np.int64)
 
     return cluster
 
@@ -202,3 +215,44 @@ def _takes_number(model: Any) -> bool:
         return method is None or method.n_clusters != "emerges"
     parameters = getattr(consensus, "get_params", None)
     return parameters is None or "n_clusters" in parameters(deep=False)
+
+
+def in_own_scale(
+    model: Any, X: ArrayLike, n_samples: int, *, rows: str = "labels"
+) -> tuple[Floats, Any]:
+    """Return the points in the scale of a fitted model's members, and a model that does not scale them again.
+
+    Parameters
+    ----------
+    model : estimator or None
+        A fitted :class:`conclust.ConsensusClustering` of an :class:`conclust.EnsembleGenerator` has a scale; other
+        estimators take the points as they are.
+    X : array-like of shape (n_samples, n_features)
+        The points.
+    n_samples : int
+        Required number of points.
+    rows : str, default="labels"
+        The word for them in errors.
+
+    Returns
+    -------
+    points : ndarray of shape (n_samples, n_features)
+        The points, scaled as a whole: the same linear map for all of them. Without a scale as they are; numbers
+        whose squares are infinite or 0 are divided by a power of two.
+    model : estimator or None
+        Estimator that clusters parts of these points: an unfitted copy without scale, cache and progress;
+        other estimators are returned as they are.
+
+    Raises
+    ------
+    InputError
+        If X does not have one row of finite numbers per object, or its features differ from those of the model.
+    """
+    generator = getattr(model, "generator_", None)
+    if not isinstance(generator, EnsembleGenerator):
+        points = np.asarray(read_features(X, n_samples, rows=rows), dtype=np.float64)
+        return moderate(points)[0], model
+    points = read_points(generator, X, reset=False)
+    points = np.asarray(read_features(points, n_samples, rows=rows), dtype=np.float64)
+    plain = clone(generator).set_params(scale=None, cache_dir=None, verbose=0)
+    return scaled(points, generator.scaler_), clone(model).set_params(generator=plain)

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import count, pandas_for
-from conclust.confidence.borders.headline import headline, held_of
-from conclust.confidence.borders.merging import Merge, level_of
+from conclust._validation import check_real, count, pandas_for, refuse
 from conclust.ensemble.labels import canonical_labels
 
 _OWNER = "BorderTests"
@@ -105,14 +103,23 @@ class BorderTests:
         Parameters
         ----------
         alpha : float, default=None
-            The level, at least 0.001. None: ``self.alpha``.
+            The level, at least that of the tests, which merged no further. None: ``self.alpha``.
 
         Returns
         -------
         ndarray of int64 of shape (n_samples,)
             Clusters, consecutive from 0 by first appearance; points in no cluster stay in none.
+
+        Raises
+        ------
+        ParameterError
+            If the level is below that of the tests: pass it to `border_tests`.
         """
         level = self._level(alpha)
+        if level < self.alpha:
+            takes = f"at least {self.alpha:g}, the level of these tests"
+            advice = f"Test with border_tests(..., alpha={level:g})."
+            refuse("alpha", f"{_OWNER}.merged", takes, level, advice)
         clusters = np.arange(self.n_clusters)
         for merge in self.merges:
             if merge.largest <= level:
@@ -261,3 +268,111 @@ def described(tests: BorderTests, *, more_than_gaussian: bool = False) -> str:
         return text
     left = count(int(tests.merged().max()) + 1, "cluster")
     return f"{text} Merging across borders that do not hold, and testing again, leaves {left}."
+
+
+# The smallest level that can be requested.
+SUREST = 0.001
+
+
+def level_of(alpha: float | None, default: float, owner: str) -> float:
+    """Return the level given, or else the default one."""
+    return default if alpha is None else check_real(alpha, "alpha", owner, low=SUREST, high=1.0)
+
+
+@dataclass(frozen=True)
+class Merge:
+    """A merge of two clusters.
+
+    Attributes
+    ----------
+    first, second : int
+        Their numbers; the first one is the number of both from here on.
+    p_value : float
+        The p-value of the border between them.
+    largest : float
+        Largest adjusted p-value of the remaining borders.
+    """
+
+    first: int
+    second: int
+    p_value: float
+    largest: float
+
+
+def gabriel_neighbours(gram: Floats) -> Bools:
+    """Return which centres are neighbours: no other centre lies in the ball between them.
+
+    Parameters
+    ----------
+    gram : ndarray of shape (K, K)
+        Inner products of the centres.
+
+    Returns
+    -------
+    ndarray of bool of shape (K, K)
+        False on the diagonal.
+    """
+    squares = np.diag(gram)[:, None] + np.diag(gram)[None, :] - 2.0 * gram
+    neighbours = ~np.eye(len(gram), dtype=np.bool_)
+    for c in range(len(gram)):
+        around = squares[:, c, None] + squares[None, c, :] < squares
+        around[c, :] = around[:, c] = False
+        neighbours &= ~around
+    return neighbours
+
+
+def holm(p_values: Floats) -> Floats:
+    """Adjust p-values for their number (Holm 1979)."""
+    m = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    stepped = np.maximum.accumulate((m - np.arange(m)) * p_values[order])
+    adjusted = np.empty(m)
+    adjusted[order] = np.minimum(1.0, stepped)
+    return adjusted
+
+
+def combined(p_values: Floats) -> Floats:
+    """Return one p-value for those of several splits (rows): twice their median, at most 1."""
+    return np.asarray(np.minimum(1.0, 2.0 * np.median(p_values, axis=0)))
+
+
+def held_of(n_held: int, n_borders: int, alpha: float) -> str:
+    """Return "3 of 4 borders hold (p < .05, Holm)"."""
+    verb = "border holds" if n_borders == 1 else "borders hold"
+    return f"{n_held} of {n_borders} {verb} {at_level(alpha)}"
+
+
+def at_level(alpha: float) -> str:
+    """Return "(p < .05, Holm)"."""
+    return f"(p < {alpha:g}, Holm)".replace("< 0.", "< .")
+
+
+def headline(
+    n_clusters: int, n_held: int, n_borders: int, alpha: float, *, more_than_gaussian: bool = False
+) -> str:
+    """Return a line on what the borders between clusters show about their number.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Number of clusters.
+    n_held : int
+        Number of borders that hold.
+    n_borders : int
+        Number of borders tested.
+    alpha : float
+        Level of the adjusted p-values.
+    more_than_gaussian : bool, default=False
+        Whether a test rejected that the points are one Gaussian.
+
+    Returns
+    -------
+    str
+        "4 clusters; 3 of 4 borders hold (p < .05, Holm)", or why they are one.
+    """
+    if not n_borders:
+        return "1 cluster: there is no border to test"
+    if n_held:
+        return f"{n_clusters} clusters; {held_of(n_held, n_borders, alpha)}"
+    finding = "more structure than one Gaussian" if more_than_gaussian else f"{n_clusters} clusters"
+    return f"{finding}, but no border holds {at_level(alpha)}: treat it as one cluster"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,30 +13,34 @@ from conclust._arrays.containers import check_row_names
 from conclust._arrays.points import spread_rounded_columns
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
-from conclust._threads import thread_count
+from conclust._threads import one_library_thread, side_by_side, thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_real, refuse
 from conclust.borders import border_geometry, leading_components
-from conclust.confidence.borders.merging import (
+from conclust.confidence.borders.parts import (
+    PART,
+    Clustering,
+    Part,
+    PartTests,
+    by_estimator,
+    by_kmeans,
+    in_own_scale,
+    matched,
+    split_of,
+)
+from conclust.confidence.borders.result import (
     SUREST,
+    BorderTests,
     Merge,
     combined,
     gabriel_neighbours,
     holm,
-    merges,
-    tester,
 )
-from conclust.confidence.borders.own_scale import in_own_scale
-from conclust.confidence.borders.parts import Clustering, Part, by_estimator, by_kmeans, matched
-from conclust.confidence.borders.result import BorderTests
 from conclust.consensus.base import ConsensusClusterer
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 
 _OWNER = "border_tests"
-_PART = 1 / 3
-# Maximum number of points counted per clustered point.
-_COUNTED = 10
 
 
 def border_tests(
@@ -172,86 +176,140 @@ def border_tests(
     K = int(codes.max(initial=-1)) + 1
     if K == 0:
         raise InputError("border_tests needs labels with a cluster. Got none.")
-    size = min(max_samples, round(_PART * len(codes)))
+    size = min(max_samples, round(PART * len(codes)))
     if K > 1 and size < K:
         raise InputError(
             f"border_tests clusters a third of the points into {K} clusters. Got {len(codes)} points."
         )
-    whole = _Whole(points, codes, names[:K])
-    clustering = by_kmeans(K, threads) if estimator is None else by_estimator(estimator, K)
-    parts: list[Part] = []
-    agreement = np.zeros(0)
-    if K > 1:
-        root = seed_sequence(random_state, _OWNER)
-        parts, agreement = whole.parts(size, clustering, n_splits, root)
-    return whole.tested(parts, agreement, alpha, threads)
+    everything = np.ones(len(points), dtype=np.bool_)
+    geometry = border_geometry(leading_components(points), everything, codes, K)
+    neighbours = gabriel_neighbours(geometry.gram)
+    pairs = np.argwhere(np.triu(neighbours)).astype(np.int64)
+    agreement, p_values, valleys = np.zeros(0), np.zeros(0), np.zeros(0)
+    counts = np.zeros((0, 3))
+    joined: tuple[Merge, ...] = ()
+    if len(pairs):
+        clustering = by_kmeans(K, threads) if estimator is None else by_estimator(estimator, K)
+        splitting, *seeds = spawn_sequences(seed_sequence(random_state, _OWNER), 3)
+        parts, agreement = _parts(points, codes, K, size, clustering, n_splits, splitting, seeds)
+        stage("borders")
+
+        def test(pairs: Ints, merged: Ints) -> list[PartTests]:
+            """Test borders in all splits in parallel."""
+            with one_library_thread(), side_by_side(threads) as run:
+                return list(run(lambda part: part.tested(pairs, merged), parts))
+
+        tests = test(pairs, np.arange(K))
+        p_values = combined(np.array([part.dip for part in tests]))
+        valleys = combined(np.array([part.valley for part in tests]))
+        counts = np.mean([part.counts for part in tests], axis=0)
+        joined = merges(test, pairs, p_values, K, alpha)
+
+    def square(values: Floats, backward: Floats) -> Floats:
+        """Return values of the borders for each two clusters; NaN where there is none."""
+        table = np.full((K, K, *values.shape[1:]), np.nan)
+        a, b = pairs.T
+        table[a, b], table[b, a] = values, backward
+        return table
+
+    adjusted = holm(p_values)
+    return BorderTests(
+        square(p_values, p_values),
+        square(adjusted, adjusted),
+        square(valleys, valleys),
+        neighbours,
+        square(counts, counts[:, ::-1]),
+        agreement,
+        codes,
+        names[:K],
+        joined,
+        alpha,
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class _Whole:
-    """All points with their clusters, 0 to K - 1 or negative, and the names of the clusters."""
+def _parts(
+    points: Floats,
+    labels: Ints,
+    n_clusters: int,
+    size: int,
+    clustering: Clustering,
+    n_splits: int,
+    splitting: np.random.SeedSequence,
+    seeds: list[np.random.SeedSequence],
+) -> tuple[list[Part], Floats]:
+    """Draw the splits, and cluster the first part of each, of `size` points.
 
-    points: Floats
-    labels: Ints
-    names: tuple[Any, ...]
-
-    def parts(
-        self, size: int, clustering: Clustering, n_splits: int, root: np.random.SeedSequence
-    ) -> tuple[list[Part], Floats]:
-        """Draw the splits, and cluster the first part of each, of `size` points."""
-        splitting, clustered, spreading = spawn_sequences(root, 3)
-        spread = spread_rounded_columns(self.points, np.random.default_rng(spreading))
-        draws = zip(
-            spawn_generators(splitting, n_splits), spawn_sequences(clustered, n_splits), strict=True
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_features)
+        All points.
+    labels : ndarray of int of shape (n_samples,)
+        Their clusters, 0 to n_clusters - 1 or negative.
+    n_clusters, size : int
+        Clusters of the whole, and points of the first part.
+    clustering : callable
+        Clusters the first part.
+    n_splits : int
+        Number of splits.
+    splitting : SeedSequence
+        Draws the splits.
+    seeds : list of two SeedSequence
+        Of the clusterings, and of the spread of rounded columns.
+    """
+    spread = spread_rounded_columns(points, np.random.default_rng(seeds[1]))
+    draws = zip(
+        spawn_generators(splitting, n_splits), spawn_sequences(seeds[0], n_splits), strict=True
+    )
+    parts, agreement = [], np.empty(n_splits)
+    for s, (rng, seed) in enumerate(tracked(draws, "parts", n_splits)):
+        drawn, first = split_of(rng, len(points), size)
+        part, agreement[s] = matched(
+            spread[drawn],
+            labels[drawn],
+            n_clusters,
+            first[drawn],
+            clustering(points[first], seed),
         )
-        parts, agreement = [], np.empty(n_splits)
-        for s, (rng, seed) in enumerate(tracked(draws, "parts", n_splits)):
-            drawn = rng.permutation(len(self.points))[: (1 + _COUNTED) * size]
-            first = np.zeros(len(self.points), dtype=np.bool_)
-            first[drawn[:size]] = True
-            clusters = clustering(self.points[first], seed)
-            drawn = np.sort(drawn)
-            part, agreement[s] = matched(
-                spread[drawn], self.labels[drawn], len(self.names), first[drawn], clusters
-            )
-            parts.append(part)
-        return parts, agreement
+        parts.append(part)
+    return parts, agreement
 
-    def tested(
-        self, parts: list[Part], agreement: Floats, alpha: float, threads: int
-    ) -> BorderTests:
-        """Test the borders of neighbours in all splits."""
-        K = len(self.names)
-        p_value, valley = np.full((K, K), np.nan), np.full((K, K), np.nan)
-        adjusted, counts = np.full((K, K), np.nan), np.full((K, K, 3), np.nan)
-        everything = np.ones(len(self.points), dtype=np.bool_)
-        reduced = leading_components(self.points)
-        geometry = border_geometry(reduced, everything, self.labels, K)
-        neighbours = gabriel_neighbours(geometry.gram)
-        pairs = np.argwhere(np.triu(neighbours)).astype(np.int64)
-        joined: list[Merge] = []
-        if len(pairs):
-            stage("borders")
-            test = tester(parts, threads)
-            tests = test(pairs, np.arange(K))
-            p = combined(np.array([part.dip for part in tests]))
-            a, b = pairs.T
-            p_value[a, b] = p_value[b, a] = p
-            adjusted[a, b] = adjusted[b, a] = holm(p)
-            v = combined(np.array([part.valley for part in tests]))
-            valley[a, b] = valley[b, a] = v
-            counts[a, b] = np.mean([part.counts for part in tests], axis=0)
-            counts[b, a] = counts[a, b][:, ::-1]
-            joined = merges(test, pairs, p, K)
-        return BorderTests(
-            p_value,
-            adjusted,
-            valley,
-            neighbours,
-            counts,
-            agreement,
-            self.labels,
-            self.names,
-            tuple(joined),
-            alpha,
-        )
+
+def merges(
+    test: Callable[[Ints, Ints], list[PartTests]],
+    pairs: Ints,
+    p_values: Floats,
+    n_clusters: int,
+    alpha: float,
+) -> tuple[Merge, ...]:
+    """Merge the clusters with the largest p-value repeatedly until all borders hold.
+
+    Parameters
+    ----------
+    test : callable
+        Tests borders of clusters, some of them merged, in all splits.
+    pairs : ndarray of int of shape (m, 2)
+        The borders.
+    p_values : ndarray of shape (m,)
+        Their p-values.
+    n_clusters : int
+        Number of clusters.
+    alpha : float
+        The adjusted p-value up to which a border holds.
+    """
+    merged = np.arange(n_clusters)
+    left = {(int(p), int(q)): float(v) for (p, q), v in zip(pairs, p_values, strict=True)}
+    steps: list[Merge] = []
+    while left:
+        largest = float(holm(np.array(list(left.values()))).max())
+        if largest <= alpha:
+            break
+        (a, b), p = max(left.items(), key=lambda item: (item[1], (-item[0][0], -item[0][1])))
+        steps.append(Merge(a, b, p, largest))
+        merged[merged == b] = a
+        others = {x for pair in left if b in pair or a in pair for x in pair} - {a, b}
+        left = {pair: v for pair, v in left.items() if a not in pair and b not in pair}
+        if others:
+            again = np.array([(min(a, c), max(a, c)) for c in sorted(others)], dtype=np.int64)
+            tests = combined(np.array([part.dip for part in test(again, merged)]))
+            left |= {(int(p), int(q)): float(v) for (p, q), v in zip(again, tests, strict=True)}
+    return tuple(steps)

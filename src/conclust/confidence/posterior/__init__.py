@@ -1,15 +1,1 @@
 """Summaries of posterior draws, or of any ensemble, beyond one estimate: a ball, a core, several modes."""
-
-from conclust.confidence.posterior.ball import BallBound, CredibleBall, credible_ball
-from conclust.confidence.posterior.modes import Modes, modes
-from conclust.confidence.posterior.subpartitions import CorePartition, core_partition
-
-__all__ = [
-    "BallBound",
-    "CorePartition",
-    "CredibleBall",
-    "Modes",
-    "core_partition",
-    "credible_ball",
-    "modes",
-]

@@ -204,7 +204,7 @@ def modes(
     stage("estimates of the modes")
     parts_compared = [np.unique(compared[part]) for part in parts]
     solutions = _settled(draws, parts_compared, fitting, threads)
-    if len(solutions.shares) < len(parts):
+    if len(solutions[1]) < len(parts):
         solutions = _settled(draws, parts_compared, fitting, threads, loss="binder")
     wanted = range(1, min(max(max_modes, n_modes or 1), len(compared)) + 1)
     along = [
@@ -219,20 +219,8 @@ def modes(
             tracked(wanted, "numbers of modes"), spawn_sequences(curve, len(wanted)), strict=True
         )
     ]
-    weights = draws.partition_weights
-    return Modes(
-        labels=solutions.labels,
-        shares=solutions.shares,
-        assignments=solutions.assignments,
-        distances=solutions.distances,
-        p_values=p_values,
-        mean_distances=np.minimum.accumulate(
-            [
-                float(np.average(partition_weights.distances, weights=weights))
-                for partition_weights in along
-            ]
-        ),
-    )
+    means = [np.average(distances, weights=draws.partition_weights) for *_, distances in along]
+    return Modes(*solutions, p_values, np.minimum.accumulate(means))
 
 
 def several_modes(ensemble: Ensemble) -> Modes | None:
@@ -392,14 +380,6 @@ def _to_mean(D: Floats, group: Bools) -> Floats:
     return np.asarray(D[:, group].mean(axis=1) - D[np.ix_(group, group)].mean() / 2)
 
 
-@dataclass(frozen=True)
-class _Settled:
-    labels: Ints
-    shares: Floats
-    assignments: Ints
-    distances: Floats
-
-
 def _settled(
     draws: Ensemble,
     parts: list[Ints],
@@ -408,8 +388,10 @@ def _settled(
     *,
     loss: Loss = "vi",
     few_rounds: bool = False,
-) -> _Settled:
+) -> tuple[Ints, Floats, Ints, Floats]:
     """Alternate between groups and estimates until no partition changes its group.
+
+    Returns the first four attributes of `Modes`.
 
     Parameters
     ----------
@@ -459,9 +441,8 @@ def _settled(
     place = np.full(len(shares), -1)
     place[order] = np.arange(len(order))
     mine = nearest_of(centres, "vi")[1][nearest, np.arange(len(nearest))]
-    return _Settled(
-        centres[order], shares[order], place[nearest], np.where(np.isinf(mine), np.nan, mine)
-    )
+    mine = np.where(np.isinf(mine), np.nan, mine)
+    return centres[order], shares[order], place[nearest], mine
 
 
 def _estimate(

@@ -2,28 +2,155 @@
 
 from __future__ import annotations
 
+import hashlib
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from math import exp, isqrt, log
+from math import exp, isqrt, log, sqrt
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from conclust._types import Floats
-from conclust.generation.kinds.searched import (
-    GivenGraph,
-    Searched,
-    Searches,
-    sizes_of_neighbourhoods,
-)
-from conclust.generation.members import Found, Kind, place
-from conclust.neighbours.graph import cut_ties
-from conclust.neighbours.leiden import CommunityGraph
+from conclust._arrays.containers import refuse_corrupt
+from conclust._kernels import Forest
+from conclust._random import generator
+from conclust._types import Floats, Ints
+from conclust._validation import refuse
+from conclust.ensemble.equal_rows import EqualRows
+from conclust.exceptions import InputError
+from conclust.generation.labelling.models import VOTERS, NeighbourVote, vote, voters_of
+from conclust.generation.members import OWNER, Found, Kind, draw, place
+from conclust.neighbours.graph import CommunityGraph, cut_ties, density_forest, graph_of
+from conclust.neighbours.search import Neighbours, comparable, neighbours_of
 
 _RESOLUTIONS = (0.3, 5.0)
 _CORES = (2, 4, 8, 16)
 _LEAST = 2.0
+
+
+# Maximum number of objects on which members are fitted: all others are labelled by the vote of their neighbours.
+_MOST_FITTED = 10_000
+_MOST_NEIGHBOURS = 40
+_FEW_NEIGHBOURS = 5
+_GRID = 8
+_OWNER = "EnsembleGenerator"
+
+
+def sizes_of_neighbourhoods(n: int) -> Ints:
+    """Return the numbers of neighbours that members of n points choose from: a geometric grid."""
+    largest = max(1, int(min(_MOST_NEIGHBOURS, max(_FEW_NEIGHBOURS, 1.5 * sqrt(n)), n - 1)))
+    lowest = min(_FEW_NEIGHBOURS, largest)
+    return np.unique(np.rint(np.geomspace(lowest, largest, _GRID)).astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class GivenGraph:
+    """A user's graph of the objects: see `conclust.neighbours.NeighbourGraph`."""
+
+    starts: Ints = field(compare=False)
+    ends: NDArray[np.int32] = field(compare=False)
+    weights: Floats = field(compare=False)
+    digest: str
+
+
+class Searched:
+    """Points and their neighbours, with a cache of graphs and forests.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, n_features)
+        The points of the members.
+    sample_seed : int
+        Seed for drawing the objects to fit, if there are too many.
+    """
+
+    def __init__(self, points: Floats, sample_seed: int) -> None:
+        self.points = points
+        self._sample_seed = sample_seed
+        self._compared = comparable(points, "euclidean", _OWNER)
+        self._lock = threading.RLock()
+        self._made: dict[Any, Any] = {}
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The neighbours of the distinct points that members are fitted on."""
+        return self._once("search", self._search)[0]  # type: ignore[no-any-return]
+
+    def _search(self) -> tuple[Neighbours, Floats]:
+        n = len(self.points)
+        sample = draw(n, min(n, _MOST_FITTED), generator(self._sample_seed))
+        fitted = self._compared if sample is None else self._compared[sample]
+        wanted = int(sizes_of_neighbourhoods(len(fitted))[-1])
+        return neighbours_of(fitted, max(1, wanted))
+
+    def graph(self, k: int) -> CommunityGraph:
+        """Return the graph of the k nearest neighbours."""
+
+        def make() -> CommunityGraph:
+            graph = graph_of(self.neighbours, k, "jaccard")
+            masses = self.neighbours.rows.masses
+            return CommunityGraph.of(graph.starts, graph.ends, graph.weights, masses, "modularity")
+
+        return self._once(("graph", k), make)  # type: ignore[no-any-return]
+
+    def forest(self, m: int) -> Forest:
+        """Return the spanning forest by core distances of the m-th neighbour."""
+        return self._once(("forest", m), lambda: density_forest(self.neighbours, m))  # type: ignore[no-any-return]
+
+    def found(self, labels: NDArray[np.int32]) -> Found:
+        """Return the labels of all points from those of the distinct fitted points, and the model."""
+        neighbours, points = self._once("search", self._search)
+        index = self._once("index", lambda: voters_of(points))
+        model = NeighbourVote(index, labels)
+        if len(self.points) <= _MOST_FITTED:
+            return Found(labels[neighbours.rows.inverse], model)
+        voters, squares = self._once("votes", lambda: index.nearest(self._compared, VOTERS))
+        return Found(vote(voters, squares, labels[:, np.newaxis])[:, 0], model)
+
+    def found_on_all(self, labels: NDArray[np.int32]) -> Found:
+        """Return the labels unchanged, and the model if no two points are equal."""
+        rows = self._once("rows", lambda: EqualRows.of(self._compared))
+        if len(rows) < len(labels):
+            return Found(labels, None)
+        index = self._once("all", lambda: voters_of(self._compared))
+        return Found(labels, NeighbourVote(index, labels))
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        with self._lock:
+            if key not in self._made:
+                self._made[key] = make()
+            return self._made[key]
+
+
+class Searches:
+    """The searches of a fit: members of the same points share one.
+
+    Parameters
+    ----------
+    sample_seed : int
+        Seed for drawing the objects to fit, if there are too many.
+    """
+
+    def __init__(self, sample_seed: int) -> None:
+        self.sample_seed = sample_seed
+        self._lock = threading.Lock()
+        self._last: Searched | None = None
+
+    def of(self, points: Floats) -> Searched:
+        """Return the search of these points; the last search is cached."""
+        with self._lock:
+            last = self._last
+            if last is None or not (last.points is points or np.array_equal(last.points, points)):
+                last = Searched(points, self.sample_seed)
+                self._last = last
+            return last
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle without the points, because each process makes its own search."""
+        return Searches, (self.sample_seed,)
 
 
 @dataclass(frozen=True)
@@ -37,13 +164,6 @@ class NeighbourRecipe(ABC):
     name: str = ""
     turn: int = 0
     searches: Searches = field(default_factory=lambda: Searches(0), compare=False)
-
-    def parameters(self) -> dict[str, Any]:  # noqa: D102  (the protocol's text)
-        return {
-            "method": self.name,
-            "sample_seed": self.searches.sample_seed,
-            "turn": self.turn,
-        }
 
     def designed(self, turn: int) -> NeighbourRecipe:
         """Return the recipe of the member of this turn."""
@@ -72,10 +192,6 @@ class GraphRecipe(NeighbourRecipe):
 
     name: str = "graph"
     given: GivenGraph | None = None
-
-    def parameters(self) -> dict[str, Any]:  # noqa: D102
-        digest = None if self.given is None else self.given.digest
-        return super().parameters() | {"graph": digest}
 
     def _run(self, searched: Searched, k: int | None, rng: np.random.Generator) -> Found:
         n = searched.neighbours.n_points if self.given is None else len(searched.points)
@@ -125,18 +241,96 @@ class DensityRecipe(NeighbourRecipe):
 GRAPH = Kind(
     GraphRecipe(),
     100,
-    labels_others=True,
-    own_number=True,
     help="communities of neighbour graphs",
     cited="communities of neighbour graphs (Leiden) at many resolutions",
-    by_distances=True,
 )
 DENSITY = Kind(
     DensityRecipe(),
     100,
-    labels_others=True,
-    own_number=True,
     help="clusters of nearby points",
     cited="clusters of nearby points, by density, with many numbers of clusters",
-    by_distances=True,
 )
+
+
+# Weights of the two directions of a tie may differ by rounding.
+_ROUNDING = 1e-5
+
+
+def check_graph_alone(generator: Any, names: Sequence[str], graph: GivenGraph | None) -> None:
+    """Refuse parameters that do not suit a graph given to fit.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator
+        Its parameters.
+    names : sequence of str
+        The names of the kinds of members.
+    graph : GivenGraph or None
+        The user's graph.
+    """
+    if graph is None:
+        return
+    if "graph" not in names:
+        raise InputError(
+            f"{OWNER}.fit takes a graph only for members by 'graph'; other members are made from the points. "
+            f"Use method='graph'. Got method={generator.method!r} instead."
+        )
+    if generator.sample_fraction != 1.0:
+        expected = "1.0 with a graph given to fit, which is clustered as a whole"
+        refuse("sample_fraction", OWNER, expected, generator.sample_fraction)
+    if generator.fit_on is not None:
+        expected = "None with a graph given to fit, which is clustered as a whole"
+        refuse("fit_on", OWNER, expected, generator.fit_on)
+
+
+def neighbour_recipes(sample_seed: int, given: GivenGraph | None) -> dict[str, NeighbourRecipe]:
+    """Return the recipes of a fit, which share one search.
+
+    Parameters
+    ----------
+    sample_seed : int
+        Seed of the objects on which members are fitted, if there are too many.
+    given : GivenGraph or None
+        The user's graph.
+    """
+    searches = Searches(sample_seed)
+    return {
+        "graph": GraphRecipe(searches=searches, given=given),
+        "density": DensityRecipe(searches=searches),
+    }
+
+
+def read_graph(graph: Any, n: int) -> GivenGraph:
+    """Return the user's graph after checks, without self-loops."""
+    shape = getattr(graph, "shape", None)
+    if not sp.issparse(graph) or shape != (n, n):
+        got = f"a {type(graph).__name__}"
+        if shape is not None:
+            got += f" of the shape {tuple(shape)}"
+        raise InputError(
+            f"The graph given to {OWNER}.fit must be a sparse matrix of weights with a row and a column for each of "
+            f"{n} objects, such as adata.obsp['connectivities']. Got {got} instead."
+        )
+    sparse: Any = graph
+    refuse_corrupt(sparse, f"The graph given to {OWNER}.fit")
+    matrix = sp.csr_array(sparse, dtype=np.float64)
+    matrix.sum_duplicates()
+    if not np.isfinite(matrix.data).all() or (matrix.data < 0).any():
+        raise InputError(
+            f"The graph given to {OWNER}.fit must have finite weights that are not negative."
+        )
+    apart = abs(matrix - matrix.T)
+    if apart.nnz and apart.max() > _ROUNDING * matrix.max():
+        raise InputError(
+            f"The graph given to {OWNER}.fit must be symmetric. Got a weight that differs by "
+            f"{apart.max():.3g} from that of the other direction: graph.maximum(graph.T) is symmetric."
+        )
+    both = sp.coo_array(0.5 * (matrix + matrix.T))
+    off = (both.row != both.col) & (both.data > 0)
+    whole = sp.csr_array((both.data[off], (both.row[off], both.col[off])), shape=(n, n))
+    whole.sort_indices()
+    starts, ends = whole.indptr.astype(np.int64), whole.indices.astype(np.int32)
+    digest = hashlib.sha256()
+    for part in (starts, ends, whole.data):
+        digest.update(part.tobytes())
+    return GivenGraph(starts, ends, whole.data, digest.hexdigest())

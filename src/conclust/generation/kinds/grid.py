@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from conclust._random import spawn_seeds
-from conclust._types import Floats, Ints
-from conclust._validation import refuse
+from conclust._types import Floats
 from conclust.generation.members import (
     Found,
-    Init,
-    KMeansRecipe,
     Recipe,
-    Task,
+    Sizes,
+    clip,
     count_distinct,
     drawn_points,
 )
-from conclust.generation.sizes import OWNER, Plan, Sizes, clip, label_type
 from conclust.spectra.eigenpairs import some_eigenpairs
+from conclust.trees.dendrogram import clusters_at
 
 Linkage: TypeAlias = Literal["single", "average", "ward", "centroid"]
 TREES: tuple[Linkage, ...] = ("single", "average", "ward", "centroid")
@@ -35,9 +33,6 @@ class TreeRecipe:
 
     name: Linkage
 
-    def parameters(self) -> dict[str, Any]:  # noqa: D102  (the protocol's text)
-        return {"method": self.name, "metric": "euclidean"}
-
     def run(  # noqa: D102
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
@@ -46,35 +41,7 @@ class TreeRecipe:
 
         # Not linkage(points): points may look like a matrix of distances, and SciPy would warn.
         tree = linkage(pdist(points), method=self.name)
-        return [Found(cut(tree, k)) for k in n_clusters if k is not None]
-
-
-def cut(tree: Floats, k: int) -> Ints:
-    """Return the k clusters that are left after the first n - k merges of a tree.
-
-    Parameters
-    ----------
-    tree : ndarray of shape (n - 1, 4)
-        Merges in the order they were made, in SciPy's format. Their heights do not matter: centroid
-        linkage may merge at a lower height than before, and ties leave exactly k clusters too.
-    k : int
-        Clusters wanted, at most n.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Labels 0..k-1, in no particular order.
-    """
-    n = len(tree) + 1
-    merges = n - k
-    root = np.arange(n + merges)
-    for side in (0, 1):
-        root[tree[:merges, side].astype(np.int64)] = np.arange(n, n + merges)
-    while True:  # each pass doubles the look-ahead distance
-        above = root[root]
-        if np.array_equal(above, root):
-            return np.unique(root[:n], return_inverse=True)[1].astype(np.int64)
-        root = above
+        return [Found(clusters_at(tree, k)) for k in n_clusters if k is not None]
 
 
 @dataclass(frozen=True)
@@ -87,9 +54,6 @@ class SpectralRecipe:
 
     name: str = "spectral"
     n_init: int = 10
-
-    def parameters(self) -> dict[str, Any]:  # noqa: D102
-        return {"method": self.name, "n_init": self.n_init, "sigma2": "median"}
 
     def run(  # noqa: D102
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
@@ -151,86 +115,13 @@ ALL_PAIRS: dict[str, Recipe] = {
 }
 
 
-@dataclass(frozen=True)
-class Run:
-    """An algorithm and its requested numbers of clusters.
-
-    ``times``: number of runs, which cycle through the numbers of clusters. None: once for each number.
-    """
-
-    recipe: Recipe
-    numbers: tuple[int, ...]
-    times: int | None = None
-
-    def parts(self) -> list[range]:
-        """Return the numbers of clusters of each run."""
-        count = len(self.numbers)
-        times = count if self.times is None else min(self.times, count)
-        return [range(first, count, times) for first in range(times)]
-
-
-def plan_runs(sizes: Sizes, runs: Sequence[Run], root: np.random.SeedSequence) -> list[Task]:
-    """Return the tasks of the runs, members in order of the runs and of their numbers."""
-    starts = np.cumsum([0, *(len(run.numbers) for run in runs)]).tolist()
-    each = [(run, at, part) for run, at in zip(runs, starts, strict=False) for part in run.parts()]
-    tasks = []
-    for (run, at, part), seed in zip(each, spawn_seeds(root, len(each)), strict=True):
-        columns, numbers = [at + i for i in part], [run.numbers[i] for i in part]
-        tasks.append(sizes.task(run.recipe, columns, numbers, seed))
-    return tasks
-
-
-def plan_mixed(
-    points: Floats,
-    sizes: Sizes,
-    choices: Sequence[int] | None,
-    n_partitions: int | None,
-    root: np.random.SeedSequence,
-    init: Init,
-) -> Plan:
-    """Plan six algorithms, each for the same numbers of clusters.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_samples, n_features)
-        The data.
-    sizes : Sizes
-        Objects and features, of the data and of a member.
-    choices : sequence of int or None
-        Numbers of clusters. None: 2 to a cube root.
-    n_partitions : int or None
-        The number of members, if it is given.
-    root : SeedSequence
-        Source of all seeds.
-    init : {"k-means++", "random"}
-        Starts of k-means.
-    """
-    if choices is None:
-        wide = _few_choices(sizes.n)
-        seeds = spawn_seeds(root, len(ALL_PAIRS) + len(wide))
-        # A tree would separate equal points at random, so the number of clusters is at most that of the distinct points drawn.
-        distinct = min(
-            count_distinct(
-                drawn_points(points, sizes.n_objects, sizes.n_features, seed)[0], wide.stop
-            )
-            for seed in seeds
-        )
-        choices = clip(wide, distinct)
-    ks = tuple(sorted(set(choices)))
-    total = (len(ALL_PAIRS) + 1) * len(ks)
-    if n_partitions not in (None, total):
-        refuse(
-            "n_partitions",
-            OWNER,
-            f"None or {total} with method='mixed' ({len(ALL_PAIRS) + 1} algorithms, {len(ks)} numbers of "
-            "clusters)",
-            n_partitions,
-        )
-    runs = [Run(recipe, ks, times=1) for recipe in ALL_PAIRS.values()]
-    runs.append(Run(KMeansRecipe(init=init), ks))
-    return Plan(tuple(plan_runs(sizes, runs, root)), total, label_type(ks), None)
-
-
-def _few_choices(n: int) -> range:
-    """2 .. min(50, max(10, cube root of n)): each number costs a run of six algorithms."""
-    return range(2, min(50, max(10, round(n ** (1 / 3)))) + 1)
+def mixed_numbers(points: Floats, sizes: Sizes, root: np.random.SeedSequence) -> tuple[int, ...]:
+    """Return the numbers of clusters of "mixed": 2 .. min(50, max(10, cube root of n)), as each costs a run of six algorithms."""
+    wide = range(2, min(50, max(10, round(sizes.n ** (1 / 3)))) + 1)
+    seeds = spawn_seeds(root, len(ALL_PAIRS) + len(wide))
+    # A tree would separate equal points at random, so the number of clusters is at most that of the distinct points drawn.
+    distinct = min(
+        count_distinct(drawn_points(points, sizes.n_objects, sizes.n_features, seed)[0], wide.stop)
+        for seed in seeds
+    )
+    return tuple(clip(wide, distinct))

@@ -7,7 +7,7 @@ graph of objects and landmarks is cut (`conclust.spectra.transfer_cut`), as HBGF
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import isqrt
 from typing import Any
 
@@ -18,8 +18,13 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust._threads import in_threads
 from conclust._types import Floats, Ints
-from conclust.generation.labelling.models import LandmarkCut, Search, refuse_huge, tie_weights
-from conclust.generation.labelling.nearest import nearest_center
+from conclust.generation.labelling.models import (
+    LandmarkCut,
+    Search,
+    nearest_center,
+    refuse_huge,
+    tie_weights,
+)
 from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
 from conclust.generation.runs import run_kmeans, some_objects
 from conclust.neighbours.search import PointIndex
@@ -73,19 +78,7 @@ class LandmarkSpectralRecipe:
     n_landmarks: int = 1000
     n_nearest: int = 5
     n_columns: int | None = None
-    threads: int = 1
-
-    def parameters(self) -> dict[str, Any]:  # noqa: D102  (the protocol's text)
-        entries: dict[str, Any] = {
-            "method": self.name,
-            "n_landmarks": self.n_landmarks,
-            "n_nearest": self.n_nearest,
-            "sigma": "mean, or the object's own",
-            "components": "bridged",
-        }
-        if self.n_columns is not None:
-            entries["n_columns"] = self.n_columns
-        return entries
+    threads: int = field(default=1, compare=False)  # no part of what determines the members
 
     def run(  # noqa: D102
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
@@ -185,10 +178,8 @@ class _Graph:
 SPECTRAL = Kind(
     LandmarkSpectralRecipe(),
     20,
-    labels_others=True,
     help="on landmarks, for groups that are not round",
     cited="spectral clustering on landmarks with many numbers of clusters",
-    by_distances=True,
 )
 
 

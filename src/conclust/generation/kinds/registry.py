@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 from conclust.generation.kinds.communities import DENSITY, GRAPH
 from conclust.generation.kinds.landmarks import SPECTRAL
-from conclust.generation.kinds.spherical import SPHERICAL
-from conclust.generation.members import KMEANS, Kind
+from conclust.generation.members import KMEANS, SPHERICAL, Kind
 
 KINDS: dict[str, Kind] = {
     kind.recipe.name: kind for kind in (KMEANS, SPHERICAL, SPECTRAL, GRAPH, DENSITY)
@@ -49,50 +48,91 @@ def chosen_kinds(n: int, d: int) -> str | list[str]:
     return kinds
 
 
-def settings_for(generator: Any, n: int, d: int, *, chosen: bool = True) -> Any:
-    """Return the generator's parameters with `method` "auto" replaced by the kinds of members.
+class Asked(NamedTuple):
+    """The members that the parameter `method` of a generator asks for.
 
-    chosen: whether `chosen_kinds` settles them; else all members are by "graph".
+    Attributes
+    ----------
+    kinds : tuple of str or clusterer
+        The names of kinds, and clusterers, in their order.
+    numbers : tuple of sequence of int, or None
+        For a list of pairs the numbers of clusters of each.
+    listed : bool
+        Whether they were given as a list.
     """
-    if not (isinstance(generator.method, str) and generator.method == "auto"):
-        return generator
+
+    kinds: tuple[Any, ...]
+    numbers: tuple[Any, ...] | None
+    listed: bool
+
+    @classmethod
+    def of(cls, method: Any) -> Asked:
+        """Parse a `method`, also one that is not valid."""
+        if not isinstance(method, list | tuple):
+            return cls((method,), None, False)
+        if not any(isinstance(entry, list | tuple) for entry in method):
+            return cls(tuple(method), None, True)
+        pairs = [
+            entry if isinstance(entry, list | tuple) and len(entry) == 2 else (None, None)
+            for entry in method
+        ]
+        return cls(tuple(kind for kind, _ in pairs), tuple(ks for _, ks in pairs), True)
+
+    @property
+    def names(self) -> list[str]:
+        """Those that have a name."""
+        return [kind for kind in self.kinds if isinstance(kind, str)]
+
+    @property
+    def are_named(self) -> bool:
+        """Whether all have a name."""
+        return len(self.names) == len(self.kinds)
+
+    @property
+    def are_built_in(self) -> bool:
+        """Whether all members are of built-in kinds, which choose their own numbers of clusters."""
+        return self.are_named and self.numbers is None
+
+    @property
+    def sees_directions(self) -> bool:
+        """Whether some members depend on the directions of the points from 0."""
+        return SPHERICAL.recipe.name in self.names
+
+    @property
+    def sees_distances_only(self) -> bool:
+        """Whether all members depend on the features they see by distances and inner products only."""
+        return self.are_named and all(name in KINDS for name in self.names)
+
+
+def settings_for(generator: Any, n: int, d: int, *, chosen: bool = True) -> Any:
+    """Return the generator's parameters, with what its `method` asks for as `asked`.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator
+        Its parameters.
+    n, d : int
+        Number of objects and of features, by which "auto" chooses the kinds of members.
+    chosen : bool, default=True
+        Whether the kinds are chosen; if not, "auto" makes members by "graph", as for a graph given to fit.
+    """
     settings = copy(generator)
-    settings.method = chosen_kinds(n, d) if chosen else "graph"
-    if generator.n_partitions is None:
-        settings.n_partitions = N_AUTOMATIC
+    if isinstance(generator.method, str) and generator.method == "auto":
+        settings.method = chosen_kinds(n, d) if chosen else "graph"
+        if generator.n_partitions is None:
+            settings.n_partitions = N_AUTOMATIC
+    settings.asked = Asked.of(settings.method)
     return settings
 
 
-def kinds_of(method: Any) -> list[Any]:
-    """Return the kinds listed in a method, with or without their numbers of clusters."""
-    listed = method if isinstance(method, list | tuple) else [method]
-    return [entry[0] if isinstance(entry, list | tuple) and entry else entry for entry in listed]
+def rotation_pays(settings: Any, n: int, d: int) -> bool:
+    """Return whether members can be made, and faster, of n points with n coordinates in place of d.
 
-
-def is_named(method: Any) -> bool:
-    """Return whether all members are of built-in kinds."""
-    listed = method if isinstance(method, list | tuple) else [method]
-    return all(isinstance(entry, str) for entry in listed)
-
-
-def sees_directions(generator: Any) -> bool:
-    """Return whether some members depend on the directions of the points from 0."""
-    return SPHERICAL.recipe.name in kinds_of(generator.method)
-
-
-def rotation_pays(generator: Any, n: int, d: int) -> bool:
-    """Return whether members are made faster of n points with n coordinates in place of d.
-
-    The axes cost some n^2 d operations; most members of many clusters cost more.
+    Benchmark `benchmarks.wide`. A rotation sees the distances of the points only.
     """
-    if generator.n_partitions is not None and generator.n_partitions < _FEW_MEMBERS:
+    asked = settings.asked
+    if settings.feature_fraction != 1.0 or not asked.sees_distances_only:
         return False
-    return d >= (_WIDE if "spectral" in kinds_of(generator.method) else _VERY_WIDE) * n
-
-
-def see_distances_only(generator: Any) -> bool:
-    """Return whether all members see all features, and depend on them by distances and inner products only."""
-    return generator.feature_fraction == 1.0 and all(
-        isinstance(kind, str) and kind in KINDS and KINDS[kind].by_distances
-        for kind in kinds_of(generator.method)
-    )
+    if settings.n_partitions is not None and settings.n_partitions < _FEW_MEMBERS:
+        return False
+    return bool(d >= (_WIDE if "spectral" in asked.names else _VERY_WIDE) * n)

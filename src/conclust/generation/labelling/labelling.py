@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from conclust._threads import thread_count
-from conclust._types import Floats, Ints
+from conclust._types import Bools, Floats, Ints
+from conclust.exceptions import InputError
 from conclust.generation.crew import Crew
 from conclust.generation.labelling.models import (
     Centers,
+    CenterSets,
     Directions,
     LandmarkCut,
-    Model,
+    NeighbourVote,
+    Rotation,
     out_of_scale,
     refuse_huge,
 )
-from conclust.generation.labelling.nearest import CenterSets
-from conclust.generation.labelling.rotation import Rotation
-from conclust.generation.labelling.rows import Rows, is_in_blocks
-from conclust.generation.labelling.voting import NeighbourVote
-from conclust.generation.members import Member
+from conclust.generation.members import Member, Task, drawn_objects, fitted_objects
 from conclust.generation.points import checked_points, read_points
 from conclust.generation.scaling import Scaler
 
 _OWNER = "EnsembleGenerator"
+# The numbers of some members, their models, and the features that they use.
+_Group = tuple[list[int], list[Any], Ints | None]
 
 
 class Labelling:
@@ -39,10 +43,8 @@ class Labelling:
 
     Parameters
     ----------
-    models : sequence of Model
-        The model that labels the points for each member.
-    features : sequence of (sequence of int or None)
-        Columns used by each member; None: all.
+    members : sequence of Member
+        Members that all have a model.
     d : int
         Columns of the points.
     dtype : dtype
@@ -53,66 +55,48 @@ class Labelling:
         Their rotation.
     """
 
-    @classmethod
-    def of(
-        cls,
+    def __init__(
+        self,
         members: Sequence[Member],
         d: int,
         dtype: Any,
         scaler: Scaler | None = None,
         rotation: Rotation | None = None,
-    ) -> Labelling:
-        """Return a function that labels points by some members, which all have a model; see the class."""
-        models = [member.model for member in members if member.model is not None]
-        assert len(models) == len(members)
-        return cls(models, [member.features for member in members], d, dtype, scaler, rotation)
-
-    def __init__(
-        self,
-        models: Sequence[Model],
-        features: Sequence[Sequence[int] | Ints | None],
-        d: int,
-        dtype: Any,
-        scaler: Scaler | None = None,
-        rotation: Rotation | None = None,
     ) -> None:
+        models: list[Any] = [member.model for member in members]
         self._n_members = len(models)
         self._d = d
         self._dtype: np.dtype[Any] = np.dtype(dtype)
         self._scaler, self._rotation = scaler, rotation
         columns = [
-            None if features_of_member is None else np.asarray(features_of_member, dtype=np.int64)
-            for features_of_member in features
+            None if member.features is None else np.asarray(member.features, dtype=np.int64)
+            for member in members
         ]
         near = [u for u, model in enumerate(models) if isinstance(model, Centers)]
         every = np.arange(d if rotation is None else rotation.n_coordinates)
         self._sets: CenterSets | None = None
         if near:
             self._sets = CenterSets(
-                [models[u].centers for u in near],  # type: ignore[attr-defined]
-                [
-                    every if (features_of_member := columns[u]) is None else features_of_member
-                    for u in near
-                ],
+                [models[u].centers for u in near],
+                [every if (some := columns[u]) is None else some for u in near],
                 near,
             )
-        # Members with the same features together: their points are checked once.
-        self._directed: dict[bytes, tuple[Ints | None, list[tuple[int, Directions]]]] = {}
+        # Those that share what labels points together: it is done once.
+        self._directed: list[_Group] = []
+        self._graphs: list[_Group] = []
+        self._votes: list[_Group] = []
+        groups: dict[type, list[_Group]] = {
+            Directions: self._directed,
+            LandmarkCut: self._graphs,
+            NeighbourVote: self._votes,
+        }
         for u, model in enumerate(models):
-            if isinstance(model, Directions):
-                some = columns[u]
-                key = b"" if some is None else some.tobytes()
-                self._directed.setdefault(key, (some, []))[1].append((u, model))
-        # Cuts of one graph together: their ties are found once.
-        self._graphs: list[tuple[list[int], list[Any], Ints | None]] = []
-        self._votes: list[tuple[list[int], list[Any], Ints | None]] = []
-        for u, model in enumerate(models):
-            if isinstance(model, LandmarkCut):
-                _add(self._graphs, u, model, columns[u])
-            elif isinstance(model, NeighbourVote):
-                _add(self._votes, u, model, columns[u])
+            if type(model) in groups:
+                _add(groups[type(model)], u, model, columns[u])
             elif not isinstance(model, Centers):
-                raise TypeError(f"Points cannot be labelled by a model of the kind {model.kind!r}.")
+                raise TypeError(
+                    f"Points cannot be labelled by a model of the type {type(model).__name__}."
+                )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -149,15 +133,15 @@ class Labelling:
         labels = np.empty((len(points), self._n_members), dtype=self._dtype)
         odd_points = [
             out_of_scale(points if features is None else points[:, features])
-            for features, _ in self._directed.values()
+            for _, _, features in self._directed
         ]
         threads = thread_count(effective_n_jobs(n_jobs), _OWNER)
         if self._sets is not None:
             self._sets.label(points, labels, threads)
-        for (features, directed), odd in zip(self._directed.values(), odd_points, strict=True):
+        for (members, models, features), odd in zip(self._directed, odd_points, strict=True):
             if odd.size:
                 rows = points[odd] if features is None else points[np.ix_(odd, features)]
-                for member, model in directed:
+                for member, model in zip(members, models, strict=True):
                     labels[odd, member] = model.label(rows)
         for members, models, features in self._votes:
             some = points if features is None else np.ascontiguousarray(points[:, features])
@@ -178,25 +162,14 @@ class Labelling:
         return labels
 
 
-def _add(
-    groups: list[tuple[list[int], list[Any], Ints | None]],
-    u: int,
-    model: LandmarkCut | NeighbourVote,
-    columns: Ints | None,
-) -> None:
+def _add(groups: list[_Group], u: int, model: Any, columns: Ints | None) -> None:
     """Add a member to the group whose search it shares, or to a new group."""
     for members, models, other in groups:
-        if _same(columns, other) and models[0].shares_search(model):
+        if np.array_equal(columns, other) and models[0].shares_search(model):  # type: ignore[arg-type]
             members.append(u)
             models.append(model)
             return
     groups.append(([u], [model], columns))
-
-
-def _same(columns: Ints | None, other: Ints | None) -> bool:
-    if columns is None or other is None:
-        return columns is other
-    return np.array_equal(columns, other)
 
 
 def scaled(points: Floats, scaler: Scaler | None, rotation: Rotation | None = None) -> Floats:
@@ -292,3 +265,268 @@ def scaled_points(generator: Any, X: Any, objects: Ints) -> Floats:
 def _rows_of(generator: Any, X: Any) -> Rows:
     owner = type(generator).__name__
     return Rows(X if is_in_blocks(X) else read_points(generator, X, reset=False), owner)
+
+
+_BLOCK_BYTES = 32 << 20  # size in bytes of a block in double precision
+_MOST_ROWS = 1 << 16
+_SPOTS = 16  # number of positions at which some rows are read
+_SPOT = 4096
+_HELD = 512 << 20  # total size in bytes of the samples in memory
+
+
+def is_in_blocks(X: Any) -> bool:
+    """Return whether X is a matrix of numbers whose rows can be read without the rest.
+
+    So are NumPy's arrays, in memory or memory-mapped, and what has their ``shape``, ``dtype`` and slices of rows:
+    Zarr arrays, HDF5 data sets, Dask arrays. Data frames, lists and sparse matrices are not.
+    """
+    if isinstance(X, np.ndarray):
+        plain = type(X) in (np.ndarray, np.memmap) and X.dtype.kind in "fiu"
+        return plain and X.ndim == 2 and len(X) > 0
+    if sp.issparse(X) or isinstance(X, type) or not hasattr(X, "__getitem__"):
+        return False
+    try:
+        kind = np.dtype(X.dtype).kind
+        return len(X.shape) == 2 and X.shape[0] != 0 and kind in "fiu"
+    except (AttributeError, TypeError):
+        return False
+
+
+def comes_in_chunks(X: Any) -> bool:
+    """Return whether X is a Dask array or behaves like one: functions are applied to its chunks lazily."""
+    return is_in_blocks(X) and hasattr(X, "map_blocks") and hasattr(X, "rechunk")
+
+
+def as_whole(X: Any) -> Any:
+    """Load X into memory if it is read in blocks."""
+    lies_elsewhere = is_in_blocks(X) and not isinstance(X, np.ndarray)
+    return np.asarray(X[0 : X.shape[0]]) if lies_elsewhere else X
+
+
+class Rows:
+    """Blocks of rows of a matrix, as C-ordered and finite float64.
+
+    Where blocks begin depends on the shape only.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        See `is_in_blocks`.
+    owner : str
+        Name of the estimator, for messages.
+    """
+
+    def __init__(self, X: Any, owner: str) -> None:
+        self._owner = owner
+        self._X = X
+        shape = tuple(X.shape)
+        if not all(isinstance(size, int | np.integer) for size in shape):  # NaN: unknown to Dask
+            raise InputError(
+                f"{owner} must know how many objects there are. Got a Dask array of shape {shape}: "
+                "X.compute_chunk_sizes() finds out."
+            )
+        self.n, self.d = int(shape[0]), int(shape[1])
+        self.step = max(1024, min(_MOST_ROWS, _BLOCK_BYTES // (8 * max(1, self.d)) // 1024 * 1024))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Objects and features."""
+        return self.n, self.d
+
+    def digest(self) -> str:
+        """Return the SHA-256 of the shape, the type and the bytes of all rows."""
+        digest = sha256(f"{self.shape} {np.dtype(np.float64).str} ".encode())
+        for _, block in self.blocks():
+            digest.update(block.data)
+        return digest.hexdigest()
+
+    def block(self, start: int, stop: int) -> Floats:
+        """Read some rows."""
+        return self._checked(self._X[start:stop])
+
+    def blocks(self) -> Iterator[tuple[int, Floats]]:
+        """Yield all rows block by block, with the first row of each block."""
+        for start in range(0, self.n, self.step):
+            yield start, self.block(start, min(self.n, start + self.step))
+
+    def some(self) -> Floats:
+        """Read a few spread rows, or all of a small matrix."""
+        if self.n <= _SPOTS * _SPOT:
+            return self.block(0, self.n)
+        starts = np.linspace(0, self.n - _SPOT, _SPOTS).astype(np.int64).tolist()
+        return np.concatenate([self.block(start, start + _SPOT) for start in starts])
+
+    def samples(
+        self, draw: Callable[[int], Ints], count: int, largest: int, together: int
+    ) -> Iterator[list[tuple[int, Floats]]]:
+        """Read the rows of samples, some samples at a time, with their numbers.
+
+        Parameters
+        ----------
+        draw : callable
+            Returns the rows of the sample of a number, in rising order.
+        count : int
+            Number of samples.
+        largest : int
+            Rows of the largest.
+        together : int
+            Number wanted at a time.
+        """
+        if isinstance(self._X, np.ndarray):
+            for first in range(0, count, together):
+                chosen = range(first, min(count, first + together))
+                yield [(s, self._checked(self._X[draw(s)])) for s in chosen]
+            return
+        # Scattered rows would read every chunk for each sample, so one pass serves as many samples as fit into memory.
+        together = max(together, _HELD // (8 * self.d * largest))
+        for first in range(0, count, together):
+            yield self._in_one_pass(
+                {s: draw(s) for s in range(first, min(count, first + together))}
+            )
+
+    def _in_one_pass(self, drawn: dict[int, Ints]) -> list[tuple[int, Floats]]:
+        samples = {s: np.empty((len(rows), self.d)) for s, rows in drawn.items()}
+        for start, block in self.blocks():
+            for s, rows in drawn.items():
+                begin, end = np.searchsorted(rows, [start, start + len(block)])
+                samples[s][begin:end] = block[rows[begin:end] - start]
+        return list(samples.items())
+
+    def _checked(self, block: Any) -> Floats:
+        return checked_points(np.asarray(block), self._owner)
+
+
+_AHEAD = 4  # number of samples read at a time per worker
+_HEAD = 1024  # number of rows in which nearly all clusters appear
+
+
+class Shares:
+    """The points of each task: its sample of the objects that it observes.
+
+    Parameters
+    ----------
+    rows : Rows
+        The points.
+    scaler : MinMaxScaler, StandardScaler or None
+        Their scaling.
+    n_jobs : int or None
+        Number of tasks that run side by side, as for joblib.
+    """
+
+    def __init__(self, rows: Rows, scaler: Scaler | None, n_jobs: int | None) -> None:
+        self._rows = rows
+        self._scaler = scaler
+        self._together = _AHEAD * effective_n_jobs(n_jobs)
+        self._observed: dict[int, NDArray[np.uint8]] = {}  # by column, one bit per object
+
+    def __call__(self, tasks: Sequence[Task]) -> Iterator[list[tuple[int, Floats]]]:
+        """Yield the points of some tasks at a time, with the tasks' indices."""
+        for some in self._rows.samples(
+            lambda i: self._draw(tasks[i]),
+            len(tasks),
+            max(task.n_fitted or 0 for task in tasks),
+            self._together,
+        ):
+            yield [(i, scaled(sample, self._scaler)) for i, sample in some]
+
+    def observed(self, column: int, start: int, stop: int) -> Bools | None:
+        """Return the objects of a block that a member observes; None: all. Blocks begin at multiples of 8."""
+        bits = self._observed.get(column)
+        if bits is None:
+            return None
+        part = np.unpackbits(bits[start // 8 : -(-stop // 8)], count=stop - start)
+        return part.astype(np.bool_)
+
+    def _draw(self, task: Task) -> Ints:
+        n = self._rows.n
+        objects = drawn_objects(n, task.n_objects, task.seed)
+        if objects is not None:
+            observed = np.zeros(n, dtype=np.bool_)
+            observed[objects] = True
+            self._observed |= dict.fromkeys(task.columns, np.packbits(observed))
+        return fitted_objects(objects, task, n)
+
+
+def in_order_of_appearance(
+    members: Sequence[Member],
+    rows: Rows,
+    shares: Shares,
+    label: Callable[[Sequence[Member], Floats], NDArray[Any]],
+) -> list[Member]:
+    """Number the clusters of each member by their first appearance among the objects that it observes.
+
+    Only as many rows are read as it takes until all clusters have appeared: few, as a rule.
+
+    Parameters
+    ----------
+    members : sequence of Member
+        Their clusters hold an object each, at least.
+    rows : Rows
+        The points.
+    shares : Shares
+        Objects observed by each member.
+    label : callable
+        Returns the labels of points by some members.
+    """
+    orders: list[list[int]] = [[] for _ in members]
+    start, size = 0, _HEAD
+    while start < rows.n:
+        pending = [u for u, member in enumerate(members) if len(orders[u]) < member.n_clusters]
+        if not pending:
+            break
+        stop = min(rows.n, start + size)
+        labels = label([members[u] for u in pending], rows.block(start, stop))
+        for column, u in zip(labels.T, pending, strict=True):
+            observed = shares.observed(u, start, stop)
+            numbers, first = np.unique(
+                column if observed is None else column[observed], return_index=True
+            )
+            met_before = set(orders[u])
+            orders[u] += [k for k in numbers[np.argsort(first)].tolist() if k not in met_before]
+        start, size = stop, min(4 * size, rows.step)
+    return [
+        replace(member, model=None if member.model is None else member.model.reordered(order))
+        for member, order in zip(members, map(np.array, orders), strict=True)
+    ]
+
+
+def label_all(
+    rows: Rows,
+    labelling: Labelling,
+    shares: Shares,
+    scaler: Scaler | None,
+    n_jobs: int | None,
+    report: Callable[[str], None],
+) -> NDArray[Any]:
+    """Return the labels of all objects by all members; -1 where a member does not observe an object.
+
+    Parameters
+    ----------
+    rows : Rows
+        The points.
+    labelling : Labelling
+        The members.
+    shares : Shares
+        Objects observed by each member.
+    scaler : MinMaxScaler, StandardScaler or None
+        The scaling of the points.
+    n_jobs : int or None
+        Number of threads, as for joblib.
+    report : callable
+        Function that receives about ten lines of progress.
+    """
+    n_members = labelling.shape[1]
+    matrix = np.empty((rows.n, n_members), dtype=labelling.dtype)
+    reported = 0
+    for start, block in rows.blocks():
+        stop = start + len(block)
+        labels = matrix[start:stop]
+        labels[:] = labelling.label(scaled(block, scaler), n_jobs)
+        for u in range(n_members):
+            observed = shares.observed(u, start, stop)
+            if observed is not None:
+                labels[~observed, u] = -1
+        if stop - reported >= rows.n / 10 or stop == rows.n:
+            reported = stop
+            report(f"{stop:,} of {rows.n:,} objects labelled")
+    return matrix

@@ -5,59 +5,29 @@ The label of a point never depends, in any bit, on which other points it comes w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, Self
+from functools import cached_property
+from hashlib import blake2b
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr
 
-from conclust._kernels import landmark_labels, nearest_landmarks
+from conclust._arrays.containers import holds
+from conclust._kernels import label_block, landmark_labels, nearest_landmarks, neighbour_vote
+from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
+from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
-from conclust.generation.labelling.nearest import nearest_center
-from conclust.generation.labelling.voting import NeighbourVote
+from conclust.neighbours.search import PointIndex
 
 # Squares of distances between points with larger numbers may be infinite.
 _HUGE = 1e152
 # Points of a call of a kernel, and their coordinates: an interrupt takes effect between two calls.
 _BLOCK = 1 << 17
 _COORDINATES = 1 << 20
-
-Layout = dict[str, tuple[str, int]]  # for each array the kind of dtype and the number of dimensions
-
-
-class Model(Protocol):
-    """The interface of models of members, which label points."""
-
-    kind: ClassVar[str]
-    layout: ClassVar[Layout]
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters."""
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-
-    def label(self, points: Floats) -> Ints:
-        """Return the cluster of each point."""
-
-    def reordered(self, clusters: Ints) -> Model:
-        """Return the model of only these clusters, in this order."""
-
-    def packed(self) -> dict[str, NDArray[Any]]:
-        """Return the arrays of the model, as described by `layout`."""
-
-    @classmethod
-    def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:
-        """Return the model from its `packed` arrays; None if they are invalid."""
-
-
-def of_layout(arrays: Mapping[str, NDArray[Any]], layout: Layout) -> bool:
-    """Return whether the arrays of a model have the names, types and dimensions of its layout."""
-    return {name: (array.dtype.kind, array.ndim) for name, array in arrays.items()} == layout
 
 
 @dataclass(frozen=True)
@@ -72,47 +42,45 @@ class Centers:
 
     centers: Floats
 
-    kind: ClassVar[str] = "nearest"
-    layout: ClassVar[Layout] = {"centers": ("f", 2)}
-
     @property
-    def n_clusters(self) -> int:  # noqa: D102  (the protocol's text)
+    def n_clusters(self) -> int:
+        """Number of clusters."""
         return len(self.centers)
 
     @property
-    def n_features(self) -> int:  # noqa: D102
+    def n_features(self) -> int:
+        """Number of features."""
         return int(self.centers.shape[1])
 
-    def label(self, points: Floats) -> Ints:  # noqa: D102
+    def label(self, points: Floats) -> Ints:
+        """Return the cluster of each point."""
         return nearest_center(points, self.centers)
 
-    def reordered(self, clusters: Ints) -> Self:  # noqa: D102
+    def reordered(self, clusters: Ints) -> Self:
+        """Return the model of only these clusters, in this order."""
         return replace(self, centers=np.ascontiguousarray(self.centers[clusters]))
 
-    def packed(self) -> dict[str, NDArray[Any]]:  # noqa: D102
-        return {"centers": self.centers}
-
-    @classmethod
-    def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:  # noqa: D102
-        if not of_layout(arrays, cls.layout):
-            return None
-        model = cls(arrays["centers"])
-        return model if model.centers.size and np.isfinite(model.centers).all() else None
+    def _restored(self) -> bool:
+        """Return whether centres that were read from a file are numbers."""
+        return self.centers.size > 0 and holds(self.centers, *self.centers.shape[:2])
 
 
 @dataclass(frozen=True)
 class Directions(Centers):
     """Assigns points to the unit centre with the largest cosine; refuses points without direction."""
 
-    kind: ClassVar[str] = "directions"
-
-    def label(self, points: Floats) -> Ints:  # noqa: D102
+    def label(self, points: Floats) -> Ints:
+        """Return the cluster of each point."""
         odd = out_of_scale(points)
         if odd.size:
             points = np.array(points, dtype=np.float64)
             _, exponents = np.frexp(np.abs(points[odd]).max(axis=1, keepdims=True))
             points[odd] = np.ldexp(points[odd], -exponents)  # the same directions
         return super().label(points)
+
+    def shares_search(self, other: Directions) -> bool:
+        """Return True: points are checked once for all."""
+        return True
 
 
 def out_of_scale(points: Floats) -> Ints:
@@ -203,8 +171,8 @@ class Search:
             for one, another in zip(vars(self).values(), vars(other).values(), strict=True)
         )
 
-    def sound(self) -> bool:
-        """Return whether every number is in its range; the search does not check this."""
+    def _restored(self) -> bool:
+        """Return whether every number, read from a file, is in its range; the search does not check this."""
         p, d = self.points.shape
         return (
             p > 0
@@ -261,28 +229,18 @@ class LandmarkCut:
     loads: Floats
     centers: Floats
 
-    kind: ClassVar[str] = "landmarks"
-    layout: ClassVar[Layout] = {
-        "points": ("f", 2),
-        "heads": ("f", 2),
-        "starts": ("i", 1),
-        "grouped": ("i", 1),
-        "around": ("i", 2),
-        "n_nearest": ("i", 1),
-        "sigma": ("f", 1),
-        "loads": ("f", 2),
-        "centers": ("f", 2),
-    }
-
     @property
-    def n_clusters(self) -> int:  # noqa: D102
+    def n_clusters(self) -> int:
+        """Number of clusters."""
         return len(self.centers)
 
     @property
-    def n_features(self) -> int:  # noqa: D102
+    def n_features(self) -> int:
+        """Number of features."""
         return int(self.search.points.shape[1])
 
-    def label(self, points: Floats) -> Ints:  # noqa: D102
+    def label(self, points: Floats) -> Ints:
+        """Return the cluster of each point."""
         return self.label_all([self], points)[:, 0]
 
     @staticmethod
@@ -322,79 +280,317 @@ class LandmarkCut:
             )
         return labels
 
-    def reordered(self, clusters: Ints) -> LandmarkCut:  # noqa: D102
+    def reordered(self, clusters: Ints) -> LandmarkCut:
+        """Return the model of only these clusters, in this order."""
         return replace(self, centers=np.ascontiguousarray(self.centers[clusters]))
 
-    def packed(self) -> dict[str, NDArray[Any]]:  # noqa: D102
-        search = self.search
-        return {
-            "points": search.points,
-            "heads": search.heads,
-            "starts": search.starts,
-            "grouped": search.grouped,
-            "around": search.around,
-            "n_nearest": np.array([self.n_nearest], dtype=np.int64),
-            "sigma": np.array([self.sigma]),
-            "loads": self.loads,
-            "centers": self.centers,
-        }
-
-    @classmethod
-    def unpacked(cls, arrays: Mapping[str, NDArray[Any]]) -> Self | None:  # noqa: D102
-        if not of_layout(arrays, cls.layout):
-            return None
-        search = Search(
-            np.ascontiguousarray(arrays["points"], dtype=np.float64),
-            np.ascontiguousarray(arrays["heads"], dtype=np.float64),
-            np.ascontiguousarray(arrays["starts"], dtype=np.int64),
-            np.ascontiguousarray(arrays["grouped"], dtype=np.int32),
-            np.ascontiguousarray(arrays["around"], dtype=np.int32),
+    def _restored(self) -> bool:
+        """Return whether parts that were read from a file fit each other."""
+        return (
+            1 <= self.n_nearest <= self.search.around.shape[1]
+            and 0 <= self.sigma < np.inf
+            and self.centers.size > 0
+            and holds(self.loads, len(self.search.points), self.loads.shape[-1])
+            and holds(self.centers, len(self.centers), self.loads.shape[-1])
         )
-        ties, sigma = arrays["n_nearest"], arrays["sigma"]
-        loads, centers = arrays["loads"], arrays["centers"]
-        fits = (
-            search.sound()
-            and ties.shape == (1,)
-            and 1 <= ties[0] <= search.around.shape[1]
-            and sigma.shape == (1,)
-            and bool(np.isfinite(sigma[0]) and sigma[0] >= 0)
-            and len(loads) == len(search.points)
-            and centers.shape[1] == loads.shape[1]
-            and centers.size > 0
-            and bool(np.isfinite(loads).all() and np.isfinite(centers).all())
-        )
-        if not fits:
-            return None
-        return cls(search, int(ties[0]), float(sigma[0]), loads, centers)
-
-
-MODELS: dict[str, type[Centers] | type[LandmarkCut] | type[NeighbourVote]] = {
-    "nearest": Centers,
-    "directions": Directions,
-    "landmarks": LandmarkCut,
-    "neighbours": NeighbourVote,
-}
 
 
 class Searches:
     """Lets models of equal landmarks or points share one search, as they did when they were made."""
 
     def __init__(self) -> None:
-        self._first: list[LandmarkCut | NeighbourVote] = []
+        self._first: list[Any] = []
 
     def shared(self, model: Model | None) -> Model | None:
         """Return the model with the search of an earlier one, if that is equal."""
         if not isinstance(model, LandmarkCut | NeighbourVote):
             return model
+        mine: Any = model.search
         for one in self._first:
-            if isinstance(one, LandmarkCut) and isinstance(model, LandmarkCut):
-                if one.search.same_as(model.search):
-                    return replace(model, search=one.search)
-            elif (
-                isinstance(one, NeighbourVote)
-                and isinstance(model, NeighbourVote)
-                and one.shares_search(model)
-            ):
-                return replace(model, points=one.points, index=one.index)
-        self._first.append(model)
+            if type(one) is type(mine) and one.same_as(mine):
+                return replace(model, search=one)
+        self._first.append(mine)
         return model
+
+
+# Multiplications of one call of the kernel: an interrupt takes effect between two calls.
+_CALL = 2e10
+
+
+class CenterSets:
+    """The centres of several members, each with its columns of the points, as the kernel reads them.
+
+    A label is the centre with the smallest sum of squared differences, added up feature by feature in double
+    precision, the first one of a tie: it does not depend on the other points, the number of threads or the
+    instruction set (`_kernels/kmeans/labelling.h`).
+
+    Parameters
+    ----------
+    centers : sequence of ndarray of shape (K_u, f_u)
+        The centres of each member.
+    columns : sequence of ndarray of int of shape (f_u,)
+        The features that each member reads.
+    places : sequence of int
+        The column of the labels that each member writes.
+    """
+
+    def __init__(
+        self, centers: Sequence[Floats], columns: Sequence[Ints], places: Sequence[int]
+    ) -> None:
+        flat = [np.asarray(member_centers, dtype=np.float64).ravel() for member_centers in centers]
+        self._centers = np.concatenate(flat)
+        self._starts = _bounds([len(member_centers) for member_centers in centers])
+        self._columns = np.concatenate(columns).astype(np.int32)
+        self._n_columns = int(self._columns.max(initial=-1)) + 1
+        self._column_starts = _bounds([len(member_centers) for member_centers in columns])
+        self._places = np.asarray(places, dtype=np.int32)
+
+    def label(self, points: NDArray[Any], labels: NDArray[Any], threads: int = 1) -> None:
+        """Write the labels of a block of points into the columns of the members.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, d)
+            C-ordered and finite, float32 or float64.
+        labels : ndarray of shape (n, n_columns)
+            C-ordered integers that can distinguish all clusters, of at most four bytes.
+        threads : int, default=1
+            Number of threads.
+        """
+        assert points.shape[1] >= self._n_columns  # the kernel reads them unchecked
+        written = labels.view(f"{'u' if labels.itemsize < 4 else 'i'}{labels.itemsize}")
+        step = max(1024, int(_CALL / len(self._centers)) * threads)
+        for start in range(0, len(points), step):
+            block = slice(start, start + step)
+            label_block(
+                points[block],
+                self._centers,
+                self._starts,
+                self._columns,
+                self._column_starts,
+                self._places,
+                written[block],
+                threads,
+            )
+
+
+def nearest_center(points: Floats, centers: Floats) -> Ints:
+    """Return the nearest centre of each point, the first one if tied (`CenterSets`)."""
+    labels = np.empty((len(points), 1), dtype=np.int32)
+    every = np.arange(points.shape[1])
+    CenterSets([centers], [every], [0]).label(np.ascontiguousarray(points), labels)
+    return labels[:, 0].astype(np.int64)
+
+
+def _bounds(lengths: Sequence[int]) -> Ints:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int64)
+
+
+VOTERS = 15
+# Maximum number of fitted points that are all compared with each point.
+_FEW = 5000
+
+
+@dataclass(frozen=True)
+class NeighbourVote:
+    """Labels points by the majority of their 15 nearest fitted points.
+
+    Ties go to the label of the nearest point, so that the numbering of clusters does not matter. A fitted point
+    keeps its own label. The label of a point does not depend on the points that it comes with.
+
+    Attributes
+    ----------
+    search : PointIndex
+        The fitted points, all different, arranged for the search (`voters_of`).
+    labels : ndarray of int32 of shape (n_points,)
+        The cluster of each, from 0 on.
+    """
+
+    search: PointIndex
+    labels: NDArray[np.int32]
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return int(self.labels.max()) + 1
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return int(self.search.points.shape[1])
+
+    def label(self, points: Floats) -> Ints:
+        """Return the cluster of each point."""
+        return self.label_all([self], points)[:, 0].astype(np.int64)
+
+    @staticmethod
+    def label_all(
+        models: Sequence[NeighbourVote], points: Floats, threads: int = 1
+    ) -> NDArray[np.int32]:
+        """Return the clusters of points (n, n_models) by models of the same fitted points.
+
+        Parameters
+        ----------
+        models : sequence of NeighbourVote
+            The neighbours are searched for once.
+        points : ndarray of shape (n, n_features)
+            The points.
+        threads : int, default=1
+            Number of threads of the search.
+        """
+        search = models[0].search
+        voters, squares = search.nearest(np.ascontiguousarray(points) + 0.0, VOTERS, threads)
+        return vote(voters, squares, np.stack([model.labels for model in models], axis=1))
+
+    def shares_search(self, other: NeighbourVote) -> bool:
+        """Return whether the other model has the same fitted points."""
+        return self.search.same_as(other.search)
+
+    def reordered(self, clusters: Ints) -> Self:
+        """Return the model with its clusters in this order."""
+        number = np.empty(self.n_clusters, dtype=np.int32)
+        number[clusters] = np.arange(len(clusters), dtype=np.int32)
+        return replace(self, labels=number[self.labels])
+
+    def _restored(self) -> bool:
+        """Return whether the labels, read from a file, are those of the points, without a gap."""
+        whole = self.labels.shape == (len(self.search.points),) and self.labels.min() == 0
+        return bool(whole) and bool(np.bincount(self.labels).all())
+
+
+Model: TypeAlias = Centers | LandmarkCut | NeighbourVote
+"""What labels points for a member."""
+
+
+def voters_of(points: Floats) -> PointIndex:
+    """Arrange fitted points for the search of voters, which finds about 98 % of them among many points."""
+    return PointIndex(points, _FEW)
+
+
+def vote(
+    voters: NDArray[np.int32], squares: Floats, labels: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return the labels (n, n_members) that most neighbours have.
+
+    Parameters
+    ----------
+    voters : ndarray of int32 of shape (n, k)
+        The neighbours of each point, nearest first.
+    squares : ndarray of shape (n, k)
+        Their squared distances. At a distance of 0, the nearest neighbour alone counts.
+    labels : ndarray of int32 of shape (n_points, n_members)
+        The labels of the neighbours.
+    """
+    decided = np.empty((len(voters), labels.shape[1]), dtype=np.int32)
+    neighbour_vote(voters, squares, np.ascontiguousarray(labels), decided)
+    return decided
+
+
+DIGEST = 16
+"""Bytes of the digest of a point."""
+
+# Number of rows of a product. Each has the same shape, so that the coordinates of a point do not depend on the points around it.
+_ROWS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """Orthonormal axes of the points that members are fitted on.
+
+    Attributes
+    ----------
+    origin : ndarray of shape (n_features,)
+        The point from which coordinates are measured.
+    axes : ndarray of shape (n_features, r)
+        The axes; r is the number of distinct points.
+    coordinates : ndarray of shape (r, r)
+        The distinct points along the axes.
+    digests : ndarray of uint8 of shape (r, 16)
+        Digests of the distinct points, by which they are recognised: their coordinates are then the same to the bit.
+    """
+
+    origin: Floats
+    axes: Floats
+    coordinates: Floats
+    digests: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, points: Floats, *, moved: bool = True) -> tuple[Self, Floats]:
+        """Return the rotation of points (n, n_features), and the rotated points.
+
+        moved: whether the origin may be moved, to the first point. Numbers far from 0 then keep their digits, but inner
+        products change.
+        """
+        rows = EqualRows.of(points)
+        origin = points[0].copy() if moved else np.zeros(points.shape[1])
+        distinct = points[rows.first] - origin
+        with one_library_thread():
+            axes, upper = qr(distinct.T, mode="economic", overwrite_a=True, check_finite=False)
+        coordinates: Floats = np.ascontiguousarray(upper.T)
+        digests = np.array([_digest(row) for row in points[rows.first]], dtype=np.uint8)
+        rotation = cls(origin, np.ascontiguousarray(axes), coordinates, digests)
+        return rotation, rotation._of_known(rows.inverse)
+
+    def _restored(self) -> bool:
+        """Return whether arrays that were read from a file fit each other."""
+        d, r = self.axes.shape
+        return (
+            0 < r < d
+            and holds(self.origin, d)
+            and holds(self.axes, d, r)
+            and holds(self.coordinates, r, r)
+            and holds(self.digests, r, DIGEST)
+        )
+
+    @property
+    def n_coordinates(self) -> int:
+        """Number of coordinates of a rotated point."""
+        return len(self.coordinates) + 1
+
+    def __call__(self, points: Floats) -> Floats:
+        """Rotate points, also such as the axes do not span.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n_samples, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, r + 1)
+            Coordinates along the axes, and the distance from their span.
+        """
+        numbers = np.array(
+            [self._numbers.get(_digest(row).tobytes(), -1) for row in points], dtype=np.int64
+        )
+        rotated = np.empty((len(points), self.n_coordinates))
+        known = numbers >= 0
+        rotated[known] = self._of_known(numbers[known])
+        new = np.flatnonzero(~known)
+        block = np.zeros((_ROWS, points.shape[1]))
+        with one_library_thread():
+            for start in range(0, len(new), _ROWS):
+                some = new[start : start + _ROWS]
+                block[: len(some)] = points[some] - self.origin
+                along = block @ self.axes
+                outside = block - along @ self.axes.T
+                rotated[some, :-1] = along[: len(some)]
+                rotated[some, -1] = np.linalg.norm(outside, axis=1)[: len(some)]
+        return rotated
+
+    def back(self, rotated: Floats) -> Floats:
+        """Return points of the span in the features, of shape (n_samples, n_features)."""
+        with one_library_thread():
+            return np.asarray(rotated[:, :-1] @ self.axes.T + self.origin)
+
+    def _of_known(self, numbers: Ints) -> Floats:
+        """Return the coordinates of points of the fit, of shape (n_samples, r + 1)."""
+        return np.column_stack([self.coordinates[numbers], np.zeros(len(numbers))])
+
+    @cached_property
+    def _numbers(self) -> dict[bytes, int]:
+        return {digest.tobytes(): number for number, digest in enumerate(self.digests)}
+
+
+def _digest(row: Floats) -> NDArray[np.uint8]:
+    return np.frombuffer(blake2b(row.tobytes(), digest_size=DIGEST).digest(), dtype=np.uint8)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from conclust._validation import count
-from conclust.confidence.borders.headline import at_level, held_of
+from conclust.confidence.borders.result import at_level, held_of
 from conclust.report.borders import border_words
 from conclust.report.names import shown_text
 from conclust.results.result import Reported

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -81,3 +82,103 @@ def _whitened(Z: Floats) -> Floats:
     """Return scores whose columns have variance 1."""
     variances = np.square(Z).mean(axis=0)
     return np.asarray(Z / np.sqrt(np.maximum(variances, np.finfo(float).tiny)))
+
+
+# Components that are less flat or skewed are drawn from the normal distribution.
+_NORMAL = 0.02
+# Excess kurtosis of the uniform, and squared skewness of the exponential distribution: clouds are at most so flat and skewed.
+_UNIFORM, _EXPONENTIAL = -1.2, 4.0
+# Maximum number of components that are measured: the number of third moments grows with its cube.
+_MEASURED = 10
+
+
+def is_more_than_gaussian(Z: Floats, kind: Kind, n_leading: int) -> bool:
+    """Return whether the leading components are flatter, or more skewed, than normal ones.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, r)
+        Principal scores: orthogonal columns of mean 0, the longest first.
+    kind : {"flat", "skewed"}
+    n_leading : int
+        Number of directions of the clusters.
+    """
+    leading = Z[:, : min(n_leading, _MEASURED)]
+    return bool(
+        _kurtosis(leading) < -_NORMAL if kind == "flat" else _squared_skewness(leading) > _NORMAL
+    )
+
+
+def matched_cloud(Z: Floats, kind: Kind, n_leading: int, rng: np.random.Generator) -> Floats:
+    """Return a single cloud with the Z'Z of the points that is as flat, or as skewed, as these.
+
+    Components are independent: symmetric beta distributions, down to the uniform one, with the mean kurtosis of the
+    points; or gamma distributions, up to the exponential one, with their mean skewness, each in a random direction. The
+    leading components and the others are measured apart.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, r)
+        Principal scores: orthogonal columns of mean 0, the longest first.
+    kind : {"flat", "skewed"}
+    n_leading : int
+        Number of directions of the clusters: one less than the clusters.
+    rng : numpy.random.Generator
+        Source of the draws.
+
+    Returns
+    -------
+    ndarray of shape (n_samples, r)
+
+    Notes
+    -----
+    The mean kurtosis of q components is (b_2 - q (q + 2) (n - 1) / (n + 1)) / q, their mean squared skewness (b_1 - q (q + 1) (q + 2) / n) / q,
+    where b_2 and b_1 are the mean of ``|z|^4`` over whitened rows z and of ``(z_i'z_j)^3`` over pairs of rows, less their means
+    for normal distributions (K. V. Mardia, Biometrika 57, 1970). Neither depends on how components of equal length are rotated.
+    """
+    n, r = Z.shape
+    n_leading = min(n_leading, r)
+    draw = _DRAWS[kind]
+    blocks = [
+        draw(Z[:, begin : min(end, begin + _MEASURED)], (n, end - begin), rng)
+        for begin, end in ((0, n_leading), (n_leading, r))
+        if begin < end
+    ]
+    return with_products(np.hstack(blocks), Z)
+
+
+def _as_flat(measured: Floats, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
+    """Draw symmetric beta components with the kurtosis of some scores."""
+    excess = max(_kurtosis(measured), _UNIFORM)
+    if excess > -_NORMAL:
+        return rng.standard_normal(shape)
+    a = -3.0 / excess - 1.5
+    return np.asarray((rng.beta(a, a, shape) - 0.5) * np.sqrt(4.0 * (2.0 * a + 1.0)))
+
+
+def _as_skewed(measured: Floats, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
+    """Draw gamma components with the skewness of some scores."""
+    squared = min(_squared_skewness(measured), _EXPONENTIAL)
+    if squared < _NORMAL:
+        return rng.standard_normal(shape)
+    a = 4.0 / squared
+    signs = rng.choice(np.array([-1.0, 1.0]), shape[1])
+    return np.asarray((rng.gamma(a, size=shape) - a) / np.sqrt(a) * signs)
+
+
+_DRAWS: dict[Kind, Callable[[Floats, tuple[int, int], np.random.Generator], Floats]] = {
+    "flat": _as_flat,
+    "skewed": _as_skewed,
+}
+
+
+def _kurtosis(Z: Floats) -> float:
+    """Return the mean excess kurtosis of components."""
+    n, q = Z.shape
+    return float((kurtosis(Z)[-1] - q * (q + 2) * (n - 1) / (n + 1)) / q)
+
+
+def _squared_skewness(Z: Floats) -> float:
+    """Return the mean squared skewness of components."""
+    n, q = Z.shape
+    return float((skewness(Z) - q * (q + 1) * (q + 2) / n) / q)

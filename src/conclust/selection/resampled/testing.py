@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.cluster.hierarchy import ward
+from scipy.spatial.distance import pdist, squareform
 
+from conclust._arrays.points import column_names
+from conclust._arrays.ratios import ratio
 from conclust._random import generator, spawn_sequences
-from conclust._types import Floats
+from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
-from conclust.exceptions import SelectionWarning, warn
+from conclust.ensemble.labels import MISSING, NOISE
+from conclust.exceptions import InputError, SelectionWarning, warn
 from conclust.generation.crew import Crew
-from conclust.selection.categories import Draw, permuting
+from conclust.measures.contingency import read_labels
 from conclust.selection.judged.pairs import PairCounts, count_all
-from conclust.selection.resampled.matched import matched_cloud
 from conclust.selection.resampled.null import FIXING, NULLS, Verdict, fixed_test, sequential_test
-from conclust.selection.resampled.resampling import Resamples
-from conclust.selection.resampled.separation import largest_silhouette
-from conclust.selection.settings import Settings
+from conclust.selection.resampled.resampling import Resamples, Settings
+from conclust.selection.resampled.shape import matched_cloud
+from conclust.trees.dendrogram import cut
 
 # So few objects along one axis are cut in the middle as stably where there is no gap: below the larger number of
 # objects the largest silhouette is a statistic, too, and below the smaller number the only one that is ranked.
@@ -31,9 +35,9 @@ _CLEARLY_LOW, _CLEARLY_HIGH = 0.1, 0.45
 _LONG = 60.0  # expected seconds above which the time of the references is announced
 
 
-def log_pac(counts: PairCounts, settings: Settings) -> float:
+def log_pac(counts: PairCounts) -> float:
     """Return log PAC, counting half a pair if none is ambiguous."""
-    return float(np.log(max(counts.pac(settings.window), 0.5 / counts.n_pairs)))
+    return float(np.log(max(counts.pac(), 0.5 / counts.n_pairs)))
 
 
 def n_statistics(settings: Settings, n: int) -> int:
@@ -101,7 +105,7 @@ class OneClusterTest:
         values = np.empty(n_statistics(self._settings, len(points)))
         for at, k in enumerate(self._settings.ks):
             labels = self._resamples.labels(points, k, threads=threads)
-            values[at] = log_pac(count_all(Ensemble(labels), threads), self._settings)
+            values[at] = log_pac(count_all(Ensemble(labels), threads))
         if len(values) > len(self._settings.ks):
             values[-1] = -largest_silhouette(points)[0]
         return values
@@ -160,3 +164,138 @@ class OneClusterTest:
         points = self._draw(self._points, generator(self._seeds[r]))
         row = self.statistics(points, 1 if self._settings.fast else self._settings.threads)
         return r, row
+
+
+Draw = Callable[[Floats, np.random.Generator], Floats]
+
+
+def read_categories(categories: Any, n: int, owner: str) -> Ints | None:
+    """Return a number for each category (n, n_columns), -1 for an empty cell; None if there is no column.
+
+    Raises
+    ------
+    InputError
+        There is not a row for each object, or a column has one category only.
+    """
+    if categories is None:
+        return None
+    frame = hasattr(categories, "columns")
+    shape = categories.shape if frame else np.shape(categories)
+    if len(shape) != 2 or shape[0] != n or not shape[1]:
+        raise InputError(
+            f"The 'categories' of {owner} must have a row for each of the {n} objects and at least one column. "
+            f"Got shape {tuple(shape)}."
+        )
+    array = np.asarray(categories, dtype=object)
+    codes = np.empty(shape, dtype=np.int64)
+    for j in range(shape[1]):
+        numbers, names = read_labels(array[:, j], f"categories[:, {j}]")
+        codes[:, j] = np.where(numbers == NOISE, len(names), numbers)
+        if len(np.unique(codes[codes[:, j] != MISSING, j])) < 2:
+            name = column_names(categories)[j] if frame else j
+            raise InputError(
+                f"The column {name!r} of 'categories' has one category only, or none: leave it out."
+            )
+    return codes
+
+
+def beside(scores: Floats, codes: Ints, n_features: int, weight: float) -> tuple[Floats, list[int]]:
+    """Append the indicators of categories to scores; also return the columns of each block.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples, r)
+        Principal scores of the numbers.
+    codes : ndarray of shape (n_samples, n_columns)
+        Result of `read_categories`.
+    n_features : int
+        Columns of numbers that the scores were made of.
+    weight : float
+        Number of columns of numbers that a column of categories counts for.
+    """
+    each = float(np.square(scores).sum()) / (len(scores) * n_features)
+    blocks, widths = [scores], [scores.shape[1]]
+    for column in codes.T:
+        values, numbers = np.unique(column, return_inverse=True)
+        block = (numbers[:, None] == np.arange(len(values))).astype(np.float64)
+        observed = column != MISSING
+        block = block[:, values != MISSING]
+        block[observed] -= block[observed].mean(axis=0)
+        block[~observed] = 0.0  # an empty cell is at the same distance from all categories
+        variance = float(np.square(block).sum()) / len(block)
+        if variance > 0:  # drawn objects may have only one category
+            blocks.append(block * np.sqrt(weight * each / variance))
+            widths.append(block.shape[1])
+    return np.ascontiguousarray(np.concatenate(blocks, axis=1)), widths
+
+
+def permuting(draw: Draw, widths: Sequence[int]) -> Draw:
+    """Return a generator of references for points with categories.
+
+    Parameters
+    ----------
+    draw : callable
+        Draws the references of the numbers, which are the first block.
+    widths : sequence of int
+        Columns of each block.
+    """
+    ends = np.cumsum(widths)
+
+    def drawn(points: Floats, rng: np.random.Generator) -> Floats:
+        numbers, *blocks = np.split(points, ends[:-1], axis=1)
+        parts = [draw(numbers, rng), *(rng.permutation(block) for block in blocks)]
+        return np.ascontiguousarray(np.concatenate(parts, axis=1))
+
+    return drawn
+
+
+SMALLEST = 5
+"""Minimum number of objects of a cluster: outliers of a heavy-tailed cloud have the largest silhouettes."""
+
+FEWEST = 2 * SMALLEST
+"""Minimum number of objects that can be two clusters."""
+
+_MOST_CLUSTERS = 10
+# Statistics that differ by less are equal.
+_SAME = 1e-9
+
+
+def largest_silhouette(
+    points: Floats, fewest: int = 2, most: int = _MOST_CLUSTERS
+) -> tuple[float, Ints | None]:
+    """Return the largest mean silhouette of Ward's partitions, and that partition.
+
+    Partitions with a cluster of fewer than five objects are left out. Sums are BLAS's: call it with one thread of BLAS.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, n_features)
+    fewest, most : int
+        The numbers of clusters considered.
+
+    Returns
+    -------
+    (float, ndarray of int64 of shape (n_samples,) or None)
+        -1 and None if each partition has a smaller cluster.
+    """
+    n = len(points)
+    best, partition = -1.0, None
+    if n < FEWEST:
+        return best, partition
+    condensed = pdist(points)
+    distances, tree = squareform(condensed), ward(condensed)
+    objects = np.arange(n)
+    for K in range(fewest, min(most, n // SMALLEST) + 1):
+        labels = cut(tree, K)
+        sizes = np.bincount(labels, minlength=K)
+        if sizes.min() < SMALLEST:
+            continue
+        sums = distances @ np.eye(K)[labels]
+        within = sums[objects, labels] / (sizes[labels] - 1)
+        means = sums / sizes
+        means[objects, labels] = np.inf
+        nearest = means.min(axis=1)
+        value = float(ratio(nearest - within, np.maximum(within, nearest)).mean())
+        if value > best + _SAME:
+            best, partition = value, labels
+    return best, partition
