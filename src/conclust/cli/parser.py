@@ -34,12 +34,11 @@ class _Parser(argparse.ArgumentParser):
 
     def refuse_rest(self, unrecognised: list[str]) -> NoReturn:
         """End with the unrecognised words, and the option that was probably meant."""
-        options = [name for name in self._option_string_actions if name.startswith("--")]
         marked = (word for word in unrecognised if word.startswith("-") and word != "--")
         wrong = next((word.partition("=")[0] for word in marked), "")
         if wrong in self._option_string_actions:
             self.error(f"{wrong} comes after --, which ends the options. Give it before --.")
-        close = get_close_matches(wrong.lower(), options, n=1)
+        close = get_close_matches(wrong.lower(), self._option_string_actions, n=1)
         hint = f" Is it {close[0]}?" if close else ""
         what = f"option {wrong}" if wrong else f"place for {' '.join(unrecognised)}"
         self.error(f"there is no {what}.{hint}")
