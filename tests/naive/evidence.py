@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
+
 MISSING, NOISE = -1, -2
 
 
 def counts(labels, weights=None):
-    """c and N of label rows (-1 missing, -2 noise), as nested lists."""
-    rows = [[int(label) for label in row] for row in labels]
+    """c and N of label rows (-1 missing, -2 noise), as arrays."""
+    rows = np.asarray(labels).tolist()
     n = len(rows)
-    c = [[0] * n for _ in range(n)]
-    present = [[0] * n for _ in range(n)]
+    c, present = np.zeros((n, n)), np.zeros((n, n))
     for i in range(n):
         for j in range(n):
             for u, (a, b) in enumerate(zip(rows[i], rows[j], strict=True)):
-                weight = 1 if weights is None else weights[u]
+                weight = 1.0 if weights is None else weights[u]
                 if MISSING not in (a, b):
-                    present[i][j] += weight
-                if a == b and a >= 0:
-                    c[i][j] += weight
+                    present[i, j] += weight
+                    if a == b and a >= 0:
+                        c[i, j] += weight
     return c, present
 
 

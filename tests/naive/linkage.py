@@ -1,22 +1,7 @@
 """Reference implementations for agglomerative linkage: everything is recomputed from all pairs at each merge."""
 
 import numpy as np
-
-
-def evidence(labels, weights=None):
-    """Return c and N of all pairs by counting; -1 is missing, -2 noise."""
-    labels = np.asarray(labels)
-    n, m = labels.shape
-    weights = np.ones(m) if weights is None else np.asarray(weights, dtype=float)
-    c, N = np.zeros((n, n)), np.zeros((n, n))
-    for i in range(n):
-        for j in range(n):
-            for u in range(m):
-                if labels[i, u] != -1 and labels[j, u] != -1:
-                    N[i, j] += weights[u]
-                    if labels[i, u] == labels[j, u] >= 0:
-                        c[i, j] += weights[u]
-    return c, N
+from tests.naive.evidence import counts as evidence
 
 
 def dissimilarity(labels, weights=None):

@@ -24,7 +24,7 @@ def distinct(labels):
 
 def similarity(rows, weights=None):
     """Return c / N of all pairs of rows, 0 on the diagonal and where no partition observed both."""
-    c, N = (np.array(x, dtype=float) for x in evidence.counts(rows, weights))
+    c, N = evidence.counts(rows, weights)
     S = np.divide(c, N, out=np.zeros_like(c), where=N > 0)
     np.fill_diagonal(S, 0.0)
     return S

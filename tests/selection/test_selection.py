@@ -49,9 +49,9 @@ def test_well_separated_clusters_are_found(clusters):
 @QUIET
 def test_three_clusters_three_deviations_apart_are_counted():
     # 150 objects, 10 features; experiments/selection has more resamples, references and numbers.
-    values = [quick(three(seed, apart=3.0, d=10)) for seed in range(8)]
-    assert sum(one.p_value <= 0.05 for one in values) >= 7
-    assert sum(one.n_clusters == 3 for one in values) >= 7
+    values = [quick(three(seed, apart=3.0, d=10)) for seed in range(5)]
+    assert sum(one.p_value <= 0.05 for one in values) >= 4
+    assert sum(one.n_clusters == 3 for one in values) >= 4
 
 
 def test_one_cloud_is_one_cluster():
