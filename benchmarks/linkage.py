@@ -23,8 +23,7 @@ from conclust._kernels import agglomerate_average, agglomerate_ward
 from conclust._threads import one_library_thread
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
-from conclust.trees.agglomeration import cluster_dissimilarities, starting_clusters
-from conclust.trees.dendrogram import from_merges
+from conclust.trees.agglomeration import cluster_dissimilarities, from_merges, starting_clusters
 
 N_PARTITIONS = 100
 

@@ -33,7 +33,7 @@ from conclust.consensus.probabilistic.placements.factored_model import FactoredM
 from conclust.generation.crew import Crew
 from conclust.generation.runs import run_kmeans
 from conclust.neighbours import find_neighbours
-from conclust.similarity import mutual
+from conclust.similarity import jaccard
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 
@@ -237,7 +237,7 @@ def long_products(_):
     """SimRank multiplies matrices of all clusters that are nearly full."""
     C = np.random.default_rng(0).random((2_500, 2_500))
     A = sp.csr_array(C)
-    return lambda: mutual._product(A, C)
+    return lambda: jaccard._product(A, C)
 
 
 ALONE = (

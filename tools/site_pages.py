@@ -139,7 +139,7 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 "List of methods",
                 "Requirements and results of each method.",
                 "conclust",
-                ("conclust.consensus.registry",),
+                ("conclust.consensus.method",),
             ),
         ],
     ),

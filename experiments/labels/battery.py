@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust import EAC, LWEA, PCC, AutoConsensus, BayesEstimate
-from conclust.consensus.auto import decision, number, trees, witnesses
-from conclust.consensus.auto.number import supports_of
+from conclust.consensus.auto import decision, trees
+from conclust.consensus.auto.trees import supports_of
 from conclust.metrics import adjusted_rand_index
-from conclust.trees.dendrogram import clusters_at
+from conclust.trees.agglomeration import clusters_at
 from experiments.labels.pools import Pool, pools_of
 from experiments.output import Row, options, show, stopwatch, write
 
@@ -46,11 +46,11 @@ PARTS = {
         (decision, "CLEAR", np.inf),
     ),
     "the witnesses": ((decision.Testimony, "counts", property(lambda testimony: False)),),
-    "the median member": ((witnesses.Witnesses, "typical", property(lambda members: np.inf)),),
+    "the median member": ((decision.Witnesses, "typical", property(lambda members: np.inf)),),
     "clear support": ((decision, "CLEAR", np.inf),),
-    "EM": ((witnesses, "STAGES", ((1, 0),)),),
-    "straddling": ((number.Straddling, "of", lambda straddling, labels: 0.0),),
-    "lifetime": ((number, "lifetimes", lambda tree: np.ones(len(tree))),),
+    "EM": ((decision, "STAGES", ((1, 0),)),),
+    "straddling": ((trees.Straddling, "of", lambda straddling, labels: 0.0),),
+    "lifetime": ((trees, "lifetimes", lambda tree: np.ones(len(tree))),),
     "straddling in the second tree": (
         (trees, "supports_of", lambda members, both, *rest: supports_of(members, both[:1], *rest)),
     ),

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from conclust import BayesEstimate, Ensemble
-from conclust.consensus.median.bayes_search import tree_cuts
+from conclust.consensus.median.bayes import tree_cuts
 from conclust.datasets import available
 from conclust.exceptions import DatasetNotFoundError
 from conclust.measures.losses import Loss, PartitionRows, expected_losses

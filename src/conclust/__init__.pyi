@@ -59,6 +59,7 @@ from conclust.consensus.median import AddRemAdd as AddRemAdd
 from conclust.consensus.median import BayesEstimate as BayesEstimate
 from conclust.consensus.median import KernelWeightedPartition as KernelWeightedPartition
 from conclust.consensus.median import MedianPartition as MedianPartition
+from conclust.consensus.method import methods as methods
 from conclust.consensus.mixture import BayesianEnsemble as BayesianEnsemble
 from conclust.consensus.mixture import MixtureModel as MixtureModel
 from conclust.consensus.mixture import (
@@ -69,7 +70,6 @@ from conclust.consensus.probabilistic import PCC as PCC
 from conclust.consensus.probabilistic import PEACE as PEACE
 from conclust.consensus.probabilistic import BaumEagon as BaumEagon
 from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
-from conclust.consensus.registry import methods as methods
 from conclust.consensus.voting import CumulativeVoting as CumulativeVoting
 from conclust.consensus.voting import PositionalVoting as PositionalVoting
 from conclust.consensus.voting import Voting as Voting

@@ -30,7 +30,7 @@ from conclust.consensus.auto.estimator import AutoConsensus
 from conclust.consensus.auto.votes import clusters_with_most_votes
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.constraints import given_links, read_constraints
-from conclust.consensus.registry import advice_on, make, method_named
+from conclust.consensus.method import advice_on, make, method_named
 from conclust.ensemble import MISSING, NOISE, Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError

@@ -176,7 +176,7 @@ def test_fits_in_blocks_give_no_warnings():
 def test_results_larger_than_memory_are_written_to_files(form, monkeypatch):
     labels, weights = CASES["noise"]
     expected = fitted(form, labels, weights, block_rows=40)
-    monkeypatch.setattr("conclust.blocks.own._MEMORY", 0)
+    monkeypatch.setattr("conclust.blocks.runners._MEMORY", 0)
     assert_same_bits(expected, fitted(form, labels, weights, block_rows=40))
 
 

@@ -19,7 +19,7 @@ from conclust.consensus.linkage.constrained import grown
 from conclust.evidence import coassociation, copresence
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.metrics import adjusted_rand_index
-from conclust.trees.dendrogram import from_merges
+from conclust.trees.agglomeration import from_merges
 
 
 def members(seed=0, n=60, m=15, K=4, wrong=0.35, lost=0.0):

@@ -7,7 +7,7 @@ import pytest
 from tests.naive import repair as naive
 
 import conclust as cc
-from conclust.consensus.auto.model import VotingModel
+from conclust.consensus.auto.estimator import VotingModel
 from conclust.consensus.auto.repair import TYPICAL, repair
 from conclust.consensus.auto.votes import certain_clusters
 from conclust.consensus.constraints import read_constraints, unlinked

@@ -6,7 +6,7 @@ from tests.naive import evidence as naive
 
 from conclust import Ensemble
 from conclust._kernels import contingency_gram, contingency_rows
-from conclust.ensemble.products import counted_rows
+from conclust.ensemble.derived import counted_rows
 from conclust.spectra import gram as products
 
 

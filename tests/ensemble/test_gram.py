@@ -12,7 +12,7 @@ from conclust import Ensemble
 from conclust.consensus.linkage import cluster_stability
 from conclust.consensus.literature import fuzzy_rows
 from conclust.consensus.matrix import left_stochastic
-from conclust.ensemble import products as _gram
+from conclust.ensemble import derived as _gram
 from conclust.exceptions import DenseLimitError
 from conclust.measures.agreement import partition_similarities
 from conclust.similarity import cluster_certainty, cluster_jaccard

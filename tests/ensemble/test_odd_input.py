@@ -22,7 +22,7 @@ from conclust import (
     metrics,
 )
 from conclust.blocks import LabelStore
-from conclust.ensemble.reading import LARGEST, SMALLEST, within_range
+from conclust.ensemble.derived import LARGEST, SMALLEST, within_range
 from conclust.exceptions import InputError
 from conclust.membership import soft_centroids
 from conclust.neighbours import neighbour_graph

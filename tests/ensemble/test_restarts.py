@@ -12,7 +12,7 @@ from conclust import (
     Ensemble,
     WeightedNMF,
 )
-from conclust.consensus.restarts import best_of_restarts, fewer_starts
+from conclust.consensus.label_rows import best_of_restarts, fewer_starts
 
 SEED = np.random.SeedSequence(0)
 
@@ -118,7 +118,7 @@ def test_methods_draw_one_sample_and_refine_once(model, monkeypatch):
     def spawn(root, n):
         return [Counting(np.random.PCG64(np.random.SeedSequence(i))) for i in range(n)]
 
-    monkeypatch.setattr("conclust.consensus.restarts.spawn_generators", spawn)
+    monkeypatch.setattr("conclust.consensus.label_rows.spawn_generators", spawn)
     model.fit(labels)
     assert drawn == [(7_000, False)]
     actual = np.array([np.bincount(model.labels_[truth == k]).argmax() for k in range(4)])

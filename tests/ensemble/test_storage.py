@@ -21,7 +21,7 @@ from conclust._files.storage import (
     write_json,
     write_npz,
 )
-from conclust.blocks.own import write_own
+from conclust.blocks.runners import write_own
 from conclust.exceptions import FileFormatError, InputError
 
 ARRAYS = [

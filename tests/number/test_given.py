@@ -6,8 +6,7 @@ from scipy.cluster.hierarchy import linkage
 
 from conclust import ConsensusClustering
 from conclust.metrics import adjusted_rand_index
-from conclust.trees.counted import counted_cut
-from conclust.trees.dendrogram import clusters_at
+from conclust.trees.agglomeration import clusters_at, counted_cut
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -17,7 +17,7 @@ from conclust.similarity import (
     trajectory_similarity,
     triple_quality,
 )
-from conclust.similarity.mutual import averaging_indicator, quadratic_forms
+from conclust.similarity.jaccard import averaging_indicator, quadratic_forms
 
 CASES = [(0.0, 0.0, False), (0.3, 0.0, True), (0.0, 0.2, True), (0.3, 0.2, False)]
 
@@ -139,7 +139,7 @@ def test_weights_of_triples_act_as_repetitions():
 def test_quadratic_forms_by_blocks_are_exact(monkeypatch):
     V = averaging_indicator(Ensemble(random_labels(np.random.default_rng(1), 23, 4)))
     W = np.random.default_rng(2).random((V.shape[1], V.shape[1]))
-    monkeypatch.setattr("conclust.similarity.mutual._BLOCK_ENTRIES", 5 * V.shape[1])
+    monkeypatch.setattr("conclust.similarity.jaccard._BLOCK_ENTRIES", 5 * V.shape[1])
     expected = np.diag(V.toarray() @ (W + W.T) @ V.toarray().T)
     np.testing.assert_allclose(quadratic_forms(V, W + W.T), expected, atol=1e-13)
 
@@ -167,7 +167,7 @@ def test_invalid_parameters_are_refused(function, given):
 
 @pytest.mark.parametrize("function", ALL)
 def test_too_many_clusters_are_refused(function, monkeypatch):
-    monkeypatch.setattr("conclust.ensemble.products._MOST", 30)
+    monkeypatch.setattr("conclust.ensemble.derived._MOST", 30)
     with pytest.raises(DenseLimitError, match=r"At most 30 are made\. Use fewer partitions"):
         function(E1)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from conclust.spectra import eigenpairs
-from conclust.spectra.eigenpairs import leading_of_sparse, some_eigenpairs
+from conclust.spectra import bipartite
+from conclust.spectra.bipartite import leading_of_sparse, some_eigenpairs
 from conclust.spectra.transfer_cut import transfer_cut_of_products
 
 
@@ -60,7 +60,7 @@ def test_a_missed_copy_of_an_eigenvalue_is_noticed(monkeypatch):
     inner, degrees = bridged([block(150, 0)] * 2, 1e-3)
     y = 1 / np.sqrt(degrees)
     E = sp.csr_array(inner * y[:, None] * y)
-    solve = eigenpairs.eigsh
+    solve = bipartite.eigsh
 
     def without_the_third(matrix, k, **options):
         if k == 1:  # the search for it
@@ -70,7 +70,7 @@ def test_a_missed_copy_of_an_eigenvalue_is_noticed(monkeypatch):
         return values[left], vectors[:, left]
 
     assert leading_of_sparse(E, 12, repeated=True) is not None
-    monkeypatch.setattr(eigenpairs, "eigsh", without_the_third)
+    monkeypatch.setattr(bipartite, "eigsh", without_the_third)
     assert leading_of_sparse(E, 12) is not None
     assert leading_of_sparse(E, 12, repeated=True) is None
 
@@ -80,7 +80,7 @@ def test_the_transfer_cut_of_a_bridged_graph_is_the_same_sparse_and_dense(alike,
     inner, degrees = bridged([block(80, 0 if alike else seed) for seed in range(4)], 1e-2)
     one = np.zeros(len(degrees), dtype=np.int64)
     sparse = transfer_cut_of_products(sp.csr_array(inner), degrees, 6, lambda: one, bridged=True)
-    monkeypatch.setattr(eigenpairs, "_SMALL", len(degrees) + 1)
+    monkeypatch.setattr(bipartite, "_SMALL", len(degrees) + 1)
     dense = transfer_cut_of_products(sp.csr_array(inner), degrees, 6, lambda: one, bridged=True)
     np.testing.assert_allclose(sparse.values, dense.values, atol=1e-9)
     np.testing.assert_allclose(

@@ -20,8 +20,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Ints
 from conclust._validation import missing_extra
 from conclust.blocks.facts import Census, Facts
-from conclust.blocks.own import read_own
-from conclust.blocks.runners import Job, LocalRunner, look, work
+from conclust.blocks.runners import Job, LocalRunner, look, read_own, work
 from conclust.blocks.sources import ArrayRows, DaskLabels, Source
 from conclust.exceptions import InputError, WorkersLostError
 

@@ -18,8 +18,7 @@ from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.numbering import by_first_object, most_probable, of_columns
-from conclust.blocks.own import Kept
-from conclust.blocks.runners import Job, Task
+from conclust.blocks.runners import Job, Kept, Task
 from conclust.ensemble.labels import missing_code
 from conclust.exceptions import UnsupportedEnsembleError
 

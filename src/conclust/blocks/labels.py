@@ -16,13 +16,11 @@ from conclust._kernels import cluster_sizes, contingency_gram
 from conclust._random import spawn_generators
 from conclust._types import Floats, Ints
 from conclust.blocks.facts import Facts, Part
-from conclust.blocks.own import Kept
-from conclust.blocks.runners import Job, LocalRunner, Task, Visit
+from conclust.blocks.runners import Job, Kept, LocalRunner, Task, Visit
 from conclust.blocks.sources import Source
 from conclust.ensemble import Ensemble
-from conclust.ensemble.derived import Derived, PresenceGroups, once
+from conclust.ensemble.derived import Derived, PresenceGroups, check_gram, once
 from conclust.ensemble.labels import missing_code
-from conclust.ensemble.products import check_gram
 from conclust.exceptions import UnsupportedEnsembleError
 
 # Seconds between lines of progress.

@@ -17,8 +17,8 @@ from conclust.blocks.runners import LocalRunner
 from conclust.blocks.sources import DaskLabels, open_source
 from conclust.ensemble import Ensemble
 from conclust.ensemble.columns import column_names
+from conclust.ensemble.derived import read_weights, weights_by_name
 from conclust.ensemble.labels import Missing
-from conclust.ensemble.reading import read_weights, weights_by_name
 from conclust.exceptions import InputError
 
 RunnerName: TypeAlias = Literal["auto", "threads", "dask"]

@@ -15,7 +15,7 @@ from conclust._kernels import border_places, count_valleys, nearest_centres
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread, thread_count
 from conclust._types import Bools, Floats, Ints
-from conclust.spectra.eigenpairs import some_eigenpairs
+from conclust.spectra.bipartite import some_eigenpairs
 
 # Minimum share of the mean variance in the pooled covariance: keeps directions without spread harmless.
 _SHRINKAGE = 0.1

@@ -41,7 +41,7 @@ class Choice(NamedTuple):
 
     def estimator(self, *, seed: int | None = None, jobs: int, verbose: int) -> Any:
         """Return the unfitted estimator."""
-        from conclust.consensus.registry import make
+        from conclust.consensus.method import make
 
         running = {"random_state": seed, "n_jobs": jobs, "verbose": verbose}
         return make(self.method.estimator, running, **self.parameters)
@@ -49,7 +49,7 @@ class Choice(NamedTuple):
 
 def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
     """Return the method with this class name, ignoring case."""
-    from conclust.consensus.registry import method_named, near_names
+    from conclust.consensus.method import method_named, near_names
 
     method = method_named(name)
     if method is None:

@@ -10,10 +10,9 @@ from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence.reading import read_consensus
-from conclust.consensus.auto.constants import TYPICAL
 from conclust.consensus.auto.estimator import AutoConsensus
 from conclust.consensus.auto.repair import pieces_of, repair
-from conclust.consensus.auto.votes import certain_clusters, with_relative_weights
+from conclust.consensus.auto.votes import TYPICAL, certain_clusters, with_relative_weights
 from conclust.consensus.constraints import Constraints, given_links, read_constraints, unlinked
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels

@@ -15,8 +15,6 @@ from conclust.consensus import method as method
 from conclust.consensus import mixture as mixture
 from conclust.consensus import pairs as pairs
 from conclust.consensus import probabilistic as probabilistic
-from conclust.consensus import registry as registry
-from conclust.consensus import restarts as restarts
 from conclust.consensus import suitability as suitability
 from conclust.consensus import voting as voting
 
@@ -38,8 +36,6 @@ __all__ = [
     "mixture",
     "pairs",
     "probabilistic",
-    "registry",
-    "restarts",
     "suitability",
     "voting",
 ]

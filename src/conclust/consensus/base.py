@@ -36,8 +36,7 @@ from conclust.blocks.numbering import (
     of_columns,
 )
 from conclust.consensus.constraints import Constraints, read_constraints
-from conclust.consensus.method import Method, NumberNeeded, Task
-from conclust.consensus.registry import names_in_blocks, names_of_those
+from conclust.consensus.method import Method, NumberNeeded, Task, names_in_blocks, names_of_those
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.ensemble.columns import collected
 from conclust.ensemble.labels import (

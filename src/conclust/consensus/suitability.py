@@ -14,9 +14,8 @@ from conclust._validation import count
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import indicator_of, missing_code
 from conclust.exceptions import EnsembleWarning, warn
-from conclust.trees.agglomeration import single_tree
-from conclust.trees.dendrogram import clusters_at
-from conclust.weighting.similarity import degenerate_partitions
+from conclust.trees.agglomeration import clusters_at, single_tree
+from conclust.weighting.weights import degenerate_partitions
 
 # Chosen on k-means members of blobs, of the digits and of published pools; see the tests.
 _DEGENERATE = 0.15  # share of the partitions, by weight, that may be degenerate

@@ -20,21 +20,32 @@ Functions and methods read these quantities here instead of computing them again
 `over_clusters` repeats a value of each partition for its clusters; `over_partitions` reduces values of
 clusters to one per partition (both in ``labels.py``). ``Ensemble.distinct_rows`` groups equal rows of
 labels; ``Ensemble.part`` takes some of the objects and keeps the numbers of the clusters.
+
+Here B'B (T, T), the contingency tables of all pairs of partitions, is counted whole, up to a limit of its size. Weights of
+partitions, and the objects or partitions to keep, are read here too.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from conclust._kernels import LabelView, cluster_sizes, presence_signatures
+from conclust._kernels import (
+    LabelView,
+    cluster_sizes,
+    contingency_gram,
+    contingency_rows,
+    presence_signatures,
+)
+from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import shown
 from conclust.ensemble.labels import (
     MISSING,
     NOISE,
@@ -44,15 +55,174 @@ from conclust.ensemble.labels import (
     noise_code,
     over_clusters,
 )
-from conclust.ensemble.products import DENSE, check_gram, counted_gram, gram_entries
-from conclust.exceptions import InputError
+from conclust.exceptions import DenseLimitError, InputError
+
+# Weights other than 0 are in this range: squares, products of two and shares of the sum neither overflow
+# nor vanish.
+SMALLEST, LARGEST = 1e-30, 1e30
+
+
+def weights_by_name(weights: Any, names: Callable[[], Iterable[Any] | None]) -> Any:
+    """Return weights in the order of the names of the partitions, if they are a Series of pandas with these names."""
+    index: Any = getattr(weights, "index", None)
+    given = names() if hasattr(index, "get_indexer") else None
+    if given is None:
+        return weights
+    wanted, place = list(given), {name: u for u, name in enumerate(index)}
+    if len(place) == len(index) and place.keys() == set(wanted):
+        return np.asarray(weights)[[place[name] for name in wanted]]
+    strangers = [name for name in index if name not in wanted]
+    if strangers and any(isinstance(name, str) for name in place.keys() & set(wanted)):
+        raise InputError(
+            f"The weights have the names of other partitions: there is no {strangers[0]!r}. Choose those of "
+            f"{shown(wanted)}, or pass weights.to_numpy() if they are in this order."
+        )
+    return weights
+
+
+def read_weights(weights: ArrayLike | None, m: int) -> Floats | None:
+    """Return the weights of m partitions, read-only."""
+    if weights is None:
+        return None
+    try:
+        raw = np.ma.filled(weights, np.nan) if np.ma.isMaskedArray(weights) else weights
+        if np.iscomplexobj(raw):
+            raise TypeError("complex numbers are in no order")
+        array = np.array(raw, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"The weights of an ensemble must be numbers. Got {shown(weights)} instead."
+        ) from error
+    if array.shape != (m,):
+        raise InputError(
+            f"The weights of an ensemble must be one number per partition, shape ({m},). Got shape "
+            f"{array.shape} instead."
+        )
+    if not np.isfinite(array).all() or (array < 0).any() or not array.any():
+        raise InputError(
+            "The weights of an ensemble must be finite, at least 0 and not all 0. Got "
+            f"{array.min()} to {array.max()} instead."
+        )
+    outside = (array > 0) & ((array < SMALLEST) | (array > LARGEST))
+    if outside.any():
+        raise InputError(
+            f"The weights of an ensemble must be 0 or between {SMALLEST:g} and {LARGEST:g}: methods "
+            f"square and divide them. Got {array[outside][0]:g} for partition {np.argmax(outside)} "
+            "instead. Divide all weights by the largest, and set negligible ones to 0."
+        )
+    array.flags.writeable = False
+    return array
+
+
+def within_range(weights: Floats) -> Floats:
+    """Return learned weights in the range that `read_weights` accepts.
+
+    Those that are negligible become 0; all are scaled only where the largest is out of range.
+    """
+    largest = float(weights.max())
+    if not SMALLEST <= largest <= LARGEST:
+        weights = weights / largest
+    return np.where(weights < SMALLEST, 0.0, weights)
+
+
+def read_list(values: Iterable[T], kind: type[T]) -> list[T]:
+    """Return the ensembles to concatenate, all of one kind."""
+    if not isinstance(values, Iterable):
+        raise InputError(f"Ensemble.concat needs a list of ensembles. Got {shown(values)} instead.")
+    ensembles = list(values)
+    if not all(isinstance(one, kind) for one in ensembles):
+        raise InputError("Ensemble.concat needs a list of ensembles: Ensemble(labels) makes one.")
+    if not ensembles:
+        raise InputError("Ensemble.concat needs at least one ensemble. Got none.")
+    return ensembles
+
+
+def read_index(chosen: ArrayLike | None, n: int, what: str) -> Ints:
+    """Return indices below n from indices or bools; None stands for all."""
+    if chosen is None:
+        return np.arange(n)
+    try:
+        index = np.asarray(chosen)
+    except ValueError:  # ragged
+        index = np.empty(0)
+    if index.dtype == np.bool_ and index.shape == (n,):
+        return np.flatnonzero(index)
+    if (
+        index.ndim != 1
+        or index.dtype.kind not in "iu"
+        or (index.size and not (-n <= index.min() and index.max() < n))
+    ):
+        raise InputError(
+            f"The {what!r} to keep must be a vector of indices below {n}, or {n} bools. Got {shown(chosen)} instead."
+        )
+    return index.astype(np.int64) % n
+
+
+# Maximum total number of clusters for which B'B is first counted into a dense matrix.
+DENSE = 4096
+# Maximum number of entries of B'B if it is made whole: 1.5 GiB.
+_MOST = 1 << 27
+# Number of counts below which threads cost more than they gain.
+_WORTH_THREADS = 1_000_000
+_ROWS = 256
+
+
+def gram_entries(codes: NDArray[Any], offsets: Ints, soft: sp.csr_array | None) -> int:
+    """Return the maximum number of non-zero entries of B'B."""
+    n, m = codes.shape
+    total = int(offsets[-1])
+    each = n * m * m if soft is None else int((np.diff(soft.indptr).astype(np.int64) ** 2).sum())
+    return min(total * total, each)
+
+
+def check_gram(entries: int, what: str, instead: str) -> None:
+    """Refuse a matrix of the size of B'B where that has too many entries."""
+    if entries > _MOST:
+        raise DenseLimitError(
+            f"{what} would have up to {entries:,} entries ({12 * entries / 2**30:.1f} GiB): one for "
+            f"each two clusters of all partitions that can share an object. At most {_MOST:,} are "
+            f"made. {instead}"
+        )
+
+
+def counted_gram(labels: LabelView) -> sp.csr_array:
+    """Count B'B of hard partitions of at most `DENSE` clusters altogether."""
+    T, m = labels.n_clusters, labels.n_partitions
+    counts = np.empty((T, T), dtype=np.int64)
+    few = labels.n_objects * m * m < _WORTH_THREADS
+    contingency_gram(labels, counts, 1 if few else thread_count(None))
+    return _sparse(counts)
+
+
+def counted_rows(labels: LabelView, partitions: slice, height: int) -> sp.csr_array:
+    """Count the rows of B'B of the clusters of some partitions, `height` altogether; the partitions are hard."""
+    counts = np.empty((height, labels.n_clusters), dtype=np.int64)
+    work = labels.n_objects * labels.n_partitions * (partitions.stop - partitions.start)
+    threads = 1 if work < _WORTH_THREADS else thread_count(None)
+    contingency_rows(labels, partitions.start, partitions.stop, counts, threads)
+    return _sparse(counts)
+
+
+def _sparse(counts: NDArray[np.int64]) -> sp.csr_array:
+    """Return the entries of a matrix of counts that are not 0, in the order of their columns."""
+    height, width = counts.shape
+    starts = np.concatenate([[0], np.cumsum(np.count_nonzero(counts, axis=1))])
+    columns = np.empty(starts[-1], dtype=np.int32)
+    values = np.empty(starts[-1])
+    # In pieces, because the positions of all entries would take twice the memory of the counts.
+    for first in range(0, height, _ROWS):
+        rows = counts[first : first + _ROWS]
+        places = rows.ravel().nonzero()[0]
+        part = slice(starts[first], starts[min(height, first + _ROWS)])
+        columns[part] = places % width
+        values[part] = rows.ravel()[places]
+    return sp.csr_array((values, columns, starts.astype(np.int32)), shape=counts.shape)
+
 
 T = TypeVar("T")
 
 # Steps of the mantissas of relative weights.
 _PRECISION = 2.0**40
-# The smallest weight that an ensemble takes.
-_SMALLEST = 1e-30
 
 
 class PresenceGroups(NamedTuple):
@@ -206,7 +376,7 @@ class Derived:
         shares = self.weights / self.weights.max()
         mantissas, exponents = np.frexp(shares * (shares.sum() / (shares @ shares)))
         weights = np.ldexp(np.round(mantissas * _PRECISION) / _PRECISION, exponents)
-        weights[weights < _SMALLEST] = 0.0
+        weights[weights < SMALLEST] = 0.0
         return None if (weights == 1.0).all() else weights
 
     @once

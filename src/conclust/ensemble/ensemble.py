@@ -17,7 +17,16 @@ from conclust._types import Floats, Ints
 from conclust._validation import check_option, count, count_range, refuse
 from conclust.ensemble import file as _ensemble_file
 from conclust.ensemble.columns import CodedTable, collected, column_names
-from conclust.ensemble.derived import Derived, labels_as_array, labels_of, once
+from conclust.ensemble.derived import (
+    Derived,
+    labels_as_array,
+    labels_of,
+    once,
+    read_index,
+    read_list,
+    read_weights,
+    weights_by_name,
+)
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import (
     MISSING,
@@ -34,7 +43,6 @@ from conclust.ensemble.labels import (
     refuse_twins,
     reserved_counts,
 )
-from conclust.ensemble.reading import read_index, read_list, read_weights, weights_by_name
 from conclust.ensemble.tables import TablesReader
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning, warn
 

@@ -28,7 +28,7 @@ from conclust.number.constants import (
     WITH_BORDER,
     WITHOUT_BORDER,
 )
-from conclust.trees.dendrogram import clusters_at
+from conclust.trees.agglomeration import clusters_at
 
 # The smallest share of the sphere: where points vary in some directions only, the covariance must still have an inverse.
 _LEAST_SHARE = 1e-6

@@ -31,7 +31,7 @@ from conclust.number.constants import (
 )
 from conclust.number.given import cuts_without_specks, fewest_cut
 from conclust.number.halves import Discriminants, Ellipsoids, divide_by_halves
-from conclust.trees.counted import has_specks
+from conclust.trees.agglomeration import has_specks
 
 _SEED = 0
 # Numbers beside the answer whose clusters are kept.

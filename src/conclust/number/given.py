@@ -12,7 +12,7 @@ from conclust.consensus.auto.trees import Trees
 from conclust.consensus.auto.votes import clusters_with_most_votes, votes_for
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.number.constants import CLEARLY_FEWER, TIES
-from conclust.trees.counted import counted_cut
+from conclust.trees.agglomeration import counted_cut
 
 
 class CutOfTree(NamedTuple):

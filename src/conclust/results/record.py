@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from conclust._files.versions import RESULT_FORMAT, versions
-from conclust.consensus.auto.number import Support
+from conclust.consensus.auto.trees import Support
 from conclust.consensus.method import Method
 from conclust.ensemble import Ensemble
 

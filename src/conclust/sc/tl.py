@@ -20,25 +20,23 @@ from conclust._validation import check_int, check_option, refuse
 from conclust.confidence import cluster_confidence, confidences, partition_confidence
 from conclust.confidence.objects import company_of_new
 from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.registry import advice_on, class_of, make, method_named
+from conclust.consensus.method import advice_on, class_of, make, method_named
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import EvidenceWarning, InputError, warn
 from conclust.placing import labels_by_shares
 from conclust.sc.columns import (
+    account_of,
     categorical,
     check_annotated,
-    chosen_keys,
-    read_columns,
-)
-from conclust.sc.writing import (
-    account_of,
     check_copy,
     check_parent,
+    chosen_keys,
     cluster_names,
     cluster_table,
     column_table,
     inherit_colours,
+    read_columns,
     write_clusters,
 )
 

@@ -42,7 +42,7 @@ from conclust.selection.resampled.testing import (
 )
 from conclust.selection.second import GAUSSIAN, Clouds, Second, clear_borders, second_test
 from conclust.selection.selection import Selection, assemble
-from conclust.spectra.eigenpairs import some_eigenpairs
+from conclust.spectra.bipartite import some_eigenpairs
 from conclust.trees.agglomeration import unobserved_pairs
 from conclust.trees.clusterwise import warn_of_pairs
 

@@ -1,9 +1,9 @@
 from conclust.similarity.bottleneck import information_bottleneck as information_bottleneck
 from conclust.similarity.certainty import cluster_certainty as cluster_certainty
 from conclust.similarity.certainty import cluster_uncertainty as cluster_uncertainty
+from conclust.similarity.jaccard import approximate_simrank as approximate_simrank
 from conclust.similarity.jaccard import cluster_jaccard as cluster_jaccard
-from conclust.similarity.mutual import approximate_simrank as approximate_simrank
-from conclust.similarity.mutual import simrank as simrank
+from conclust.similarity.jaccard import simrank as simrank
 from conclust.similarity.trajectories import trajectory_similarity as trajectory_similarity
 from conclust.similarity.triples import common_neighbours as common_neighbours
 from conclust.similarity.triples import connected_triples as connected_triples

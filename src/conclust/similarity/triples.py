@@ -17,7 +17,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Floats
 from conclust._validation import check_real
 from conclust.ensemble import Ensemble, as_ensemble
-from conclust.ensemble.products import check_gram
+from conclust.ensemble.derived import check_gram
 from conclust.similarity.jaccard import check_square, jaccard_of_others, relative_weights
 
 

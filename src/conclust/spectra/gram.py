@@ -17,8 +17,7 @@ import scipy.sparse as sp
 from conclust._kernels import cluster_row_sums, indicator_rows
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
-from conclust.ensemble.derived import Derived
-from conclust.ensemble.products import counted_rows
+from conclust.ensemble.derived import Derived, counted_rows
 
 # Maximum number of entries of B'B in memory, whole or as a block.
 _ENTRIES = 1 << 24

@@ -24,8 +24,15 @@ from scipy.sparse.linalg import LinearOperator
 
 from conclust._arrays.ratios import inverse_or_zero
 from conclust._types import Floats, Ints
-from conclust.spectra.bipartite import Edges, MatrixEdges, unit_rows
-from conclust.spectra.eigenpairs import is_small, lanczos, leading, leading_of_sparse
+from conclust.spectra.bipartite import (
+    Edges,
+    MatrixEdges,
+    is_small,
+    lanczos,
+    leading,
+    leading_of_sparse,
+    unit_rows,
+)
 
 # Maximum number of clusters for which S'S is made for it.
 _HELD = 4_096

@@ -23,17 +23,20 @@ from conclust._validation import check_dense, count
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.labels import over_clusters
 from conclust.exceptions import EnsembleWarning, EvidenceWarning, warn
-from conclust.similarity.mutual import averaging_indicator, quadratic_forms
+from conclust.similarity.jaccard import averaging_indicator, quadratic_forms
 from conclust.spectra.transfer_cut import is_sparse
 from conclust.trees.agglomeration import (
     Linkage,
+    cut,
     expand,
+    height_of,
+    lifetimes,
     linkage_of,
     merges_of,
+    number_by_lifetime,
     starting_clusters,
     unobserved_pairs,
 )
-from conclust.trees.dendrogram import cut, height_of, lifetimes, number_by_lifetime
 
 # The linkages that need only rows of similarities, and complete linkage.
 RowLinkage: TypeAlias = Literal["average", "single", "complete"]

@@ -14,12 +14,11 @@ from conclust._threads import one_library_thread
 from conclust._types import Ints
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
+from conclust.ensemble.derived import within_range
 from conclust.ensemble.labels import cluster_range, missing_code, noise_code
-from conclust.ensemble.reading import within_range
 from conclust.exceptions import InputError
 from conclust.similarity import information_bottleneck
-from conclust.weighting.similarity import as_members
-from conclust.weighting.weights import certainty_weights
+from conclust.weighting.weights import as_members, certainty_weights
 
 
 def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:

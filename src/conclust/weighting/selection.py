@@ -16,7 +16,7 @@ from conclust._validation import check_bool, check_int, check_option, check_real
 from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.measures.agreement import Measure, partition_similarities
-from conclust.weighting.similarity import (
+from conclust.weighting.weights import (
     MAX_SHARE,
     as_members,
     degenerate_partitions,

@@ -17,8 +17,7 @@ from conclust._validation import check_int, check_option, check_real, refuse
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import labels_of
 from conclust.exceptions import InputError, UnsupportedEnsembleError
-from conclust.weighting.similarity import as_members
-from conclust.weighting.weights import points_of
+from conclust.weighting.weights import as_members, points_of
 
 StabilityMeasure: TypeAlias = Literal["together", "jaccard"]
 

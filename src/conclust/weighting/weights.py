@@ -1,4 +1,7 @@
-"""Weights of partitions: by agreement with the others, certainty, or validity in the data."""
+"""Weights of partitions: by agreement with the others, certainty, or validity in the data.
+
+Before them the partitions side by side: their similarities, and those that hold nearly all objects in one cluster.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,123 @@ from conclust._arrays.ratios import ratio
 from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
-from conclust._types import Floats, Ints
-from conclust._validation import check_bool, check_int, check_option, check_real, refuse
-from conclust.ensemble import Ensemble
+from conclust._types import Bools, Floats, Ints
+from conclust._validation import check_bool, check_int, check_option, check_real, refuse, shown
+from conclust.blocks.numbering import is_blocked
+from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.derived import Derived, labels_of
-from conclust.exceptions import InputError
-from conclust.measures.agreement import Measure
+from conclust.exceptions import InputError, UnsupportedEnsembleError
+from conclust.measures.agreement import Measure, partition_similarities
 from conclust.measures.comparison import Average
 from conclust.similarity import cluster_certainty
-from conclust.weighting.similarity import as_members, as_sums, quality_of, similarities
 
 if TYPE_CHECKING:
     from conclust.blocks.store import LabelStore
+
+MAX_SHARE = 0.7
+# If more than this share of the partitions is degenerate, most objects really belong together.
+_MOST = 0.75
+
+
+def as_members(ensemble: Ensemble | ArrayLike) -> Ensemble:
+    """Return the ensemble, made from label columns if necessary.
+
+    Raises
+    ------
+    UnsupportedEnsembleError
+        If the labels are read in blocks.
+    """
+    if hasattr(ensemble, "in_blocks"):
+        raise UnsupportedEnsembleError(
+            "This needs all labels at once: LabelStore(...).ensemble() reads them into memory. For labels in blocks "
+            "there are weights by agreement or certainty, and degenerate partitions."
+        )
+    return as_ensemble(ensemble)
+
+
+def as_sums(ensemble: Ensemble | LabelStore | ArrayLike) -> Ensemble:
+    """Return the ensemble, or for labels in blocks an object with all sums over objects."""
+    if is_blocked(ensemble):
+        from conclust.blocks.store import stored
+
+        return as_ensemble(stored(ensemble, "unobserved").opened())
+    return as_ensemble(ensemble)
+
+
+def similarities(
+    ensemble: Ensemble | LabelStore | ArrayLike,
+    measure: Measure,
+    owner: str,
+    floor: float | None = 0.0,
+    *,
+    average: Average = "geometric",
+) -> Floats:
+    """Compare all members; 0 for members without common objects."""
+    check_option(measure, "measure", owner, Measure)
+    S = partition_similarities(as_sums(ensemble), measure=measure, average=average)
+    S = np.nan_to_num(S, nan=0.0)
+    return S if floor is None else np.maximum(S, floor)
+
+
+def quality_of(S: Floats) -> Floats:
+    """Return the mean similarity of each partition with the others; 1 for a single partition."""
+    if len(S) == 1:
+        return np.ones(1)
+    return np.asarray((S.sum(axis=1) - np.diag(S)) / (len(S) - 1))
+
+
+def largest_shares(ensemble: Ensemble) -> Floats:
+    """Return the share of each partition's observed objects in its largest cluster."""
+    largest = np.zeros(ensemble.n_partitions)
+    np.maximum.at(largest, ensemble.column_partitions, ensemble.cluster_sizes)
+    return np.asarray(largest / ensemble.observed_counts)
+
+
+def degenerate_partitions(
+    ensemble: Ensemble | LabelStore | ArrayLike, max_share: float = MAX_SHARE
+) -> Bools:
+    """Return which partitions have nearly all objects in one cluster.
+
+    Single and centroid linkage, for instance, cut off a few outliers and leave the rest together.
+    Such a partition separates little, but counts for a method that explains pairs (PCC,
+    WeightedPCC) as evidence that all is one, and for a selection by diversity as the most
+    diverse one.
+
+    Parameters
+    ----------
+    ensemble : Ensemble, LabelStore or array-like of shape (n_samples, n_partitions)
+        Partitions, hard or soft, or labels in blocks (:class:`conclust.blocks.LabelStore`).
+    max_share : float, default=0.7
+        Share of the observed objects in one cluster above which a partition is degenerate, from 0 to 1. 1: none is.
+
+    Returns
+    -------
+    ndarray of bool of shape (n_partitions,)
+        Mask of the degenerate partitions. None where more than three quarters of them (by weight)
+        would be: then most objects do belong together.
+
+    Raises
+    ------
+    InputError
+        If the labels are malformed.
+    ParameterError
+        If `max_share` is not from 0 to 1.
+
+    Examples
+    --------
+    >>> from conclust.weighting import degenerate_partitions
+    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 2, 1]]
+    >>> degenerate_partitions(labels)
+    array([False, False,  True])
+    """
+    check_real(max_share, "max_share", "degenerate_partitions", high=1.0)
+    members = as_sums(ensemble)
+    degenerate: Bools = largest_shares(members) > max_share
+    weights = members.partition_weights / members.partition_weights.max()
+    if weights[degenerate].sum() > _MOST * weights.sum():
+        return np.zeros_like(degenerate)
+    return degenerate
+
 
 _INDICES = ("silhouette", "calinski_harabasz", "davies_bouldin")
 
@@ -272,3 +380,83 @@ def _index_of(name: str, points: Floats, codes: Ints) -> float:
     if name == "calinski_harabasz":
         return float(calinski_harabasz_score(points, codes))
     return -float(davies_bouldin_score(points, codes))
+
+
+# Number of bins in which the values of an index are counted for its entropy.
+_BINS = 10
+
+
+def relevance_weights(values: ArrayLike, *, weights: ArrayLike | None = None) -> Floats:
+    """Weight each partition by the typicality of its validity indices.
+
+    With the values of each index brought to the range from 0 to 1 over the partitions, the weight
+    of partition u is the sum over indices j of H_j (1 - abs(I_j(u) - mean of I_j)), where the
+    entropy H_j of the values measures how well the index distinguishes partitions [1]_.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_indices, n_partitions) or (n_partitions,)
+        Values of the validity indices, of any kind: internal ones of the data, or agreements.
+    weights : array-like of shape (n_partitions,), default=None
+        Weight of each partition in means and entropies. Partitions of weight 0 do not count,
+        and get 0. None: all equal.
+
+    Returns
+    -------
+    ndarray of shape (n_partitions,)
+        Weights from 0 to 1, the largest 1; all 1 if no index distinguishes any partitions.
+
+    Raises
+    ------
+    InputError
+        If the values are not finite numbers in such a shape, or the weights not non-negative ones.
+
+    Notes
+    -----
+    The entropy is taken over ten bins of equal width, by the shares of the partitions in them.
+
+    References
+    ----------
+    .. [1] S. Vega-Pons, J. Correa-Morris and J. Ruiz-Shulcloper, "Weighted partition consensus via
+       kernels", Pattern Recognition 43(8), 2010.
+
+    Examples
+    --------
+    >>> from conclust.weighting import relevance_weights
+    >>> relevance_weights([0.6, 0.7, 0.8, 0.1]).round(2)
+    array([1.  , 0.85, 0.69, 0.38])
+    """
+    table = index_table(values, "values")
+    m = table.shape[1]
+    share = np.ones(m) if weights is None else number_array(weights, "'weights'")
+    if share.shape != (m,) or not (share >= 0).all() or not 0 < share.sum() < np.inf:
+        raise InputError(
+            f"'weights' must be {m} non-negative numbers, not all of them 0. Got {shown(weights)}."
+        )
+    share = share / share.sum()
+    counting = share > 0
+    relevance = np.zeros(m)
+    for row in table:
+        low, high = row[counting].min(), row[counting].max()
+        if high - low <= 1e-12 * max(abs(low), abs(high)):
+            continue
+        index = (row[counting] - low) / (high - low)
+        bins = np.minimum((index * _BINS).astype(np.int64), _BINS - 1)
+        shares = np.bincount(bins, share[counting])
+        shares = shares[shares > 0]
+        entropy = -float(shares @ np.log(shares))
+        relevance[counting] += entropy * (1.0 - np.abs(index - share[counting] @ index))
+    if relevance.max() <= 0.0:
+        return np.asarray(counting, dtype=np.float64)
+    return np.asarray(relevance / relevance.max())
+
+
+def index_table(values: ArrayLike, name: str) -> Floats:
+    """Return values of validity indices as a table with a row for each index and a column for each partition."""
+    table = np.atleast_2d(number_array(values, repr(name)))
+    if table.ndim != 2 or table.shape[1] == 0 or not np.isfinite(table).all():
+        raise InputError(
+            f"{name!r} must hold finite numbers, with one row per index and one column per "
+            f"partition. Got an array of shape {table.shape}."
+        )
+    return table

@@ -13,7 +13,7 @@ from tests.cases import planted, superpixels
 from tests.naive import straddling as naive
 
 from conclust import EAC, HBGF, LWEA, AutoConsensus, Ensemble, EnsembleGenerator
-from conclust.consensus.auto.number import Straddling, fine_partitions
+from conclust.consensus.auto.trees import Straddling, fine_partitions
 from conclust.exceptions import EnsembleWarning, EvidenceWarning, ParameterError
 from conclust.similarity import cluster_certainty
 from conclust.weighting import certainty_weights

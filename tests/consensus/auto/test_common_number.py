@@ -20,7 +20,7 @@ from conclust import (
     WeightedEAC,
 )
 from conclust.exceptions import EnsembleWarning
-from conclust.trees.dendrogram import common_number
+from conclust.trees.agglomeration import common_number
 
 N = 120
 

@@ -10,8 +10,8 @@ from sklearn.datasets import make_blobs
 import conclust as cc
 from conclust import AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.confidence import chance_confidence
+from conclust.consensus.auto.decision import Witnesses, most_probable
 from conclust.consensus.auto.trees import grow
-from conclust.consensus.auto.witnesses import Witnesses, most_probable
 from conclust.metrics import adjusted_rand_index
 
 

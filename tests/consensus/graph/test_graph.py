@@ -71,7 +71,7 @@ def test_lanczos_agrees_with_the_dense_solver(monkeypatch):
     W = random_graph(np.random.default_rng(0), 60)
     rng = np.random.default_rng(1)
     whole, embedded = bipartite_spectrum(B, 4), graph_embedding(W, 3, rng)
-    monkeypatch.setattr("conclust.spectra.eigenpairs._WHOLE", 10)
+    monkeypatch.setattr("conclust.spectra.bipartite._WHOLE", 10)
     some = bipartite_spectrum(B, 4)
     np.testing.assert_allclose(some.values, whole.values, atol=1e-6)
     np.testing.assert_allclose(abs(some.objects), abs(whole.objects), atol=1e-4)
@@ -89,12 +89,12 @@ def test_the_dense_solver_replaces_lanczos_without_convergence(monkeypatch):
     rng = np.random.default_rng(1)
     whole = graph_embedding(W, 3, rng)
     values = leading_eigenvectors(lambda v: W @ v, 60, 3)[0]
-    monkeypatch.setattr("conclust.spectra.eigenpairs._WHOLE", 10)
-    monkeypatch.setattr("conclust.spectra.eigenpairs.eigsh", not_converged)
+    monkeypatch.setattr("conclust.spectra.bipartite._WHOLE", 10)
+    monkeypatch.setattr("conclust.spectra.bipartite.eigsh", not_converged)
     for graph in (W, sp.csr_array(W)):
         np.testing.assert_allclose(abs(graph_embedding(graph, 3, rng)), abs(whole), atol=1e-10)
     np.testing.assert_allclose(leading_eigenvectors(lambda v: W @ v, 60, 3)[0], values, atol=1e-9)
-    monkeypatch.setattr("conclust.spectra.eigenpairs._WHOLE_AT_LAST", 59)
+    monkeypatch.setattr("conclust.spectra.bipartite._WHOLE_AT_LAST", 59)
     with pytest.raises(InputError, match=r"graph with 60 vertices converged.* without a spectral"):
         graph_embedding(W, 3, rng)
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from conclust import KCC, SEC
-from conclust.consensus.label_rows import RowMoves
-from conclust.consensus.label_vectors import race
-from conclust.consensus.restarts import best_of_restarts
+from conclust.consensus.label_rows import RowMoves, best_of_restarts
+from conclust.consensus.label_vectors import estimator
 from conclust.metrics import adjusted_rand_index
 
 
@@ -71,7 +70,7 @@ def test_starts_that_disagree_are_continued_with_more_objects(monkeypatch):
 
 @pytest.mark.parametrize("wrong", [0.2, 0.7])
 def test_threads_do_not_change_the_result(wrong, monkeypatch):
-    monkeypatch.setattr(race, "WORTH_THREADS", 0)
+    monkeypatch.setattr(estimator, "WORTH_THREADS", 0)
     labels, _ = planted(2_000, wrong)
     one, many = (SEC(6, random_state=3, n_jobs=jobs).fit(labels) for jobs in (1, 3))
     np.testing.assert_array_equal(one.labels_, many.labels_)

@@ -13,7 +13,7 @@ from tests.naive.linkage import between, replay
 from conclust import _kernels
 from conclust.consensus.linkage import EAC, cut, lifetimes, longest_lifetime
 from conclust.exceptions import InputError, ParameterError
-from conclust.trees.dendrogram import from_merges
+from conclust.trees.agglomeration import from_merges
 
 LINKAGES = ("single", "average", "complete", "ward")
 

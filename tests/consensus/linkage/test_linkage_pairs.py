@@ -23,7 +23,7 @@ from conclust.consensus.linkage import EAC
 from conclust.ensemble import Ensemble
 from conclust.evidence import SparseEvidence, sample_pairs
 from conclust.exceptions import EvidenceWarning, InputError, ParameterError
-from conclust.trees.dendrogram import from_merges
+from conclust.trees.agglomeration import from_merges
 
 
 def sparse_pattern(c, N, keep):

@@ -11,8 +11,7 @@ from tests.naive.linkage import between, evidence, random_labels, replay
 from tests.naive.refinement import residual, self_enhanced
 
 from conclust import ECCMS, LWEA, Ensemble
-from conclust.consensus.literature.confident import confident_graph
-from conclust.consensus.literature.smoothing import smoothed
+from conclust.consensus.literature.eccms import confident_graph, smoothed
 from conclust.exceptions import EvidenceWarning
 from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import cluster_dissimilarities, starting_clusters

@@ -16,7 +16,7 @@ from conclust.consensus.literature.ecpcs import _normalized_cut
 from conclust.exceptions import EnsembleWarning, EvidenceWarning, ParameterError
 from conclust.metrics import adjusted_rand_index
 from conclust.similarity import connected_triples, trajectory_similarity
-from conclust.spectra import eigenpairs
+from conclust.spectra import bipartite
 from conclust.spectra import transfer_cut as spectral
 from conclust.spectra.transfer_cut import bipartite_spectrum, graph_embedding
 
@@ -70,7 +70,7 @@ def same_spaces(U, V, values):
 def test_the_spectrum_does_not_need_the_matrix(monkeypatch, held, n):
     # Densely; by products with B and W; or, with few objects, from the smaller side.
     monkeypatch.setattr(spectral, "_HELD", held)
-    monkeypatch.setattr(eigenpairs, "_WHOLE", held)
+    monkeypatch.setattr(bipartite, "_WHOLE", held)
     labels = random_labels(np.random.default_rng(8), n, 9, k=6)
     B, W = Ensemble(labels).indicator, connected_triples(labels)
     U, values, Vt = singular_triplets(B.toarray() @ W.toarray())
@@ -186,7 +186,7 @@ def test_objects_join_the_meta_cluster_with_most_of_their_clusters(missing, nois
 @pytest.mark.parametrize("whole", [1500, 10])
 def test_the_cut_counts_loops(monkeypatch, whole):
     # Cour, Yu and Shi: 1/2 on the diagonal, 1 more in the degrees.
-    monkeypatch.setattr(eigenpairs, "_WHOLE", whole)
+    monkeypatch.setattr(bipartite, "_WHOLE", whole)
     R = trajectory_similarity(random_labels(np.random.default_rng(1), 60, 12, k=5), n_steps=3)
     n = len(R)
     root = 1 / np.sqrt(R.sum(axis=1) + 1.0)

@@ -45,7 +45,7 @@ def ensembles():
 @pytest.mark.parametrize("name", ensembles())
 @pytest.mark.parametrize("whole", [1_500, 2])
 def test_the_spectral_cut_equals_that_of_the_dense_matrix(name, whole, monkeypatch):
-    monkeypatch.setattr("conclust.spectra.eigenpairs._WHOLE", whole)  # 2: by Lanczos
+    monkeypatch.setattr("conclust.spectra.bipartite._WHOLE", whole)  # 2: by Lanczos
     ensemble = ensembles()[name]
     model = MDEC(3, consensus="spectral", random_state=0).fit(ensemble)
     S = weighted_evidence(ensemble, cluster_certainty(ensemble, 1.0))

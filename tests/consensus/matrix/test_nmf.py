@@ -10,8 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 from tests.cases import planted
 
 from conclust import Ensemble, WeightedNMF
-from conclust.consensus.matrix import factors
-from conclust.consensus.matrix.factors import Criterion
+from conclust.consensus.matrix import nmf
+from conclust.consensus.matrix.nmf import Criterion
 from conclust.exceptions import UnsupportedEnsembleError
 
 
@@ -59,13 +59,13 @@ def test_complete_labels_are_the_limit_of_missing_labels():
     a, b = (one.grams(H, H * one.mass[:, np.newaxis]) for one in (plain, masked))
     w = np.random.default_rng(1).dirichlet(np.ones(8))
     np.testing.assert_allclose(plain.lowers(w, H, a), masked.lowers(w, H, b))
-    assert factors._Round.of(masked, w).at(H).value == pytest.approx(
+    assert nmf._Round.of(masked, w).at(H).value == pytest.approx(
         naive_objective(labels, w, H[rows.inverse])
     )
     M = (labels[:, None, :] == labels[None]) & (labels >= 0)[:, None]
     full = ((M @ w - H[rows.inverse] @ H[rows.inverse].T) ** 2).sum()
     price = plain.price * ((w - 1 / 8) ** 2 * 8).sum()
-    assert factors._Round.of(plain, w).at(H).value == pytest.approx(full + price)
+    assert nmf._Round.of(plain, w).at(H).value == pytest.approx(full + price)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.2])
@@ -75,9 +75,9 @@ def test_an_iteration_is_the_same_with_and_without_formed_pairs(monkeypatch, mis
     criterion = Criterion.of(rows, 0.0)
     H = np.random.default_rng(0).random((len(rows), 3))
     w = np.random.default_rng(1).dirichlet(np.ones(8))
-    formed = factors._Round.of(criterion, w)
-    monkeypatch.setattr(factors, "_FORMED", 0)
-    sparse = factors._Round.of(criterion, w)
+    formed = nmf._Round.of(criterion, w)
+    monkeypatch.setattr(nmf, "_FORMED", 0)
+    sparse = nmf._Round.of(criterion, w)
     assert formed.together is not None
     assert sparse.together is None
     assert formed.at(H).value == pytest.approx(sparse.at(H).value, rel=1e-12)
@@ -114,7 +114,7 @@ def test_an_update_follows_coordinate_descent_of_least_squares(missing):
             low, middle, high = value(0.0), value(1.0), value(2.0)
             curved = (high - 2 * middle + low) / 2
             W[i, k] = max(0.0, -(middle - low - curved) / (2 * curved))
-    actual = criterion.towards(w, factors._Round.of(criterion, w).at(H))
+    actual = criterion.towards(w, nmf._Round.of(criterion, w).at(H))
     np.testing.assert_allclose(actual, H + 0.7 * (W - H), rtol=1e-7, atol=1e-9)
 
 
@@ -128,7 +128,7 @@ def test_a_sample_start_is_refined_on_all_rows(missing):
     rows = Ensemble(labels).distinct_rows()
     whole = Criterion.of(rows, 0.02 if missing == 0.0 else 0.0)
     _, kept = np.unique(rows.inverse, return_index=True)
-    reached = factors._Round.of(whole, model.weights_).at(model.factors_[kept]).value
+    reached = nmf._Round.of(whole, model.weights_).at(model.factors_[kept]).value
     assert model.objective_ == pytest.approx(reached)
 
 

@@ -12,7 +12,7 @@ from tests.naive import losses as naive
 from tests.naive.partitions import all_partitions
 
 from conclust import BayesEstimate, Ensemble
-from conclust.consensus.median import bayes_search
+from conclust.consensus.median import bayes
 from conclust.exceptions import (
     ConclustError,
     OrientationWarning,
@@ -43,7 +43,7 @@ def test_the_loss_matches_its_definition_and_is_below_all_draws_and_cuts(loss, o
     assert model.expected_loss_ <= model.best_draw_loss_ + 1e-12
     best = np.where(labels[:, model.best_draw_] == -1, -2, labels[:, model.best_draw_])
     assert model.best_draw_loss_ == pytest.approx(naive.expected_loss(best, labels, loss))
-    cuts = bayes_search.tree_cuts(ensemble, 40, 1)
+    cuts = bayes.tree_cuts(ensemble, 40, 1)
     assert (
         model.expected_loss_ <= expected_losses(PartitionRows(cuts), ensemble, loss).min() + 1e-12
     )
@@ -114,10 +114,10 @@ def test_threads_change_no_bit_and_repeated_draws_are_weights(loss):
 def test_the_search_starts_on_a_sample(monkeypatch):
     labels, truth = planted(0, 3000, 12, 6, flip=0.15)
     whole = BayesEstimate(random_state=0).fit(labels)
-    monkeypatch.setattr(bayes_search, "_CELLS", 1200)
-    monkeypatch.setattr(bayes_search, "_PART", 300)
-    monkeypatch.setattr(bayes_search, "_TREE", 200)
-    monkeypatch.setattr(bayes_search, "_COMPARED", 3000 * 12 * 5)
+    monkeypatch.setattr(bayes, "_CELLS", 1200)
+    monkeypatch.setattr(bayes, "_PART", 300)
+    monkeypatch.setattr(bayes, "_TREE", 200)
+    monkeypatch.setattr(bayes, "_COMPARED", 3000 * 12 * 5)
     part = BayesEstimate(random_state=0).fit(labels)
     assert part.expected_loss_ == pytest.approx(whole.expected_loss_, rel=1e-3)
     assert part.n_clusters_ == len(np.unique(truth))
@@ -142,14 +142,14 @@ def test_a_search_used_again_ends_as_a_new_one(loss):
     # A search remembers the optima that it has met, and skips the pass that would find nothing to move.
     for seed, odd in ((1, False), (2, True)):
         ensemble = Ensemble(draws_of(seed, n=90, odd=odd))
-        wanted = bayes_search.Wanted(loss, 1.0, None, 4, 4, 50)
+        wanted = bayes.Wanted(loss, 1.0, None, 4, 4, 50)
         units = ensemble.distinct_rows(noise="apart")
         rng = np.random.default_rng(seed)
-        used = bayes_search._Problem.of(units, np.arange(len(units)), wanted)
+        used = bayes._Problem.of(units, np.arange(len(units)), wanted)
         for turn in range(30):
             start = rng.integers(-1, 4, len(units))
             again = used.descend(start, turn)
-            fresh = bayes_search._Problem.of(units, np.arange(len(units)), wanted)
+            fresh = bayes._Problem.of(units, np.arange(len(units)), wanted)
             alone = fresh.descend(start, turn)
             np.testing.assert_array_equal(again.labels, alone.labels)
             assert (again.loss, again.n_iter, again.converged) == (

@@ -23,7 +23,7 @@ from conclust import (
     MixtureModel,
 )
 from conclust._kernels import mixed_membership_round
-from conclust.consensus.mixture import multinomial, variational
+from conclust.consensus.mixture import bayesian, multinomial
 from conclust.ensemble.labels import label_view
 from conclust.exceptions import (
     UnseenLabelWarning,
@@ -200,7 +200,7 @@ def test_special_functions_of_an_iteration_match_scipy(value):
 def test_leaps_end_at_a_maximum_of_plain_steps(weighted, learn_alpha, monkeypatch):
     labels, _ = ragged(0, flip=0.35)
     rows = Ensemble(labels, weights=np.arange(1.0, 9.0) if weighted else None).distinct_rows()
-    search = variational.Search(np.full(3, 1 / 3), learn_alpha, 1e-3, 20_000, 1e-8, 1)
+    search = bayesian.Search(np.full(3, 1 / 3), learn_alpha, 1e-3, 20_000, 1e-8, 1)
     start = search.begin(rows, 0, 0)
     leaping = search.carry_on(start, rows)
     assert (np.diff(leaping.trace) >= -1e-9 * abs(leaping.trace[-1])).all()
@@ -208,7 +208,7 @@ def test_leaps_end_at_a_maximum_of_plain_steps(weighted, learn_alpha, monkeypatc
     def one_step(first, second, rows, longest):
         return second.next_model, second.next_mass, 1.0
 
-    monkeypatch.setattr("conclust.consensus.mixture.variational._leap", one_step)
+    monkeypatch.setattr("conclust.consensus.mixture.bayesian._leap", one_step)
     tighter = replace(search, tol=1e-11)
     further = tighter._climb(rows, leaping.model, leaping.mass, 0)
     assert further.trace[-1] == pytest.approx(leaping.trace[-1], rel=1e-5)
@@ -224,23 +224,23 @@ def test_a_leap_of_one_step_is_the_next_point():
 
     def at(model, mass):
         sums = model.round(rows.ensemble.codes, rows.masses, mass, np.empty_like(mass), 1)
-        beta = variational._normalised(sums.use + 1e-3, rows)
+        beta = bayesian._normalised(sums.use + 1e-3, rows)
         alpha = 0.9 * model.alpha
-        return variational._Point(
+        return bayesian._Point(
             model, mass, sums.bound, replace(model, alpha=alpha, beta=beta), sums.mass
         )
 
-    search = variational.Search(np.full(3, 0.3), True, 1e-3, 3, 1e-5, 1)
+    search = bayesian.Search(np.full(3, 0.3), True, 1e-3, 3, 1e-5, 1)
     start = search.begin(rows, 0, 0)
     points.append(at(start.model, start.mass))
     points.append(at(points[0].next_model, points[0].next_mass))
-    model, mass, length = variational._leap(*points, rows, 1.0)
+    model, mass, length = bayesian._leap(*points, rows, 1.0)
     assert length == 1.0
     np.testing.assert_allclose(mass, points[1].next_mass, rtol=1e-9)
     np.testing.assert_allclose(model.alpha, points[1].next_model.alpha, rtol=1e-12)
     np.testing.assert_allclose(model.beta, points[1].next_model.beta, rtol=1e-9)
     # Equal steps of the logarithms of alpha have no limit: the longest leap goes on with them.
-    model, _, length = variational._leap(*points, rows, 3.0)
+    model, _, length = bayesian._leap(*points, rows, 3.0)
     assert length == 3.0
     np.testing.assert_allclose(model.alpha, points[0].model.alpha * 0.9**6, rtol=1e-6)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from conclust.consensus.probabilistic.search.merge_split import escape, ways_out
+from conclust.consensus.probabilistic.search.multistart import escape, ways_out
 from conclust.evidence import evidence
 
 

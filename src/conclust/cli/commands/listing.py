@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from conclust.cli.choice import DEFAULT_METHOD, find
-from conclust.consensus.registry import plain_name
+from conclust.consensus.method import plain_name
 
 TABLE = Path(__file__).with_name("methods.json")
 

@@ -17,7 +17,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.borders import border_geometry, leading_components
 from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
 from conclust.confidence.reading import read_features
-from conclust.consensus.registry import method_named
+from conclust.consensus.method import method_named
 from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.members import labels_of_estimator

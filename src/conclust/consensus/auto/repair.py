@@ -14,15 +14,13 @@ from scipy.cluster.hierarchy import leaves_list
 from scipy.stats import rankdata
 
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.auto.constants import PIECES, SAME_CLUSTER, TYPICAL
-from conclust.consensus.auto.votes import votes_for
+from conclust.consensus.auto.votes import PIECES, SAME_CLUSTER, TYPICAL, votes_for
 from conclust.consensus.constraints import Bounds, Constraints, coloured
-from conclust.consensus.linkage.constrained import grown
-from conclust.consensus.linkage.fewer import dissolved_to, separated, settled
+from conclust.consensus.linkage.constrained import dissolved_to, grown, separated, settled
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import canonical_labels
 from conclust.spectra.gram import IndicatorProducts
-from conclust.trees.dendrogram import cut, from_merges
+from conclust.trees.agglomeration import cut, from_merges
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from conclust._kernels import lloyd_round, seed_points
 from conclust._progress import rounds
 from conclust._random import generator
 from conclust._types import Floats, Ints
-from conclust.consensus.restarts import ON_A_PART, best_of_restarts
+from conclust.consensus.label_rows import ON_A_PART, best_of_restarts
 
 _BLOCK = 1 << 14
 # Maximum number of Lloyd iterations, of each restart and of the final run.

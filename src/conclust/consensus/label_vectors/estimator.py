@@ -1,35 +1,227 @@
-"""The common base of k-means-like estimators on label vectors."""
+"""The common base of k-means-like estimators on label vectors.
 
-# Annotations are not postponed: subclasses in other modules inherit the fields, with the types as such.
+Label vectors that are read in blocks are clustered by Lloyd's iterations. In memory, single objects move one after the other; here all move to the nearest centroid at once. A fixed point of
+single moves is one of these iterations, but they may end elsewhere. A noise object, similar to no other, is placed
+like a new object, by the partitions in which it is in a cluster.
+
+Starts are compared on few rows in searches in which many starts end at the same optimum. Most starts do not improve the result. If there are many objects, starts are therefore run one after the other on a few
+objects drawn at random, until three of them have reached the lowest loss. The first of these is continued with all rows.
+If the starts do not agree, the few objects do not show which one is best. Then all are continued with up to 5,000
+objects, those with the lowest losses first, until two of them have reached the lowest loss, and the best is continued
+with all rows.
+"""
+
+from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._random import RandomStateLike, seed_sequence
-from conclust._threads import thread_count
+from conclust._progress import stage, tracked
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawned_seed
+from conclust._threads import side_by_side, thread_count
 from conclust._types import Bools, Floats, Ints
+from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.label_rows import (
+    ON_A_PART,
+    WORTH_THREADS,
     Centroids,
     RowClusters,
     RowLoss,
     RowMoves,
+    best_of_restarts,
     costs_fit,
     nearest,
 )
-from conclust.consensus.label_vectors.blocks import Lloyd, iterate, nearest_in_block
-from conclust.consensus.label_vectors.race import best_of_race
 from conclust.consensus.method import NumberOfClusters
-from conclust.consensus.restarts import ON_A_PART, best_of_restarts
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.derived import Derived
-from conclust.ensemble.labels import canonical_labels
+from conclust.ensemble.labels import canonical_labels, one_hot_rows
+
+# Number of the few objects: per cluster, at least, and the share of observed labels below which it no longer grows.
+_PER_CLUSTER, _LEAST, _LEAST_OBSERVED = 30, 300, 0.05
+# Number of times that the lowest loss must be reached: by starts on few objects, and by those that were continued.
+_AGREE, _AGREE_ON_MORE = 3, 2
+# A start on few objects ends with a pass that lowers the loss by less than this share.
+_LITTLE = 1e-3
+# Relative difference below which losses are equal up to rounding.
+_EQUAL = 1e-9
+
+T = TypeVar("T")
+
+
+def best_of_race(
+    search: RowMoves, rows: DistinctRows, n_init: int, seed: np.random.SeedSequence, threads: int
+) -> RowClusters:
+    """Return the best of at most `n_init` starts, as `best_of_restarts` does of all."""
+    if len(rows) < 2 * _few(rows.whole, search.n_clusters):
+        return best_of_restarts(search, rows, n_init, seed, threads)
+    order = spawn_generators(seed, 1)[0].permutation(rows.n_objects)
+    few, few_places = rows.some(order[: _few(rows.whole, search.n_clusters)])
+    brief = replace(search, tol=max(search.tol, _LITTLE))
+
+    def begin(start: int) -> RowClusters:
+        return brief.begin(few, start, spawned_seed(seed, start + 1))
+
+    starts, agreed = _until_agreed(begin, range(n_init), _AGREE, few, threads)
+    stage(f"the best start, on all {len(rows)} rows")
+    if agreed:
+        return search.finish(_lowest(starts), rows, few_places)
+    more, places = rows, np.arange(len(rows))
+    if len(rows) > ON_A_PART:
+        more, places = rows.some(order[:ON_A_PART])
+    inside = np.searchsorted(places, few_places)
+
+    def go_on(start: RowClusters) -> RowClusters:
+        return search.finish(start, more, inside)
+
+    starts.sort(key=search.loss)
+    best = _lowest(_until_agreed(go_on, starts, _AGREE_ON_MORE, more, threads)[0])
+    return best if more is rows else search.finish(best, rows, places)
+
+
+def _few(ensemble: Ensemble, n_clusters: int) -> int:
+    """Return the number of objects on which starts are compared: more if many labels are missing."""
+    observed = float(ensemble.observed_counts.mean()) / ensemble.n_samples
+    count = max(_LEAST, _PER_CLUSTER * n_clusters) / max(observed, _LEAST_OBSERVED)
+    return min(round(count), ON_A_PART)
+
+
+def _until_agreed(
+    run: Callable[[T], RowClusters],
+    items: Sequence[T],
+    agree: int,
+    rows: DistinctRows,
+    threads: int,
+) -> tuple[list[RowClusters], bool]:
+    """Run items in order until `agree` of them have the lowest loss; return the results, and whether they do.
+
+    Threads may run more items; their results are not used.
+    """
+    if threads == 1 or len(items) == 1 or rows.cells < WORTH_THREADS:
+        return _first_agreed(map(run, items), len(items), agree)
+    with side_by_side(min(threads, len(items))) as mapped:
+        return _first_agreed(mapped(run, items), len(items), agree)
+
+
+def _first_agreed(
+    results: Iterable[RowClusters], count: int, agree: int
+) -> tuple[list[RowClusters], bool]:
+    ended: list[RowClusters] = []
+    for result in tracked(results, "starts", count, at_most=True):
+        ended.append(result)
+        losses = [one.losses[-1] for one in ended]
+        if sum(loss <= _bound(min(losses)) for loss in losses) == agree:
+            return ended, True
+    return ended, False
+
+
+def _lowest(results: list[RowClusters]) -> RowClusters:
+    """Return the first result with the lowest loss, up to rounding."""
+    bound = _bound(min(result.losses[-1] for result in results))
+    return next(result for result in results if result.losses[-1] <= bound)
+
+
+def _bound(loss: float) -> float:
+    return loss + _EQUAL * abs(loss)
+
+
+@dataclass(frozen=True)
+class Lloyd:
+    """State of the iterations.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (T, K)
+        Number of objects of each cluster with each label.
+    present, noise : ndarray of shape (N, K)
+        Number of objects that each partition observed, and that are noise in it.
+    loss : float
+        Sum of the costs of all objects, by the previous centroids.
+    n_iter : int
+        Number of passes over all objects.
+    done : bool
+        Whether the last pass lowered the loss by less than the tolerance.
+    """
+
+    sums: Floats
+    present: Floats
+    noise: Floats
+    loss: float
+    n_iter: int
+    done: bool
+
+    def centroids(self, labels: LabelBlocks) -> Centroids:
+        """Return the centroids of non-empty clusters."""
+        nonempty = self.present.any(axis=0)
+        held = (self.sums, self.present, self.noise)
+        sums, present, noise = (each[:, nonempty] for each in held)
+        return Centroids.of_sums(sums, present, noise, labels.offsets)
+
+
+Costs = Callable[[Centroids], tuple[Floats, Floats]]
+
+
+def iterate(
+    labels: LabelBlocks, first: Centroids, costs: Costs, constant: float, max_iter: int, tol: float
+) -> Lloyd:
+    """Iterate from some centroids until the loss no longer decreases.
+
+    Parameters
+    ----------
+    labels : LabelBlocks
+        The objects.
+    first : Centroids
+        Initial centroids.
+    costs : callable
+        Function that returns the cost of each label (T, K) and of being observed (N, K), from centroids.
+    constant : float
+        Part of the loss that is not in the costs.
+    max_iter : int
+        Maximum number of passes over all objects.
+    tol : float
+        Stop when a pass lowers the loss by less than this share of it.
+    """
+
+    def looked(centroids: Centroids, n_iter: int) -> Lloyd:
+        block_sums = labels.total(f"k-means, pass {n_iter}", _sums, *costs(centroids))
+        sums, present, noise, loss = block_sums
+        return Lloyd(sums, present, noise, float(loss) + constant, n_iter, False)
+
+    state = looked(first, 0)
+    while not state.done and state.n_iter < max_iter:
+        following = looked(state.centroids(labels), state.n_iter + 1)
+        gain = state.loss - following.loss
+        state = replace(following, done=bool(gain <= tol * abs(following.loss)))
+    return state
+
+
+def _sums(part: Part, cost: Floats, block: Floats) -> tuple[NDArray[Any], ...]:
+    """Return the sums over the objects of a block, each in the cluster with the lowest cost."""
+    ensemble = part.ensemble
+    present = ensemble.present.astype(np.float64)
+    total = ensemble.indicator @ cost + present @ block
+    chosen = total.argmin(axis=1)
+    member = one_hot_rows(chosen, cost.shape[1])
+    noise = ensemble.noise.astype(np.float64)
+    return (
+        np.asarray(ensemble.indicator.T @ member),
+        present.T @ member,
+        noise.T @ member,
+        np.asarray(total[np.arange(len(chosen)), chosen].sum()),
+    )
+
+
+def nearest_in_block(part: Part, stored: None, cost: Floats, block: Floats) -> Ints:
+    """Return the cluster with the lowest cost for each object of a block."""
+    return nearest(part.ensemble.codes, part.ensemble.offsets, cost, block)
 
 
 @dataclass(eq=False, repr=False)

@@ -4,9 +4,9 @@ from conclust.consensus.linkage.multi import MultiEAC as MultiEAC
 from conclust.consensus.linkage.multi import WeightedEAC as WeightedEAC
 from conclust.consensus.linkage.multi import cluster_stability as cluster_stability
 from conclust.consensus.linkage.weac import WEAC as WEAC
-from conclust.trees.dendrogram import cut as cut
-from conclust.trees.dendrogram import lifetimes as lifetimes
-from conclust.trees.dendrogram import longest_lifetime as longest_lifetime
+from conclust.trees.agglomeration import cut as cut
+from conclust.trees.agglomeration import lifetimes as lifetimes
+from conclust.trees.agglomeration import longest_lifetime as longest_lifetime
 
 __all__ = [
     "EAC",

@@ -12,8 +12,7 @@ from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
-from conclust.consensus.linkage.constrained import constrained_tree
-from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.linkage.constrained import TreeClusterer, constrained_tree
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import Ensemble, Missing
@@ -21,7 +20,9 @@ from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning, warn
 from conclust.trees.agglomeration import (
     Linkage,
+    cut,
     dense_tree,
+    longest_lifetime,
     single_tree,
     sparse_tree,
     starting_clusters,
@@ -36,7 +37,6 @@ from conclust.trees.clusterwise import (
     warn_of_pairs,
     warn_of_unobserved,
 )
-from conclust.trees.dendrogram import cut, longest_lifetime
 
 
 @dataclass(eq=False, repr=False)

@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from conclust._parameters import Parameters, Range
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.linkage.constrained import constrained_tree
-from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.linkage.constrained import TreeClusterer, constrained_tree
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty

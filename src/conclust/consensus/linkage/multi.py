@@ -16,13 +16,13 @@ from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_dense
-from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.linkage.constrained import TreeClusterer
 from conclust.consensus.linkage.eac import EAC
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.suitability import warn_of_misfit
 from conclust.ensemble import DistinctRows, Ensemble, Missing
+from conclust.ensemble.derived import within_range
 from conclust.ensemble.labels import over_clusters
-from conclust.ensemble.reading import within_range
 from conclust.exceptions import InputError
 from conclust.similarity.jaccard import jaccard_blocks
 from conclust.trees.agglomeration import (

@@ -7,11 +7,11 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from conclust._types import Bools, Ints
-from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.linkage.constrained import TreeClusterer
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble
-from conclust.ensemble.reading import within_range
+from conclust.ensemble.derived import within_range
 from conclust.trees.agglomeration import Linkage
 from conclust.weighting.weights import crowd_weights
 

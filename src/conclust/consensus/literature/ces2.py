@@ -20,8 +20,7 @@ from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, with_weight
 from conclust.evidence import coassociation_blocks, frequencies
 from conclust.exceptions import EvidenceWarning, warn
-from conclust.trees.agglomeration import merges_of
-from conclust.trees.dendrogram import cut, from_merges
+from conclust.trees.agglomeration import cut, from_merges, merges_of
 
 # Depth of the links below a link with which it is compared, including itself.
 _DEPTH = 4

@@ -12,7 +12,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.mcla import associations_of
-from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.linkage.constrained import TreeClusterer
 from conclust.consensus.method import Method, NumberNeeded, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.similarity import trajectory_similarity

@@ -18,7 +18,7 @@ from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.transfer import cut_of, part_objects
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble
-from conclust.ensemble.reading import within_range
+from conclust.ensemble.derived import within_range
 from conclust.similarity import common_neighbours
 from conclust.similarity.jaccard import check_square
 from conclust.spectra.bipartite import Edges, edges_of

@@ -13,7 +13,7 @@ from conclust._random import RandomStateLike, seed_sequence
 from conclust._types import Bools, Ints
 from conclust._validation import refuse
 from conclust.consensus.graph.transfer import transfer_cut
-from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.linkage.constrained import TreeClusterer
 from conclust.consensus.method import Method, NumberNeeded, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.exceptions import EnsembleWarning, warn

@@ -20,7 +20,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.graph.transfer import of_objects, part_components, transfer_cut
-from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.linkage.constrained import TreeClusterer
 from conclust.consensus.linkage.lwea import certain_tree
 from conclust.consensus.method import Method, NumberNeeded, NumberOfClusters
 from conclust.ensemble import Ensemble

@@ -9,7 +9,7 @@ import numpy as np
 
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.linkage.cutting import TreeClusterer
+from conclust.consensus.linkage.constrained import TreeClusterer
 from conclust.consensus.literature.walks import informative, walks_of
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble

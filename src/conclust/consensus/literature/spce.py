@@ -21,10 +21,9 @@ from conclust.ensemble import DistinctRows, Ensemble, with_weight
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import over_partitions
 from conclust.evidence import evidence
-from conclust.spectra.eigenpairs import some_eigenpairs
+from conclust.spectra.bipartite import some_eigenpairs
 from conclust.spectra.transfer_cut import graph_embedding
-from conclust.trees.agglomeration import linkage_of
-from conclust.trees.dendrogram import cut
+from conclust.trees.agglomeration import cut, linkage_of
 
 # Pairs count in full from a co-association at least as far from 1/2 as this, stage by stage.
 _STAGES = (0.9, 0.8, 0.7, 0.6, 0.5)

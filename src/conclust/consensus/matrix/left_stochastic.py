@@ -17,9 +17,14 @@ from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import SoftConsensusClusterer
-from conclust.consensus.label_rows import normalized_gram, normalized_norm, normalized_rows
+from conclust.consensus.label_rows import (
+    best_of_restarts,
+    fewer_starts,
+    normalized_gram,
+    normalized_norm,
+    normalized_rows,
+)
 from conclust.consensus.method import Method, NumberOfClusters
-from conclust.consensus.restarts import best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 
 # Maximum total number of clusters for which B'B is decomposed completely.

@@ -26,8 +26,7 @@ from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, one_hot, over_clusters, over_partitions
 from conclust.exceptions import DenseLimitError, InputError
-from conclust.weighting.relevance import index_table, relevance_weights
-from conclust.weighting.similarity import similarities
+from conclust.weighting.weights import index_table, relevance_weights, similarities
 
 # The temperature falls by this factor from level to level, and by the second one where more than the share _HOT of the
 # proposals is accepted: such partitions are nearly random.

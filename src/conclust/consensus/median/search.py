@@ -26,7 +26,7 @@ Criterion: TypeAlias = Literal["additive", "averaged", "explained"]
 # Their numbers in ``_kernels/search/median.h`` are their positions here.
 CRITERIA: tuple[Criterion, ...] = get_args(Criterion)
 # Starts are compared on at most this many units; the best is refined on all. Fewer than in
-# `consensus/restarts.py`, because one start fuses single units pair by pair, in quadratic time.
+# `consensus/label_rows.py`, because one start fuses single units pair by pair, in quadratic time.
 SUBSET = 1000
 # Maximum number of clusters for which pairs of clusters are considered for a fusion.
 _FUSED = 2000

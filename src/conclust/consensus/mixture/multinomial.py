@@ -18,9 +18,8 @@ from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import PlacingClusterer
-from conclust.consensus.label_rows import RowLoss, RowMoves, trusted
+from conclust.consensus.label_rows import RowLoss, RowMoves, best_of_restarts, fewer_starts, trusted
 from conclust.consensus.method import Method, NumberOfClusters
-from conclust.consensus.restarts import best_of_restarts, fewer_starts
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust.spectra.gram import IndicatorProducts

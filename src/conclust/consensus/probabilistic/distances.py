@@ -24,9 +24,8 @@ from conclust.consensus.probabilistic.descent import descend
 from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.consensus.probabilistic.problem import Stopping
 from conclust.ensemble import Ensemble
-from conclust.ensemble.derived import Derived
+from conclust.ensemble.derived import Derived, within_range
 from conclust.ensemble.labels import missing_code, noise_code
-from conclust.ensemble.reading import within_range
 from conclust.evidence import SparseEvidence, pair_counts
 
 # Number of cells (objects or pairs times partitions) formed at once.

@@ -19,7 +19,7 @@ from conclust.consensus.probabilistic.estimator import (
     bound_of,
     run_of,
 )
-from conclust.consensus.probabilistic.placements.anchors import placement_of
+from conclust.consensus.probabilistic.placements.landmarks import placement_of
 from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run, Solution, Stopping
 from conclust.consensus.probabilistic.search.starts import StartName, starts_of
 from conclust.consensus.probabilistic.solvers import SOLVERS, SolverName, choose

@@ -9,7 +9,7 @@ the clusters of the ensemble.
 
 To read further: the solvers are in ``solvers/``, each with its mathematics in the C++ header that it
 names. ``search/`` has the starts (``starts.py``, ``multistart.py``), the improvement of solutions
-(``merge_split.py``, ``solvers/pairwise.py``).
+(``search/multistart.py``, ``solvers/pairwise.py``).
 """
 
 from __future__ import annotations

@@ -28,8 +28,7 @@ from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
 from conclust.consensus.probabilistic.search.starts import given_start
 from conclust.consensus.probabilistic.solvers.factored import Factored
 from conclust.ensemble import Ensemble, Missing
-from conclust.ensemble.derived import Derived
-from conclust.ensemble.reading import within_range
+from conclust.ensemble.derived import Derived, within_range
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning, warn
 

@@ -15,16 +15,17 @@ from conclust.blocks.finishing import Answer, rows_of
 from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.voting.ballots import VotingClusterer
-from conclust.consensus.voting.count import (
+from conclust.consensus.voting.cumulative_blocks import (
     FIXED,
     Count,
+    How,
     Scheme,
     merge_columns,
     reference_clusters,
+    vote_in_blocks,
     votes_for,
     votes_of_reference,
 )
-from conclust.consensus.voting.cumulative_blocks import How, vote_in_blocks
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import cluster_range

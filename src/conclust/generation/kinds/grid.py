@@ -19,8 +19,8 @@ from conclust.generation.members import (
     count_distinct,
     drawn_points,
 )
-from conclust.spectra.eigenpairs import some_eigenpairs
-from conclust.trees.dendrogram import clusters_at
+from conclust.spectra.bipartite import some_eigenpairs
+from conclust.trees.agglomeration import clusters_at
 
 Linkage: TypeAlias = Literal["single", "average", "ward", "centroid"]
 TREES: tuple[Linkage, ...] = ("single", "average", "ward", "centroid")

@@ -24,7 +24,7 @@ from conclust.selection.judged.pairs import PairCounts, count_all
 from conclust.selection.resampled.null import FIXING, NULLS, Verdict, fixed_test, sequential_test
 from conclust.selection.resampled.resampling import Resamples, Settings
 from conclust.selection.resampled.shape import matched_cloud
-from conclust.trees.dendrogram import cut
+from conclust.trees.agglomeration import cut
 
 # So few objects along one axis are cut in the middle as stably where there is no gap: below the larger number of
 # objects the largest silhouette is a statistic, too, and below the smaller number the only one that is ranked.

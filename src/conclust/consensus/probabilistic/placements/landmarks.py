@@ -3,6 +3,8 @@
 Landmarks with nearly the same membership are pooled into prototypes, so that placing an object costs
 O(m G + G K^2), G the prototypes (``_kernels/pair_objective/landmark/placing.h``). Objects with equal labels
 are placed once.
+
+New objects are placed here too: each is a separate convex problem against some of the fitted ones.
 """
 
 from __future__ import annotations
@@ -17,13 +19,21 @@ from numpy.typing import NDArray
 from conclust._arrays.containers import holds, starts_of
 from conclust._kernels import LandmarkTable
 from conclust._progress import tracked
+from conclust._random import spawn_generators
 from conclust._types import Floats, Ints
 from conclust._validation import refuse
-from conclust.consensus.probabilistic.problem import Report, silent
+from conclust.consensus.probabilistic.descent import place_against
+from conclust.consensus.probabilistic.problem import Placement, Problem, Report, Run, silent
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
 from conclust.ensemble.equal_rows import EqualRows
-from conclust.ensemble.labels import canonical_labels, label_view, noise_code
+from conclust.ensemble.labels import (
+    canonical_labels,
+    indicator_of,
+    label_view,
+    missing_code,
+    noise_code,
+)
 
 # Number of prototypes that represent the memberships of the landmarks.
 N_PROTOTYPES = 128
@@ -219,3 +229,59 @@ def pooled(membership: Floats, most: int) -> Ints:
         centers[nonempty] = sums[nonempty] / mass[nonempty, None]
     _, of = np.unique(distances(centers).argmin(axis=1), return_inverse=True)
     return of[inverse].astype(np.int64)
+
+
+# Number of new objects per block when their counts with the anchors are formed.
+_NEW_AT_ONCE = 500
+# New objects are placed against at most this many fitted ones.
+_ANCHORS = 2000
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """Some of the fitted objects with their labels and memberships, for a user's divergence."""
+
+    indicator: sp.csr_array  # (anchors, clusters of all partitions), times the weights
+    present: Floats  # (anchors, partitions), times the weights
+    membership: Floats
+    offsets: Ints
+    divergence: Divergence
+
+    @classmethod
+    def of(cls, few: Ensemble, membership: Floats, divergence: Divergence) -> Anchors:
+        """Keep these objects."""
+        present = few.present * few.partition_weights
+        indicator = sp.csr_array(few.indicator.multiply(few.column_weights))
+        return cls(indicator, present, membership, np.asarray(few.offsets), divergence)
+
+    def reordered(self, clusters: Ints) -> Anchors:
+        """Return the same with these clusters only, in this order."""
+        return replace(self, membership=np.ascontiguousarray(self.membership[:, clusters]))
+
+    def place(self, codes: NDArray[Any], tol: float, threads: int) -> Floats:
+        """Return the memberships of new objects from their codes; `threads` is unused, but part of `Placement`."""
+        parts = [
+            place_against(
+                *self._evidence(codes[begin : begin + _NEW_AT_ONCE]),
+                self.membership,
+                self.divergence,
+                tol,
+            )
+            for begin in range(0, len(codes), _NEW_AT_ONCE)
+        ]
+        return np.concatenate(parts)
+
+    def _evidence(self, codes: NDArray[Any]) -> tuple[Floats, Floats]:
+        c = (indicator_of(codes, self.offsets) @ self.indicator.T).toarray()
+        N = (codes != missing_code(codes.dtype)).astype(np.float64) @ self.present.T
+        return np.minimum(c, N), N
+
+
+def placement_of(problem: Problem, membership: Floats, run: Run) -> Placement:
+    """Keep some of the fitted objects, against which new ones are placed."""
+    (chooser,) = spawn_generators(run.seed, 1)
+    chosen = np.sort(chooser.permutation(problem.ensemble.n_samples)[:_ANCHORS])
+    few = problem.ensemble.part(chosen)
+    if problem.divergence._kernel is None:
+        return Anchors.of(few, membership[chosen], problem.divergence)
+    return LandmarkModel.of(few, membership[chosen], problem.divergence)

@@ -26,7 +26,7 @@ from conclust._types import Floats
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
-from conclust.blocks.own import Kept
+from conclust.blocks.runners import Kept
 from conclust.consensus.probabilistic.objective import together
 from conclust.consensus.probabilistic.placements.factored_model import (
     FactoredModel,

@@ -20,7 +20,7 @@ from conclust._types import Floats
 from conclust.consensus.probabilistic.descent import negligible, objective, solved_from
 from conclust.consensus.probabilistic.placements.landmarks import LandmarkModel
 from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
-from conclust.consensus.probabilistic.search.merge_split import escape, ways_out
+from conclust.consensus.probabilistic.search.multistart import escape, ways_out
 from conclust.consensus.probabilistic.search.starts import inside, off_border, random_starts
 from conclust.consensus.probabilistic.solvers.factored import WIDE, near_solution
 from conclust.consensus.voting.alignment import match_to_first
