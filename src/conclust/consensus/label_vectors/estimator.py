@@ -11,8 +11,6 @@ objects, those with the lowest losses first, until two of them have reached the 
 with all rows.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
