@@ -91,7 +91,7 @@ def same(model, written, out):
     assert Ensemble.load(out / "ensemble.npz") == model.ensemble_
     assert written["clusters"] == model.n_clusters_
     assert written["settings"]["scale"] == model.generator_.scale_
-    assert written["reason"] == model.consensus_.reason_
+    assert written["reason"] == model.reason_
     of_folder = report.account(out, pictures=False)
     of_model = report.account(model, pictures=False)
     assert by_chance(of_folder) == by_chance(of_model) is not None

@@ -46,7 +46,7 @@ def called(node):
 
 
 def test_no_module_executes_data():
-    assert len(MODULES) > 400
+    assert len(MODULES) > 300
     for path in MODULES:
         tree, where = ast.parse(path.read_text("utf-8")), path.relative_to(PACKAGE)
         assert (

@@ -342,7 +342,7 @@ def test_js_divergence_minimises_over_permutations(k, j):
         ([[1, 0], [1.5, -0.5]], "row 1 .* smallest value -0.5"),
         ([[1, 0], [np.nan, 1]], "row 1"),
         ([1, 0], "2-D"),
-        ([["a", "b"], ["c", "d"]], "array of numbers"),
+        ([["a", "b"], ["c", "d"]], "must be numbers"),
         ([[1, 0]], "as many rows. Got 1 in 'Z' and 2 in 'Y'"),
     ],
     ids=["sum", "negative", "nan", "1d", "text", "length"],

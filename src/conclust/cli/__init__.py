@@ -185,7 +185,7 @@ def _terminable(*, ending: bool) -> Iterator[None]:
         stopped.append(KeyboardInterrupt() if number == signal.SIGINT else _Terminated(number))
         raise stopped[0]
 
-    # A process that ends afterwards has handlers of ours only.
+    # Signals that a caller handles are left alone, unless the process ends afterwards.
     handled = [
         number
         for number, handler in before.items()

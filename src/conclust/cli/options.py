@@ -270,7 +270,7 @@ def cluster_names(text: str) -> tuple[str, ...]:
 
 
 def _parsed(kind: Any, text: str) -> Any:
-    """Return a number, or None if the text is none."""
+    """Return a number, or None if the text holds none."""
     try:
         return kind(text)
     except ValueError:

@@ -685,17 +685,26 @@ def warn_of_separate_sets(ensemble: Ensemble) -> None:
     weighted = ensemble.partition_weights > 0
     if not ensemble.has_missing or (ensemble.missing_counts[weighted] == 0).any():
         return
-    present = ensemble.present[:, weighted]
-    left, firsts = present.any(axis=1), []
-    while left.any():
-        firsts.append(int(left.argmax()))
-        reached, further = np.zeros_like(left), np.arange(len(left)) == firsts[-1]
-        while not np.array_equal(reached, further):
-            reached, further = further, present[:, present[further].any(axis=0)].any(axis=1)
-        left &= ~reached
-    if len(firsts) > 1:
+    set_of = np.full(ensemble.n_samples, -1)
+    joined: list[int] = []  # the set with which each set is joined, itself if with none
+    for u in np.flatnonzero(weighted):
+        present = ensemble.codes[:, u] != missing_code(ensemble.codes.dtype)
+        met = np.flatnonzero(np.bincount(set_of[present] + 1)) - 1
+        sets = {joined[k] for k in met if k >= 0}
+        if not sets:
+            sets = {len(joined)}
+            joined.append(len(joined))
+        first = min(sets)
+        joined = [first if k in sets else k for k in joined]
+        set_of[present] = first
+        if len(set(joined)) == 1 and set_of.min() >= 0:
+            return
+    known = np.flatnonzero(set_of >= 0)
+    sets_of_known = np.asarray(joined)[set_of[known]]
+    others = known[sets_of_known != sets_of_known[:1]]
+    if len(others):
         warn(
-            f"The objects are {len(firsts)} sets that no partition connects (object {firsts[1]} is the "
+            f"The objects are {len(np.unique(sets_of_known))} sets that no partition connects (object {others[0]} is the "
             "first of another set): the labels do not show which clusters of different sets belong together. Combine "
             "each set by itself, or add partitions that observe objects of several sets.",
             EvidenceWarning,

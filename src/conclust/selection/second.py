@@ -54,7 +54,7 @@ class Clouds(NamedTuple):
     compare : callable
         Compares the stability of the points with references of some settings, drawn by a seed.
     seeds : tuple of two SeedSequence
-        Of the clouds, and of those that flatness and skewness are compared with.
+        Seed the clouds, and those that flatness and skewness are compared with.
     """
 
     numbers: Floats

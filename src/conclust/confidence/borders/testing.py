@@ -254,7 +254,7 @@ def _parts(
     splitting : SeedSequence
         Draws the splits.
     seeds : list of two SeedSequence
-        Of the clusterings, and of the spread of rounded columns.
+        Seed the clusterings, and the spread of rounded columns.
     """
     spread = spread_rounded_columns(points, np.random.default_rng(seeds[1]))
     draws = zip(

@@ -30,6 +30,6 @@ void bind_bitsliced(nb::module_& m) {
     m.def("clusterwise_dissimilarities", &conclust::clusterwise_dissimilarities, "slices"_a, "own"_a,
           "weights"_a.none(), "sizes"_a, "out"_a, "n_threads"_a, "form"_a = "auto", without_gil);
 
-    static_cast<void>(conclust::only_portable());  // reads the environment once, now
+    static_cast<void>(conclust::find_form("auto"));  // reads the environment once, now
     m.def("bitslice_forms", &conclust::supported_forms);
 }
