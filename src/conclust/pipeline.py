@@ -330,8 +330,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
                     )
             of_points = isinstance(consensus, AutoConsensus) and self._in_points
             if self.n_clusters == _AUTO:
-                number = None if of_points else self.selection_.n_clusters
-                consensus.set_params(n_clusters=number)
+                consensus.set_params(n_clusters=None if of_points else self.selection_.n_clusters)
             self.centers_: ClusterCenters | None = None
             with step("combine", self.ensemble_):
                 if of_points:
@@ -805,8 +804,7 @@ def members_and_centers(
     labels = model._label(X, partitions)
     if model.centers_ is None:
         return labels, None
-    nearest = model._nearest_center(X)
-    return labels, (nearest, model._shares_around_centers(X, labels))
+    return labels, (model._nearest_center(X), model._shares_around_centers(X, labels))
 
 
 def names_of(partitions: Any) -> list[str] | None:

@@ -129,6 +129,12 @@ def test_the_shell_writes_it_and_reads_it_back(points, tmp_path, capsys):
     assert set(rows[0]) == {"object", "label", "confidence", "kept"}
 
 
+def test_the_shell_refuses_a_method_that_cannot_place_points_before_it_reads_them(capsys):
+    with pytest.raises(SystemExit):
+        main(["cluster", "missing.csv", "--method", "eac", "--calibrate"])
+    assert "EAC cannot place new points: give a --method that can" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("kept", "sentence"),
     [

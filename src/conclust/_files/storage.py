@@ -555,8 +555,7 @@ def _check_directory(file: BinaryIO, path: PathLike) -> None:
         )
     if start not in (_ZIP_ENTRY, b"PK\x05\x06"):
         refuse_file(path, "is not an NPZ file: it does not begin as one")
-    size = file.seek(0, io.SEEK_END)
-    file.seek(max(0, size - 98))
+    file.seek(max(0, file.seek(0, io.SEEK_END) - 98))
     # End record (22 bytes), and before it, in large files, locator and zip64 record.
     tail = file.read(98)
     end = tail[-22:]

@@ -18,9 +18,7 @@ class _Formatter(argparse.HelpFormatter):
     """Wraps prose, and leaves the examples unchanged."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        if text.startswith("examples:"):
-            return text
-        return super()._fill_text(text, width, indent)
+        return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
 
 
 class _Parser(argparse.ArgumentParser):

@@ -256,8 +256,7 @@ def cluster_categories(categories: ArrayLike, labels: ArrayLike) -> ClusterCateg
         parts.append(_shares(cells.reshape(K, len(values_of_column)).astype(np.float64)))
         owner += [j] * len(values_of_column)
         names += values_of_column
-    joined = [np.concatenate(of, axis=1) for of in zip(*parts, strict=True)]
-    inside, outside, deviation = joined
+    inside, outside, deviation = [np.concatenate(of, axis=1) for of in zip(*parts, strict=True)]
     return ClusterCategories(
         np.array(owner, dtype=np.int64),
         tuple(names),

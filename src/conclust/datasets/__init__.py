@@ -141,9 +141,7 @@ def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:
         refuse("name", "load", f"one of the data sets that datasets.names() lists{hint}", name)
     if name in GENERATORS:
         return GENERATORS[name](random_state=random_state)
-    if name in _BUNDLED:
-        return _bundled(name)
-    return folder.read(name)
+    return _bundled(name) if name in _BUNDLED else folder.read(name)
 
 
 def _bundled(name: str) -> Dataset:

@@ -62,8 +62,7 @@ def planted_ensemble(
     ends = np.where(from_here_on - positive == 0, np.inf, np.cumsum(rows, axis=1))
     labels = np.empty((len(rows), m), dtype=np.int64)
     for u in range(m):
-        draws = rng.random(len(rows))
-        labels[:, u] = (draws[:, np.newaxis] >= ends).sum(axis=1)
+        labels[:, u] = (rng.random(len(rows))[:, np.newaxis] >= ends).sum(axis=1)
     return Ensemble(labels)
 
 

@@ -201,8 +201,7 @@ def spirals(
     parts = []
     for k, size in enumerate(counts):
         way = turns * np.arange(size) / max(1, size - 1)
-        angle = 2 * math.pi * (way + k / len(counts))
-        curve = polar(0.5 + 4.0 * way, angle)
+        curve = polar(0.5 + 4.0 * way, 2 * math.pi * (way + k / len(counts)))
         parts.append(curve + noise * rng.standard_normal(curve.shape))
     return planar("spirals", parts, "interleaved Archimedean spirals", "spiral")
 

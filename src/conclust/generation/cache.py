@@ -70,8 +70,7 @@ def open_cache(folder: PathLike, digest: str, scale: str | None, n: int) -> Memb
     except (OSError, ValueError) as error:  # ValueError: the path contains a NUL
         if isinstance(error, OSError) and error.errno not in _NO_PATH:
             raise  # missing rights or a full disk: the path itself is valid
-        wanted = "a folder or a path where one can be made"
-        refuse("cache_dir", _OWNER, wanted, os.fspath(folder))
+        refuse("cache_dir", _OWNER, "a folder or a path where one can be made", os.fspath(folder))
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         refuse(
             "cache_dir",
@@ -241,8 +240,7 @@ if sys.platform != "win32":
     def _lock(path: Path) -> tuple[Path, int] | None:
         """Lock the file `path`, or return None if it is locked already."""
         while True:
-            flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
-            descriptor = os.open(path, flags, 0o600)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
             try:
                 _flock(descriptor)
                 # If the holder removed the file, this is the lock of a deleted file.
@@ -319,11 +317,10 @@ def _render(value: Any, name: str, owner: str) -> Any:
     if isinstance(value, dict) and all(isinstance(key, str) for key in value):
         return {key: _render(item, name, owner) for key, item in value.items()}
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
-        content = np.ascontiguousarray(value)
         return {
             "dtype": value.dtype.str,
             "shape": list(value.shape),
-            "sha256": hashlib.sha256(content.tobytes()).hexdigest(),
+            "sha256": hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest(),
         }
     if hasattr(value, "get_params") and not isinstance(value, type):
         return _render_clusterer(value)

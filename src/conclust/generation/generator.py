@@ -26,7 +26,7 @@ from conclust._threads import one_library_thread
 from conclust._types import Floats
 from conclust._validation import check_column_names, refuse
 from conclust.exceptions import CacheWarning, FileFormatError, InputError, warn
-from conclust.generation.crew import Crew, Prefer
+from conclust.generation.crew import Crew
 from conclust.generation.kinds.communities import NeighbourRecipe, read_graph
 from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
 from conclust.generation.kinds.registry import (
@@ -495,8 +495,7 @@ class EnsembleGenerator(
         if along_line(points) is not None:
             settings = settings_for(self, rows.n, 1, chosen=user_graph is None)
         if rotation_pays(settings, *points.shape):
-            moved = not settings.asked.sees_directions
-            self._rotation, points = Rotation.of(points, moved=moved)
+            self._rotation, points = Rotation.of(points, moved=not settings.asked.sees_directions)
         plan = make_plan(settings, points, given=user_graph)
         samples: dict[int, NDArray[Any]] = {}
         matrix = np.empty((rows.n, plan.n_partitions), dtype=plan.label_type) if labelled else None
@@ -570,16 +569,7 @@ class EnsembleGenerator(
         with warnings.catch_warnings():
             if built_in:  # warned once, at the end, instead of once per member
                 warnings.filterwarnings("ignore", "Number of distinct clusters", ConvergenceWarning)
-            self.n_cached_, damaged = run_tasks(
-                plan.tasks,
-                points,
-                finished,
-                cache=cache,
-                n_jobs=self.n_jobs,
-                prefer=plan.prefer,
-                owner=_OWNER,
-                progress=Progress(plan.n_partitions, self.verbose),
-            )
+            self.n_cached_, damaged = _run_tasks(self, plan, points, finished, cache)
         for sentence in damaged:
             warn(sentence, CacheWarning)
         made = [members[u] for u in range(plan.n_partitions)]
@@ -643,16 +633,12 @@ Portions = Callable[[Sequence[Task]], Iterable[Sequence[tuple[int, Floats]]]]
 _PACE = 1.0  # seconds between two lines of progress
 
 
-def run_tasks(
-    tasks: Sequence[Task],
+def _run_tasks(
+    generator: EnsembleGenerator,
+    plan: Plan,
     points: Floats | Portions,
     keep: Keep,
-    *,
     cache: MemberCache | None,
-    n_jobs: int | None,
-    prefer: Prefer | None,
-    owner: str,
-    progress: Progress,
 ) -> tuple[int, list[str]]:
     """Run all tasks and pass their members to `keep`, in no particular order.
 
@@ -660,20 +646,16 @@ def run_tasks(
 
     Parameters
     ----------
-    tasks : sequence of Task
-        The tasks to compute.
+    generator : EnsembleGenerator
+        Its number of workers, and whether it shows the progress.
+    plan : Plan
+        The tasks to compute, and whether the workers are threads or processes.
     points : ndarray of shape (n_samples, n_features) or callable
         The data, from which each task draws its share; or a function that yields portions of tasks with their points.
     keep : callable
         Function that receives a task and its members.
     cache : MemberCache or None
         Cache of finished members.
-    n_jobs, prefer
-        Number of workers, in threads or processes.
-    owner : str
-        For messages.
-    progress : Progress
-        Progress, informed of each finished task.
 
     Returns
     -------
@@ -682,15 +664,14 @@ def run_tasks(
     damaged : list of str
         A sentence for each run whose files there are damaged.
     """
-    n_read, damaged = 0, []
-    remaining = list(tasks)
-    wait = False
+    n_read, damaged, wait = 0, list[str](), False
+    progress = Progress(plan.n_partitions, generator.verbose)
     # Each member also limits itself, for workers in other processes. This limit is for threads,
     # whose own limits are undone in any order: only a limit around all of them restores the
     # original setting.
-    with one_library_thread(), Crew(n_jobs, prefer, owner) as crew:
-        threads = crew.threads_of_each(len(remaining))
-        remaining = [_with_threads(task, threads) for task in remaining]
+    with one_library_thread(), Crew(generator.n_jobs, plan.prefer, _OWNER) as crew:
+        threads = crew.threads_of_each(len(plan.tasks))
+        remaining = [_with_threads(task, threads) for task in plan.tasks]
         while remaining:
             deferred = []
             for run, arguments in _calls(remaining, points, cache, wait):

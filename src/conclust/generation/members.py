@@ -193,9 +193,7 @@ def streams(seed: int) -> list[np.random.Generator]:
 
 def draw(n: int, size: int, rng: np.random.Generator) -> Ints | None:
     """Draw `size` of `n` items without replacement, in increasing order; None stands for all."""
-    if size == n:
-        return None
-    return some_objects(n, size, rng).astype(np.int64)
+    return None if size == n else some_objects(n, size, rng).astype(np.int64)
 
 
 def drawn_features(d: int, size: int, seed: int) -> Ints | None:
@@ -394,9 +392,7 @@ class ClustererRecipe:
                 f"{self.name} must label objects from 0 on, or -1 for noise. "
                 f"Got {values[0]} instead."
             )
-        if values[0] == -1:
-            return np.where(codes == 0, NOISE, codes - 1)
-        return codes
+        return np.where(codes == 0, NOISE, codes - 1) if values[0] == -1 else codes
 
 
 def labels_of_estimator(labels: Any, n: int, estimator: Any) -> NDArray[Any]:

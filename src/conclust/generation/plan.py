@@ -81,9 +81,7 @@ def _n_drawn(generator: Any, n: int) -> int:
 
 def _labels_others(method: Any) -> bool:
     """Return whether members of this kind can label points on which they were not fitted."""
-    if isinstance(method, str):
-        return method in KINDS
-    return center_based(method)
+    return method in KINDS if isinstance(method, str) else center_based(method)
 
 
 def make_plan(
@@ -359,8 +357,7 @@ def _plan_in_turn(
     for columns in _runs_in_turn(entries, total):
         entry = entries[columns[0] % len(entries)]
         requested = [_pick(entry, seeds[u], turns[u]) for u in columns]
-        task = sizes.task(entry.recipe, columns, requested, seeds[columns[0]])
-        tasks.append(task)
+        tasks.append(sizes.task(entry.recipe, columns, requested, seeds[columns[0]]))
     tasks = _designed(tasks)
     # The number of clusters of users' clusterers, and whether they find noise, is not known in advance.
     measured = named and any(_chooses(entry.recipe) for entry in entries)

@@ -227,6 +227,5 @@ def _certainty(labels: NDArray[Any]) -> Floats:
         return np.ones(1)
     sizes = members.cluster_sizes
     certain = over_partitions(cluster_certainty(members) * sizes, members.offsets)
-    observed = over_partitions(sizes.astype(float), members.offsets)
     # A member may be all noise.
-    return ratio(certain, observed)
+    return ratio(certain, over_partitions(sizes.astype(float), members.offsets))

@@ -316,8 +316,7 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     if own:
         beside = 26.0 + 3.9 * max(map(len, words))
         unit = (72.0 * ax.figure.bbox.width / ax.figure.dpi - beside) / 1.08
-    texts = [f"{size:,}" for size in flow.size]
-    _write(ax, flow, texts, y, across, fills, unit)
+    _write(ax, flow, [f"{size:,}" for size in flow.size], y, across, fills, unit)
     ax.set_yticks(range(rows), words)
     ax.set_ylim(rows - 0.5, -0.5)
     ax.set_xlim(-0.04, 1.04)

@@ -117,8 +117,7 @@ def coassociation_heatmap(
     pairs = read_pairs(ensemble, owner)
     n_samples = pairs.n_samples
     given = pairs.labels if labels is None else labels
-    beside = {"ensemble": ensemble}
-    strips = read_strips(given, n_samples, owner, beside=beside, names=names)
+    strips = read_strips(given, n_samples, owner, beside={"ensemble": ensemble}, names=names)
     options = ("dendrogram", "vat", "cluster") if strips else ("dendrogram", "vat")
     chosen = check_order(order, options, n_samples, owner)
     picture, placed, drawn = _picture(pairs, chosen, strips, pixels, random_state)
@@ -179,8 +178,7 @@ def _drawn(n_samples: int, random_state: Any, owner: str) -> Ints | None:
     """Return the objects to show if there are too many."""
     if n_samples <= _MAX_OBJECTS:
         return None
-    chosen = generator(random_state, owner).choice(n_samples, _MAX_OBJECTS, replace=False)
-    return np.sort(chosen)
+    return np.sort(generator(random_state, owner).choice(n_samples, _MAX_OBJECTS, replace=False))
 
 
 def _averaged(values: Floats, rows: int, columns: int) -> Floats:

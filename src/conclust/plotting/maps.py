@@ -184,8 +184,7 @@ def _components(rows: Any) -> tuple[Floats, Floats]:
             rmatvec=lambda u: transposed @ np.ravel(u) - mean * float(np.sum(u)),
             dtype=np.float64,
         )
-        start = generator(0, "embedding").normal(size=min(n, d))
-        U, s, _ = svds(centred, k=2, v0=start)
+        U, s, _ = svds(centred, k=2, v0=generator(0, "embedding").normal(size=min(n, d)))
         U, s = U[:, ::-1], s[::-1]
     n_components = min(2, len(s))
     places[:, :n_components] = U[:, :n_components] * s[:n_components]
@@ -275,7 +274,10 @@ def embedding(
     boxes = [
         text_box(_points_of(ax, at), words[k], _NAME) for k, at in zip(shown, middles, strict=True)
     ]
-    crowded = _crowded(ax, boxes)
+    area = ax.bbox.width * ax.bbox.height * (72.0 / ax.figure.dpi) ** 2
+    covered = sum(4.0 * (box.half_width + 1.6) * (box.half_height + 1.6) for box in boxes)
+    # Names cover each other, or a fifth of the picture.
+    crowded = any_meet(boxes) or covered > area / 5
     # Numbers take no less space than numbers.
     in_key = crowded and any(len(words[k]) > (3 if words[k].isdigit() else 2) for k in shown)
     written = [str(i + 1) for i in range(len(shown))] if in_key else [words[k] for k in shown]
@@ -355,13 +357,6 @@ def _write_names(
 def _points_of(ax: Axes, at: Floats) -> Floats:
     """Return a place in points; before the layout, so that it is about right."""
     return np.asarray(ax.transData.transform(at)) * 72.0 / ax.figure.dpi
-
-
-def _crowded(ax: Axes, boxes: Sequence[Box]) -> bool:
-    """Return whether names cover each other, or a fifth of the picture."""
-    area = ax.bbox.width * ax.bbox.height * (72.0 / ax.figure.dpi) ** 2
-    covered = sum(4.0 * (box.half_width + 1.6) * (box.half_height + 1.6) for box in boxes)
-    return any_meet(boxes) or covered > area / 5
 
 
 def _apart(boxes: Sequence[Box], room: Box) -> Floats:

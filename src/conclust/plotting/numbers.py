@@ -196,11 +196,14 @@ def cdf_curves(given: Any, *, chosen: int | None = None, ax: Axes | None = None)
     >>> ax.get_xlabel()
     'consensus of a pair of objects'
     """
+    from matplotlib.colors import LinearSegmentedColormap
+
     check_int(chosen, "chosen", "cdf_curves", low=0, none=True)
     curves = cdf_of(given)
     chosen = int(given.n_clusters) if chosen is None else chosen
     ax = axes(ax, (COLUMN, 0.8 * COLUMN))
-    shades = _shades(len(curves))
+    scale = LinearSegmentedColormap.from_list("conclust", COLOURS)
+    shades = scale(np.linspace(0.38, 0.95, len(curves)))  # all dark enough to be visible
     for at, (k, (values, heights)) in enumerate(curves.items()):
         stressed = k == chosen
         ax.step(
@@ -237,14 +240,6 @@ def cdf_of(given: Any) -> dict[int, tuple[Floats, Floats]]:
             f"{type(given).__name__} instead."
         )
     return {int(k): given.cdf(int(k)) for k in given.k}
-
-
-def _shades(n: int) -> list[Any]:
-    """Return n colours from light to dark, all dark enough to be visible."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    scale = LinearSegmentedColormap.from_list("conclust", COLOURS)
-    return [scale(x) for x in np.linspace(0.38, 0.95, n)]
 
 
 @drawn_in_style
@@ -313,10 +308,9 @@ def _draw(ax: Axes, curve: Curve) -> None:
     if len(curve.null):
         low, high = np.quantile(curve.null, (0.05, 0.95), axis=0)
         ax.fill_between(curve.k, low, high, color=PALE, linewidth=0, zorder=1, label=_BAND)
-        middle = curve.null.mean(axis=0)
         ax.plot(
             curve.k,
-            middle,
+            curve.null.mean(axis=0),
             color=GREY,
             linestyle=(0, (4, 2)),
             linewidth=0.9,
@@ -356,16 +350,11 @@ def _draw(ax: Axes, curve: Curve) -> None:
         # Space for the legend above all curves.
         low, high = ax.get_ylim()
         ax.set_ylim(low, low + 1.5 * (high - low))
-        ax.legend(loc="upper right", ncols=2, columnspacing=1.2, title=_p_value_text(curve) or None)
+        text = f"one cluster: p = {curve.p_value:.2g} ({curve.n_references:,} references)"
+        title = None if np.isnan(curve.p_value) else text
+        ax.legend(loc="upper right", ncols=2, columnspacing=1.2, title=title)
     elif len(at):
         ax.legend(loc="best")
-
-
-def _p_value_text(curve: Curve) -> str:
-    """Return the p-value in words, never as 0."""
-    if np.isnan(curve.p_value):
-        return ""
-    return f"one cluster: p = {curve.p_value:.2g} ({curve.n_references:,} references)"
 
 
 def _apart(k: Ints) -> list[int]:

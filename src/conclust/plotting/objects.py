@@ -333,8 +333,7 @@ def silhouette_bars(
             continue
         text = f"{words[k]}: {values.mean():.2f} ({size:,})"
         longest = max(longest, len(text))
-        place = (1.0, middles[at])
-        note(ax, text, place, (3, 0), xycoords=("axes fraction", "data"), ha="left")
+        note(ax, text, (1.0, middles[at]), (3, 0), xycoords=("axes fraction", "data"), ha="left")
     ax.axvline(0, color=INK, linewidth=0.6)
     ax.axvline(mean, color=GREY, linewidth=0.9, linestyle=(0, (4, 2)))
     low = min(0.0, float(bars.values.min()))

@@ -165,8 +165,7 @@ def _matched(parts: Ints, n_parts: int, labels: Ints | None) -> Ints:
     if labels is None or np.array_equal(labels, parts):
         return np.arange(n_parts)
     is_labelled = labels >= 0
-    n_labels = int(labels.max(initial=-1)) + 1
-    table = np.zeros((n_parts, max(n_labels, n_parts)))
+    table = np.zeros((n_parts, max(int(labels.max(initial=-1)) + 1, n_parts)))
     np.add.at(table, (parts[is_labelled], labels[is_labelled]), 1.0)
     return assign(table)
 

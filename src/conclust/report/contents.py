@@ -409,8 +409,7 @@ def _partitions(reported: Reported, gallery: Gallery, *, of: int) -> dict[str, A
 def _ways(reported: Reported, gallery: Gallery) -> list[dict[str, Any]]:
     """Return the modes of the clusterings, with a picture of each; empty if there is only one."""
     assert reported.judged is not None
-    members = reported.judged.members
-    several = several_modes(members)
+    several = several_modes(reported.judged.members)
     if several is None:
         return []
     text = (

@@ -50,8 +50,7 @@ def features_section(reported: Reported) -> dict[str, Any]:
     rows = [_rows(features, k) for k in range(min(reported.n_clusters, _MANY_CLUSTERS))]
     of = {"of": len(features.names), "categories": len(features.category_names)}
     clusters = [{"cluster": k, "rows": part} for k, part in enumerate(rows)]
-    blocks = [text_block(text), {"kind": "features", **of, "clusters": clusters}]
-    return _section(blocks)
+    return _section([text_block(text), {"kind": "features", **of, "clusters": clusters}])
 
 
 def strongest(features: Features, k: int) -> list[str]:
@@ -165,8 +164,7 @@ def brief(value: float) -> str:
     rounded = round(value, places)
     if places <= 0:
         return f"{rounded:,.0f}"
-    text = f"{rounded:,.{places}f}"
-    return text.rstrip("0").rstrip(".")
+    return f"{rounded:,.{places}f}".rstrip("0").rstrip(".")
 
 
 def _percent(value: float) -> str:

@@ -83,8 +83,7 @@ def data_block(account: Any) -> str:
     str
         ASCII only.
     """
-    text = json.dumps(_finite(account), allow_nan=False, separators=(",", ":"))
-    return text.translate(_ESCAPED)
+    return json.dumps(_finite(account), allow_nan=False, separators=(",", ":")).translate(_ESCAPED)
 
 
 def _finite(value: Any) -> Any:

@@ -115,8 +115,7 @@ class Gallery:
 
     def of_partitions(self, reported: Reported) -> dict[str, Any]:
         """Return the pictures of the clusterings."""
-        draw = partial(plotting.partition_map, _members(reported))
-        return _block([self._one("map", draw)])
+        return _block([self._one("map", partial(plotting.partition_map, _members(reported)))])
 
     def of_tree(self, tree: ConsensusTree) -> dict[str, Any]:
         """Return the picture of the consensus tree with its support; none for a tree without splits."""

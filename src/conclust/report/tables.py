@@ -66,12 +66,11 @@ def table(
     search : str, default=""
         Placeholder of the search field above the table; empty: no search field.
     """
-    rows = [list(row) for row in zip(*cells, strict=True)]
     return {
         "kind": "table",
         "caption": caption,
         "columns": list(columns),
-        "rows": rows,
+        "rows": [list(row) for row in zip(*cells, strict=True)],
         "first": first,
         "search": search,
     }

@@ -83,8 +83,7 @@ def _rows(
     K, d = found.difference.shape
 
     def repeated(texts: Sequence[str]) -> NDArray[Any]:
-        cells = [guard_text(text) for text in texts]
-        return np.repeat(np.array(cells, dtype=object), K)
+        return np.repeat(np.array([guard_text(text) for text in texts], dtype=object), K)
 
     values = {name: getattr(found, name).T.ravel() for name in _VALUES}
     first = {"feature": repeated(names), "cluster": np.tile(range(K), d)}

@@ -149,8 +149,7 @@ class Selection(Saved):
         """The consensus for the chosen number; all 0 for one cluster."""
         if self.n_clusters in self.labels:
             return self.labels[self.n_clusters]
-        first = next(iter(self.labels.values()))
-        return np.zeros(len(first), dtype=np.int64)
+        return np.zeros(len(next(iter(self.labels.values()))), dtype=np.int64)
 
     @property
     def n_borders(self) -> int:

@@ -73,6 +73,4 @@ def write_borders(folder: OutputFolder, borders: BorderTests | None) -> None:
 
 def border_lines(borders: BorderTests | None, *, more_than_gaussian: bool = False) -> list[str]:
     """Return the lines printed about the borders."""
-    if borders is None:
-        return []
-    return [described(borders, more_than_gaussian=more_than_gaussian)]
+    return [] if borders is None else [described(borders, more_than_gaussian=more_than_gaussian)]

@@ -76,6 +76,11 @@ class _Work:
 def run_cluster(arguments: argparse.Namespace) -> None:
     """Cluster points by `ConsensusClustering`, columns of categories as further partitions, and write the consensus."""
     choice = choose(arguments)
+    if arguments.calibrate and not hasattr(choice.estimator(jobs=1, verbose=0), "predict"):
+        arguments.usage_error(
+            f"--calibrate carries the consensus of halves of the points to the others, and {choice.method.estimator} "
+            "cannot place new points: give a --method that can, such as auto or mcla, or leave --calibrate out."
+        )
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
         points, filled = points_read(arguments, talk, clock)

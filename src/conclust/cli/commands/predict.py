@@ -176,8 +176,7 @@ def _reading_like(result: _Result, how: Reading, source: Input) -> Reading:
     """Read as the result was read: the spellings of empty cells, which only files of text have, and the notations of numbers."""
     settings = result.record.settings
     na = settings.get("na", ()) if source.kind == "csv" else ()
-    notations = settings.get("notations", {})
-    return replace(how, na=(*how.na, *na), notations=notations, command=())
+    return replace(how, na=(*how.na, *na), notations=settings.get("notations", {}), command=())
 
 
 def _read_new(arguments: argparse.Namespace, how: Reading, result: _Result, table: Table) -> _New:
@@ -191,8 +190,7 @@ def _read_new(arguments: argparse.Namespace, how: Reading, result: _Result, tabl
             "can: those made by default, and with --generator kmeans, spectral, graph, density or several of them."
         )
     source = record.source
-    gaps = record.settings.get("impute") is not None
-    how = replace(how, gaps=gaps, categories=source.categories)
+    how = replace(how, gaps=record.settings.get("impute") is not None, categories=source.categories)
     how = _by_name(how, table, source.columns, source.id_name)
     points = points_of(table, how)
     _check_width(table, len(points.names), len(source.columns))

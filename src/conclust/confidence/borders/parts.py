@@ -111,8 +111,7 @@ class Part:
         )
         tests.counts[here] = geometry.count(self.first, borders[here])
         n1, n2, n3 = tests.counts.T
-        tails = [bdtr(n2, n2 + peak, 0.5) for peak in (n1, n3)]
-        tests.valley[:] = np.maximum(*tails)
+        tests.valley[:] = np.maximum(*[bdtr(n2, n2 + peak, 0.5) for peak in (n1, n3)])
         step = max(1, _AT_ONCE // len(self.first))
         for begin in range(0, len(here), step):
             some = here[begin : begin + step]

@@ -448,8 +448,7 @@ def consensus_tree(
             raise InputError(
                 f"{_FUNCTION} clusters a third of the points, and needs 5 points or more. Got {len(points)}."
             )
-        root = seed_sequence(random_state, _FUNCTION)
-        drawing, seeding = spawn_sequences(root, 2)
+        drawing, seeding = spawn_sequences(seed_sequence(random_state, _FUNCTION), 2)
         rngs = spawn_generators(drawing, n_splits)
         p_of_splits = []
         for rng, seed in tracked(
@@ -463,8 +462,7 @@ def consensus_tree(
                 )
         p_values = combined(np.array(p_of_splits))
     nodes = 2 * len(splits) + 1
-    inside = _nodes_of(splits, nodes)
-    sizes = inside @ np.bincount(leaves[leaves >= 0], minlength=nodes)
+    sizes = _nodes_of(splits, nodes) @ np.bincount(leaves[leaves >= 0], minlength=nodes)
     heights = _heights(ensemble, splits, leaves)
     return ConsensusTree(with_support(splits, sizes, heights, p_values), leaves, alpha)
 

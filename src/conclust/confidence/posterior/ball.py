@@ -352,8 +352,7 @@ class _Search:
 
     def run(self, first: int) -> _Run:
         """Return the order in which the objects join."""
-        n = len(self.labels)
-        left = np.ones(n, dtype=np.bool_)
+        left = np.ones(len(self.labels), dtype=np.bool_)
         order: list[int] = []
         clusters: list[int] = []
         probabilities: list[float] = []
@@ -459,8 +458,7 @@ def _expanded(run: _Run, members: list[Ints]) -> _Run:
 
 
 def _curve(runs: tuple[_Run, ...]) -> tuple[Ints, Floats]:
-    longest = max(len(run.objects) for run in runs)
-    best = np.zeros(longest)
+    best = np.zeros(max(len(run.objects) for run in runs))
     for run in runs:
         best[: len(run.objects)] = np.maximum(best[: len(run.objects)], run.probabilities)
     # A core of more objects contains all smaller ones.

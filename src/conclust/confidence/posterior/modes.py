@@ -190,8 +190,7 @@ def modes(
     sampling, splitting, fitting, curve = spawn_sequences(seed_sequence(random_state, owner), 4)
     few = draws
     if n > max_samples:
-        objects = np.sort(spawn_generators(sampling, 1)[0].permutation(n)[:max_samples])
-        few = draws.part(objects)
+        few = draws.part(np.sort(spawn_generators(sampling, 1)[0].permutation(n)[:max_samples]))
     compared = _compared(draws.partition_weights)
     stage("distances between partitions")
     groups = _Groups.of(few.subset(partitions=compared), splitting, threads)
@@ -338,8 +337,7 @@ class _Groups:
             side = D[:, seeds[0]] > D[:, seeds[1]]
             side[seeds] = [False, True]
             for _ in range(_ROUNDS):
-                gap = _to_mean(D, side) - _to_mean(D, ~side)
-                moved = gap < 0
+                moved = (_to_mean(D, side) - _to_mean(D, ~side)) < 0
                 if moved.all() or not moved.any() or (moved == side).all():
                     break
                 side = moved

@@ -83,8 +83,7 @@ class Searched:
         n = len(self.points)
         sample = draw(n, min(n, _MOST_FITTED), generator(self._sample_seed))
         fitted = self._compared if sample is None else self._compared[sample]
-        wanted = int(sizes_of_neighbourhoods(len(fitted))[-1])
-        return neighbours_of(fitted, max(1, wanted))
+        return neighbours_of(fitted, max(1, int(sizes_of_neighbourhoods(len(fitted))[-1])))
 
     def graph(self, k: int) -> CommunityGraph:
         """Return the graph of the k nearest neighbours."""

@@ -42,8 +42,7 @@ _LEAST_TIE = 1e-9
 def search_of(points: Floats, k: int, rng: np.random.Generator) -> Search:
     """Group landmarks so that about k nearest ones are found quickly."""
     p = len(points)
-    starts = rng.permutation(p)[: isqrt(p)]
-    heads = KMeansRecipe(max_iter=20).centers(points, starts)
+    heads = KMeansRecipe(max_iter=20).centers(points, rng.permutation(p)[: isqrt(p)])
     group = nearest_center(points, heads)
     filled, group = np.unique(group, return_inverse=True)
     order = np.argsort(group, kind="stable").astype(np.int32)
@@ -84,8 +83,7 @@ class LandmarkSpectralRecipe:
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         refuse_huge(points)
-        landmarks = self._landmarks(points, rng)
-        graph = self._graph(landmarks, points, rng)
+        graph = self._graph(self._landmarks(points, rng), points, rng)
         shared = None if self.n_columns is None else graph.side(self.n_columns)
         # All random numbers are drawn first, in the order of the members.
         draws = [(k, graph.drawn(rng), start_seed(rng)) for k in n_clusters if k is not None]

@@ -112,8 +112,7 @@ class Labelling:
         """Return the labels of a block of raw points: unscaled, of any numeric type."""
         if len(block) == 0:
             return np.empty((0, self._n_members), dtype=self._dtype)
-        points = checked_points(block, _OWNER)
-        return self.label(scaled(points, self._scaler, self._rotation), 1)
+        return self.label(scaled(checked_points(block, _OWNER), self._scaler, self._rotation), 1)
 
     def label(self, points: Floats, n_jobs: int | None) -> NDArray[Any]:
         """Return the labels of points that are scaled and, where members are made of rotated points, rotated.
@@ -286,8 +285,7 @@ def is_in_blocks(X: Any) -> bool:
     if sp.issparse(X) or isinstance(X, type) or not hasattr(X, "__getitem__"):
         return False
     try:
-        kind = np.dtype(X.dtype).kind
-        return len(X.shape) == 2 and X.shape[0] != 0 and kind in "fiu"
+        return len(X.shape) == 2 and X.shape[0] != 0 and np.dtype(X.dtype).kind in "fiu"
     except (AttributeError, TypeError):
         return False
 

@@ -262,19 +262,8 @@ def _name_runs(beside: Axes, strip: Strip, n: int, axis: int) -> bool:
 
 
 def _name_strip(beside: Axes, name: str, axis: int) -> None:
-    if axis == 1:
-        x, y, ha, va, turn = -0.008, 0.5, "right", "center", 0
-    else:
-        x, y, ha, va, turn = 0.5, -0.008, "center", "top", 90
-    beside.text(
-        x,
-        y,
-        name,
-        transform=beside.transAxes,
-        ha=ha,
-        va=va,
-        rotation=turn,
-        fontsize=7,
-        color="#555555",
-        parse_math=False,
-    )
+    at: dict[str, Any] = {"x": -0.008, "y": 0.5, "ha": "right", "va": "center", "rotation": 0}
+    if axis == 0:
+        at = {"x": 0.5, "y": -0.008, "ha": "center", "va": "top", "rotation": 90}
+    style: dict[str, Any] = {"fontsize": 7, "color": "#555555", "parse_math": False}
+    beside.text(s=name, transform=beside.transAxes, **at, **style)

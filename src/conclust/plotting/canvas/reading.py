@@ -84,7 +84,8 @@ def objects_by_cluster(given: Any, labels: Any, owner: str) -> tuple[Floats, Int
     rows = read_membership(given, owner)
     check_row_names({"membership": given, "labels": labels}, named_only=True)
     if labels is None:
-        held = objects_in_clusters(given, len(rows))
+        own = getattr(given, "labels_", None)  # of a fitted model: the objects with a label
+        held = np.arange(len(rows)) if own is None else np.flatnonzero(np.asarray(own) >= 0)
         return rows[held], rows[held].argmax(axis=1).astype(np.int64), held
     codes = plain_array(labels, "'labels'")
     sound = codes.shape == (len(rows),) and codes.dtype.kind in "iu"
@@ -94,12 +95,6 @@ def objects_by_cluster(given: Any, labels: Any, owner: str) -> tuple[Floats, Int
             f"rows. Got {shown(labels)} instead."
         )
     return rows, codes.astype(np.int64), np.arange(len(rows))
-
-
-def objects_in_clusters(given: Any, n: int) -> Ints:
-    """Return the objects of memberships that are in a cluster: of a fitted model those with a label."""
-    labels = getattr(given, "labels_", None)
-    return np.arange(n) if labels is None else np.flatnonzero(np.asarray(labels) >= 0)
 
 
 def cluster_words(

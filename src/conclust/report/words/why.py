@@ -77,8 +77,7 @@ def why_section(reported: Reported, gallery: Gallery) -> dict[str, Any]:
         blocks = _by_support(reported)
     else:
         blocks = [text_block(_by_none(reported))]
-    pictures = gallery.of_number(reported)
-    return section("why", title, [*blocks, pictures])
+    return section("why", title, [*blocks, gallery.of_number(reported)])
 
 
 def _by_selection(reported: Reported) -> list[dict[str, Any]]:
@@ -150,8 +149,7 @@ def _table(
         )
         pairs = zip(numbers(values), numbers(errors), strict=True)
         cells.append([list(pair) for pair in pairs])
-    criteria_table = table(caption, columns, cells, first=40)
-    return {**criteria_table, "stressed": selection.n_clusters}
+    return {**table(caption, columns, cells, first=40), "stressed": selection.n_clusters}
 
 
 def _by_support(reported: Reported) -> list[dict[str, Any]]:

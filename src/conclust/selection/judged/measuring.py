@@ -146,8 +146,7 @@ def _part_of(ensemble: Ensemble, rows: Ints) -> Ensemble:
         return ensemble
     labels = ensemble.labels[rows]
     # A resample that drew none of them: one noise object carries no information about any pair.
-    unseen = (labels == MISSING).all(axis=0)
-    labels[0, unseen] = NOISE
+    labels[0, (labels == MISSING).all(axis=0)] = NOISE
     return Ensemble(labels)
 
 
@@ -252,8 +251,7 @@ def measure(
         mean_of(widths),
         error_of_mean(widths),
     )
-    sizes = np.bincount(labels[labels >= 0])
-    values["smallest_cluster"] = float(sizes.min())
+    values["smallest_cluster"] = float(np.bincount(labels[labels >= 0]).min())
     values["resamples_with_k"] = float(np.mean(np.diff(ensemble.offsets) >= k))
     areas = np.array([one["area"] for one in without])
     return Measured(labels, tree.tree, tree.rows, counts, values, errors, areas)

@@ -296,5 +296,4 @@ def _count_drawn(
         return count_some(given, (i, j), threads)
     objects = np.unique(np.concatenate([i, j]))
     rows: Ensemble = store.opened().all_rows(objects)
-    places = np.searchsorted(objects, i), np.searchsorted(objects, j)
-    return count_some(rows, places, threads)
+    return count_some(rows, (np.searchsorted(objects, i), np.searchsorted(objects, j)), threads)

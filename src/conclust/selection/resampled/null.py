@@ -220,8 +220,7 @@ def sequential_test(
 
     def exceeds(r: int) -> bool:
         if r == len(rows):
-            more = reference_logs(FIXING + r, FIXING + min(most, r + batch))
-            rows.extend(more)
+            rows.extend(reference_logs(FIXING + r, FIXING + min(most, r + batch)))
         return bool(studentised(rows[r][None, ranked], mean, sd)[0] >= real_gap)
 
     p, used = sequential_p_value(exceeds, most)

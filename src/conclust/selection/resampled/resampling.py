@@ -161,6 +161,5 @@ def read_numbers(k: Any, owner: str, most: int | None = None) -> tuple[int, ...]
     least = min(values) if values and all(is_whole(value) for value in values) else 0
     if least < 2:
         advice = "Leave 1 out: the p-value already tests for one cluster." if least == 1 else ""
-        expected = "an int from 2 on, or a non-empty range or list of such ints"
-        refuse("k", owner, expected, k, advice)
+        refuse("k", owner, "an int from 2 on, or a non-empty range or list of such ints", k, advice)
     return tuple(sorted({int(value) for value in values}))

@@ -69,8 +69,7 @@ def kurtosis(Z: Floats) -> Floats:
 def skewness(Z: Floats) -> float:
     """Return Mardia's skewness: the sum of the squared third moments of whitened scores."""
     W = _whitened(Z)
-    moments = np.einsum("ia,ib,ic->abc", W, W, W, optimize=True) / len(W)
-    return float(np.square(moments).sum())
+    return float(np.square(np.einsum("ia,ib,ic->abc", W, W, W, optimize=True) / len(W)).sum())
 
 
 def _half_as_skewed(Z: Floats, rng: np.random.Generator) -> Floats:

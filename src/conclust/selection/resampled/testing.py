@@ -162,8 +162,7 @@ class OneClusterTest:
 
     def _one(self, stopped: Any, r: int) -> tuple[int, Floats]:
         points = self._draw(self._points, generator(self._seeds[r]))
-        row = self.statistics(points, 1 if self._settings.fast else self._settings.threads)
-        return r, row
+        return r, self.statistics(points, 1 if self._settings.fast else self._settings.threads)
 
 
 Draw = Callable[[Floats, np.random.Generator], Floats]
