@@ -101,7 +101,8 @@ constexpr std::size_t table_size(Form form) { return form == Form::avx512 ? 2 * 
 
 // Precondition: name is "auto" or one of the supported forms' names.
 inline Form find_form(std::string_view name) {
-    static const std::vector<Form> forms = supported_forms();  // once: arguments are converted where nothing may throw
+    // Once: arguments are converted where nothing may throw.
+    static const std::vector<Form> forms = supported_forms();
     for (const Form form : forms) {
         if (name == "auto" || name == form_name(form)) {
             return form;
