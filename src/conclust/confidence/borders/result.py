@@ -103,7 +103,7 @@ class BorderTests:
         Parameters
         ----------
         alpha : float, default=None
-            The level, at least that of the tests, which merged no further. None: ``self.alpha``.
+            The level. Clusters were merged up to the level of the tests, so it cannot be smaller. None: ``self.alpha``.
 
         Returns
         -------
@@ -113,7 +113,7 @@ class BorderTests:
         Raises
         ------
         ParameterError
-            If the level is below that of the tests: pass it to `border_tests`.
+            If the level is smaller than that of the tests; call `border_tests` with this level instead.
         """
         level = self._level(alpha)
         if level < self.alpha:

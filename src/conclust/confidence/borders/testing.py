@@ -206,7 +206,7 @@ def border_tests(
         joined = merges(test, pairs, p_values, K, alpha)
 
     def square(values: Floats, backward: Floats) -> Floats:
-        """Return values of the borders for each two clusters; NaN where there is none."""
+        """Return a value of each border as a matrix of clusters by clusters; NaN where two clusters have no border."""
         table = np.full((K, K, *values.shape[1:]), np.nan)
         a, b = pairs.T
         table[a, b], table[b, a] = values, backward

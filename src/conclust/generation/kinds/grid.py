@@ -119,7 +119,7 @@ def mixed_numbers(points: Floats, sizes: Sizes, root: np.random.SeedSequence) ->
     """Return the numbers of clusters of "mixed": 2 .. min(50, max(10, cube root of n)), as each costs a run of six algorithms."""
     wide = range(2, min(50, max(10, round(sizes.n ** (1 / 3)))) + 1)
     seeds = spawn_seeds(root, len(ALL_PAIRS) + len(wide))
-    # A tree would separate equal points at random, so the number of clusters is at most that of the distinct points drawn.
+    # A tree would separate equal points at random, so there are no more clusters than distinct points were drawn.
     distinct = min(
         count_distinct(drawn_points(points, sizes.n_objects, sizes.n_features, seed)[0], wide.stop)
         for seed in seeds
