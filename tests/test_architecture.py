@@ -61,7 +61,6 @@ FLOORS = {
     "selection": (4, 0),
     "confidence": (4, 0),
     "number": (4, 0),
-    "points": (4, 1),
     "pipeline": (4, 2),
     "topics": (4, 2),
     "results": (4, 3),

@@ -40,7 +40,7 @@ from conclust.generation.scaling import fitted_scaling
 from conclust.metrics import adjusted_rand_index
 from conclust.neighbours import neighbour_graph
 from conclust.neighbours.graph import CommunityGraph
-from conclust.number import borders, decision, given, halves
+from conclust.number import borders, decision, halves
 from experiments.default.sets import FOLDERS, GROUPS, Points, missing, published
 from experiments.kept import fill, opened
 from experiments.output import Row, options, show, stopwatch, write
@@ -70,13 +70,10 @@ PARTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
         (decision, "evidence_of_pieces", lambda *given: np.full(len(given[2].joined), -np.inf)),
     ),
     "dividing clusters further": ((decision, "_divided_further", lambda _, answer, *__: answer),),
-    "centres": ((decision.Around, "of", lambda *_: None),),
     "whitening": ((borders, "_whitened", lambda points, pieces: points),),
     "places of three (single points)": ((borders, "OBJECTS_A_PLACE", 1),),
     "the cost of 3 (0)": ((decision, "COST", 0.0),),
     "the cost of 3 (6)": ((decision, "COST", 6.0),),
-    "clearly fewer ties (fewer)": ((given, "CLEARLY_FEWER", 1.0),),
-    "two rounds in halves (one)": ((halves, "ROUNDS", 1),),
     "at most 8 in halves (4)": ((halves, "LARGEST_HALVED", 4),),
     "the smallest number within 1 (the best)": ((decision.Found, "best", _best),),
 }

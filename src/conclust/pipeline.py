@@ -35,11 +35,10 @@ from conclust.ensemble import MISSING, NOISE, Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation.generator import EnsembleGenerator
-from conclust.generation.labelling.labelling import scaled_points
-from conclust.generation.points import read_points, refuse_views
+from conclust.generation.labelling.labelling import is_in_blocks, scaled_points
+from conclust.generation.points import doubts, read_points, refuse_views
 from conclust.measures.agreement import anmi
-from conclust.number import decide_by_points
-from conclust.points import ClusterCenters, doubts_of_fit
+from conclust.number import ClusterCenters, decide_by_points
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -311,7 +310,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
                 read_constraints(must_link, cannot_link, num_samples(X))
             with step("generate", generator):
                 ensemble = Ensemble(generator.fit_transform(X))
-            self.doubts_ = doubts_of_fit(generator, X)
+            self.doubts_ = _doubts_of_fit(generator, X)
             self._n_made, self._further_names = ensemble.n_partitions, names_of(partitions)
             check_row_names({"X": X, "partitions": partitions})
             self.ensemble_ = with_further(ensemble, partitions, self.n_features_in_)
@@ -838,3 +837,12 @@ def with_further(ensemble: Ensemble, partitions: Any, n_features: int) -> Ensemb
         share = ensemble.n_partitions / n_features
         further = further.reweighted(np.full(further.n_partitions, share))
     return Ensemble.concat([ensemble, further])
+
+
+def _doubts_of_fit(generator: Any, X: Any) -> list[str]:
+    """Return the doubts about the points of a fitted generator; none where these are not in memory as numbers."""
+    on_disk = isinstance(X, np.memmap) or (is_in_blocks(X) and not isinstance(X, np.ndarray))
+    if not isinstance(generator, EnsembleGenerator) or on_disk:
+        return []
+    names = getattr(generator, "feature_names_in_", None)
+    return doubts(read_points(generator, X, reset=False), names)

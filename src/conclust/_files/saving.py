@@ -45,7 +45,7 @@ _TYPES = {
     "Search": "conclust.generation.labelling.models",
     "PointIndex": "conclust.neighbours.search",
     "NeighbourVote": "conclust.generation.labelling.models",
-    "ClusterCenters": "conclust.points.centers",
+    "ClusterCenters": "conclust.number.centers",
     "Divergence": "conclust.divergences",
     "Recoding": "conclust.weighting.granularity",
     "FactoredModel": "conclust.consensus.probabilistic.placements.factored_model",

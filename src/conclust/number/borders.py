@@ -15,6 +15,7 @@ from conclust.borders import valley_counts
 from conclust.ensemble.labels import one_hot
 from conclust.neighbours import NeighbourGraph
 from conclust.number.branches import Branches
+from conclust.number.centers import means_and_covariance
 from conclust.number.constants import (
     ALONG_PATHS,
     BAND,
@@ -29,9 +30,6 @@ from conclust.number.constants import (
     WITHOUT_BORDER,
 )
 from conclust.trees.agglomeration import clusters_at
-
-# The smallest share of the sphere: where points vary in some directions only, the covariance must still have an inverse.
-_LEAST_SHARE = 1e-6
 
 
 def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Floats:
@@ -116,27 +114,6 @@ def evidence_of(counts: Floats) -> Floats:
         return np.asarray(np.logaddexp.reduce(logs + np.log(probabilities), axis=1))
 
     return likelihood(*WITH_BORDER) - likelihood(*WITHOUT_BORDER)
-
-
-def means_and_covariance(
-    points: Floats, labels: Ints, n_clusters: int
-) -> tuple[Floats, Floats | None]:
-    """Return the means of clusters that are not empty, and the covariance that they share; None if points are equal within them.
-
-    The covariance is shrunk towards a sphere, as far as the points tell nothing of it (Ledoit and Wolf 2004).
-    """
-    n, d = points.shape
-    means = (one_hot(labels, n_clusters).T @ points) / np.bincount(labels)[:, np.newaxis]
-    within = points - means[labels]
-    covariance = within.T @ within / n
-    sphere = float(np.trace(covariance)) / d
-    if sphere <= 0:
-        return means, None
-    squares = float((covariance * covariance).sum())
-    unlike, error = squares - d * sphere**2, float(np.mean((within * within).sum(axis=1) ** 2))
-    share = min(1.0, (error - squares) / (n * unlike)) if unlike > 0 else 1.0
-    share = max(share, _LEAST_SHARE)
-    return means, (1.0 - share) * covariance + share * sphere * np.eye(d)
 
 
 def evidence_of_pieces(

@@ -31,6 +31,5 @@ NEIGHBOURS, ALONG_PATHS = 10, 0.6
 # Clusters around centres give way to a division that cuts fewer than this share of their ties to the nearest neighbours,
 # of which each point has this number.
 CLEARLY_FEWER, TIES = 0.8, 5
-# Clusters that overlap are found in halves of at most 1,000 objects, at most 8 of them, by k-means and two rounds of
-# placing points by the covariance within clusters.
-HALVED_OBJECTS, LARGEST_HALVED, ROUNDS = 1_000, 8, 2
+# Clusters that overlap are found in halves of at most 1,000 objects, at most 8 of them.
+HALVED_OBJECTS, LARGEST_HALVED = 1_000, 8

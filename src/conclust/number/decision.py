@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from conclust._types import Bools, Floats, Ints
 from conclust.borders import leading_components
 from conclust.consensus.auto.decision import Decision, Division, decide, decision_on
 from conclust.consensus.auto.trees import ALIKE, Trees
+from conclust.consensus.auto.votes import clusters_with_most_votes, votes_for
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.number.borders import (
@@ -21,17 +23,18 @@ from conclust.number.borders import (
     without_paths,
 )
 from conclust.number.branches import Branches, Divisions
+from conclust.number.centers import Discriminants, Ellipsoids
 from conclust.number.constants import (
     CLEAR,
+    CLEARLY_FEWER,
     COMPONENTS,
     COST,
     NEIGHBOURS,
     SMALLEST,
     TIES,
 )
-from conclust.number.given import cuts_without_specks, fewest_cut
-from conclust.number.halves import Discriminants, Ellipsoids, divide_by_halves
-from conclust.trees.agglomeration import has_specks
+from conclust.number.halves import divide_by_halves
+from conclust.trees.agglomeration import counted_cut, has_specks
 
 _SEED = 0
 # Numbers beside the answer whose clusters are kept.
@@ -62,9 +65,9 @@ def decide_by_points(
     has a score of 0. Clusters that overlap are
     found in one half of the points and judged by the other, and chosen if their evidence is larger (`divide_by_halves`).
 
-    The clusters are those around centres, unless the division of the tree cuts clearly fewer ties between near neighbours
-    (`fewest_cut`). If a number is given that the points do not show by themselves, or only with a speck, the cuts of the trees
-    into that number take the place of the division. The halvings of the points are the same in every run.
+    If a number is given that the points do not show by themselves, or only with a speck, the clusters are those around
+    centres, or a cut of a tree that cuts clearly fewer ties between near neighbours (`fewest_cut`). The halvings of the
+    points are the same in every run.
 
     Parameters
     ----------
@@ -131,25 +134,22 @@ def decide_by_points(
             depths=tuple(answer.depths),
         )
     decision = replace(decision, divisions=divisions)
-    if answer.labels is None:
-        return Shown(decision)
-    around = Around.of(points, found.points, answer.n_clusters)
-    if around is None:
-        return Shown(decision)
-    candidates = (around.labels, answer.labels)
-    if fewest_cut(points, answer.n_clusters, candidates, n_jobs) != 0:
-        return Shown(decision)
-    return Shown(replace(decision, labels=around.labels), around.centers)
+    around = None if answer.around is None else answer.around.of_points(points, found.points)
+    return Shown(decision, around)
 
 
 class Answer(NamedTuple):
-    """A number of clusters, the clusters (None: a single one), the depths of their borders, why, and numbers as well supported."""
+    """A number of clusters and why, the clusters (None: a single one), the depths of their borders, and numbers as well supported.
+
+    If the clusters overlap, `around` places points in them.
+    """
 
     n_clusters: int
     labels: Ints | None
     depths: list[float]
     why: str
     near: tuple[int, ...] = ()
+    around: Ellipsoids | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,7 +301,7 @@ def _of_halves(
         "they overlap, but clusters found in one half of the points have few points near their "
         f"{'border' if number == 2 else 'borders'} in the other half, too ({_fullest(halved.depths)})"
     )
-    return Answer(number, halved.labels, halved.depths, why)
+    return Answer(number, halved.labels, halved.depths, why, around=halved.around)
 
 
 def _divided_further(found: Found, answer: Answer, most: int, n_jobs: int | None) -> Answer:
@@ -330,21 +330,6 @@ def _divided_further(found: Found, answer: Answer, most: int, n_jobs: int | None
     return Answer(number, labels, depths, why)
 
 
-class Around(NamedTuple):
-    """Clusters around centres, and what places other points in them."""
-
-    labels: Ints
-    centers: Discriminants
-
-    @classmethod
-    def of(cls, points: Floats, compared: Floats, n_clusters: int) -> Around | None:
-        """Return the clusters of a common covariance in the leading components of the points; None if one is lost."""
-        fitted = Ellipsoids.fit(compared, n_clusters, _SEED)
-        if fitted is None:
-            return None
-        return cls(fitted.labels(compared), fitted.of_points(points, compared))
-
-
 def _cut_into(
     points: Floats, compared: Floats, trees: Trees, given: Decision, n_jobs: int | None
 ) -> Shown:
@@ -352,15 +337,84 @@ def _cut_into(
     number = given.n_clusters
     if number < 2 or len(points) <= max(number, TIES):
         return Shown(given)
-    around, cuts = Around.of(points, compared, number), cuts_without_specks(trees, number)
-    candidates = [] if around is None else [around.labels]
+    around, cuts = Ellipsoids.fit(compared, number, _SEED), cuts_without_specks(trees, number)
+    candidates = [] if around is None else [around.labels(compared)]
     chosen = fewest_cut(points, number, [*candidates, *(cut.placed for cut in cuts)], n_jobs)
     if chosen is None:
         return Shown(given)
     if around is not None and chosen == 0:
-        return Shown(replace(given, labels=around.labels), around.centers)
+        return Shown(replace(given, labels=candidates[0]), around.of_points(points, compared))
     cut = cuts[chosen - len(candidates)]
     return Shown(replace(given, labels=cut.labels, specks=tuple(cut.specks.tolist())))
+
+
+class CutOfTree(NamedTuple):
+    """Clusters of the objects of the trees, the same after the votes, and the objects of specks."""
+
+    labels: Ints
+    placed: Ints
+    specks: Ints
+
+
+def cuts_without_specks(trees: Trees, n_clusters: int) -> list[CutOfTree]:
+    """Return the cut of each tree into a number of clusters; objects of specks are where most votes are."""
+    return [_cut(trees, tree, n_clusters) for tree in trees.matrices.values()]
+
+
+def fewest_cut(
+    points: Floats, n_clusters: int, candidates: Sequence[Ints], n_jobs: int | None = None
+) -> int | None:
+    """Return the first candidate, or a later one that cuts clearly fewer ties between near neighbours.
+
+    Without the margin, the choice between candidates that are about as good would depend on the seed.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n_objects, n_features)
+        The points.
+    n_clusters : int
+        The number of clusters; candidates with fewer are left out.
+    candidates : sequence of ndarray of int64 of shape (n_objects,)
+        The clusters.
+    n_jobs : int, default=None
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    int or None
+        The place of the candidate; None if none has this number of clusters.
+    """
+    graph = neighbour_graph(points, min(TIES, len(points) - 1), n_jobs=n_jobs)
+    best, fewest = None, np.inf
+    for at, labels in enumerate(candidates):
+        if len(np.unique(labels)) == n_clusters:
+            share = share_of_ties_cut(graph, labels)
+            if share < CLEARLY_FEWER * fewest:
+                best, fewest = at, share
+    return best
+
+
+def share_of_ties_cut(graph: NeighbourGraph, labels: Ints) -> float:
+    """Return the share of the ties of a cluster that leave it, as the mean over clusters."""
+    of_points = labels[graph.rows.first]
+    source = of_points[graph.sources]
+    leaves = source != of_points[graph.ends]
+    ties = np.bincount(source)
+    cut = np.bincount(source, weights=leaves)
+    held = ties > 0
+    return float((cut[held] / ties[held]).mean())
+
+
+def _cut(trees: Trees, tree: Floats, n_clusters: int) -> CutOfTree:
+    labels = counted_cut(tree, n_clusters)
+    specks = np.flatnonzero(labels < 0)
+    part, within = trees.ensemble, labels
+    if len(specks):
+        clustered = np.flatnonzero(labels >= 0)
+        part, within = part.part(clustered), labels[clustered]
+    votes = votes_for(part, within, trees.counting)
+    placed = clusters_with_most_votes(trees.ensemble, votes)
+    return CutOfTree(np.where(labels < 0, placed, labels), placed, specks)
 
 
 def _fullest(depths: list[float]) -> str:

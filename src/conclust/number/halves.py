@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
-from conclust.generation.runs import run_kmeans
 from conclust.neighbours import NeighbourGraph
 from conclust.number.borders import (
     borders_are_empty,
     counts_on_sides,
     evidence_of,
-    means_and_covariance,
 )
+from conclust.number.centers import Ellipsoids
 from conclust.number.constants import (
     CLEAR,
     HALVED_OBJECTS,
     HALVINGS,
     LARGEST_HALVED,
-    ROUNDS,
     SMALLEST,
 )
 
@@ -37,59 +34,13 @@ class Halved:
         The clusters of all points.
     depths : list of float
         For each border, how much fewer points are near it than near the middle of the emptier cluster, from 0 to 1.
+    around : Ellipsoids
+        What places points in them.
     """
 
     labels: Ints
     depths: list[float]
-
-
-class Discriminants(NamedTuple):
-    """A point is in the cluster of the centre that ``point @ whitening`` is nearest to."""
-
-    centers: Floats
-    whitening: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Ellipsoids:
-    """Means of clusters, and the inverse of the covariance that they share."""
-
-    means: Floats
-    precision: Floats
-
-    @classmethod
-    def fit(cls, points: Floats, n_clusters: int, seed: int) -> Ellipsoids | None:
-        """Start from k-means, then place the points by the covariance within the clusters; None if a cluster is lost."""
-        labels = _kmeans_labels(points, n_clusters, seed)
-        for _ in range(ROUNDS):
-            if np.bincount(labels, minlength=n_clusters).min() < 2:
-                return None
-            means, covariance = means_and_covariance(points, labels, n_clusters)
-            if covariance is None:
-                return None
-            found = cls(means, np.asarray(np.linalg.inv(covariance), dtype=np.float64))
-            labels = found.labels(points)
-        return found
-
-    def scores(self, points: Floats) -> Floats:
-        """Return for each point and cluster what is largest for the nearest mean."""
-        axes = self.means @ self.precision
-        return np.asarray(points @ axes.T - 0.5 * (axes * self.means).sum(axis=1))
-
-    def labels(self, points: Floats) -> Ints:
-        """Return the cluster of each point."""
-        return np.asarray(self.scores(points).argmax(axis=1), dtype=np.int64)
-
-    def of_points(self, points: Floats, compared: Floats) -> Discriminants:
-        """Return what places the points themselves in the same clusters, which were found in their leading components."""
-        mean = points.mean(axis=0)
-        whitening = np.asarray(np.linalg.cholesky(self.precision), dtype=np.float64)
-        means = self.means @ whitening
-        if compared.shape[1] < points.shape[1]:
-            # The axes of the components, which are uncorrelated.
-            axes = (points - mean).T @ compared / (compared * compared).sum(axis=0)
-            whitening = axes @ whitening
-        return Discriminants(np.asarray(means + mean @ whitening), whitening)
+    around: Ellipsoids
 
 
 def divide_by_halves(
@@ -146,16 +97,8 @@ def divide_by_halves(
             counts, ends = _fullest_borders(found.scores(points))
             if borders_are_empty(points, graph, labels, ends):
                 depths = np.clip(1.0 - (counts[:, 0] + 1.0) / (counts[:, 1] + 1.0), 0.0, 1.0)
-                return Halved(labels, depths.tolist())
+                return Halved(labels, depths.tolist(), found)
     return None
-
-
-def _kmeans_labels(points: Floats, n_clusters: int, seed: int) -> Ints:
-    """Return the clusters of a run of k-means."""
-    seeds = np.random.default_rng(seed).integers(2**63, size=1).astype(np.uint64)
-    every = np.arange(len(points), dtype=np.int32)[np.newaxis]
-    points = np.ascontiguousarray(points)
-    return run_kmeans(points, n_clusters, every, seeds, max_iter=300, refills=True).best_labels
 
 
 def _fullest_borders(scores: Floats) -> tuple[Floats, Ints]:

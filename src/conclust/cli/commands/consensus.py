@@ -43,8 +43,8 @@ from conclust.ensemble import Ensemble
 from conclust.exceptions import SelectionWarning
 from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
+from conclust.generation.points import doubts
 from conclust.pipeline import ConsensusClustering
-from conclust.points.doubts import doubts
 from conclust.results.folder import write_result
 from conclust.results.record import Record, Source, facts_of, figures_of
 from conclust.results.result import Reported

@@ -17,7 +17,7 @@ from conclust.cli.reading.inputs import Points, read_points
 from conclust.cli.record import Clock
 from conclust.cli.requested import reading
 from conclust.confidence import cluster_categories, cluster_features, cluster_gaps
-from conclust.points.doubts import doubts
+from conclust.generation.points import doubts
 from conclust.results.features import MOST_GAPS, Features, write_features
 from conclust.results.writing import OutputFolder
 

@@ -50,7 +50,7 @@ class Points(Objects):
     notations : dict of str to str
         Notation of the columns of numbers that have an unusual one.
     doubts : tuple of str
-        Sentences of `conclust.points.doubts` about them.
+        Sentences of `conclust.generation.points.doubts` about them.
     """
 
     X: Floats

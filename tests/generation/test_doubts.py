@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conclust import ConsensusClustering
-from conclust.points.doubts import doubts
+from conclust.generation.points import doubts
 
 RNG = np.random.default_rng(0)
 
