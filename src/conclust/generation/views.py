@@ -45,8 +45,8 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     n_partitions : int, default=60
         Number of members of all views and unions, evenly.
     union_share : float, default=0.4
-        Share of the members that are made from unions of views, up to four of them, in the range [0, 1]. A union has two views or more,
-        drawn at random; their columns are centred, and each view has the same total variance in it.
+        Share of the members that are made from unions of views, up to four of them, in the range [0, 1]. A union has two
+        views or more, drawn at random; their columns are centred, and each view has the same total variance in it.
     weigh : bool, default=True
         Whether a member is weighted by the mean certainty of its clusters among the members of its view, so that a
         view whose members contradict each other counts less.

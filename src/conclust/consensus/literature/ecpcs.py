@@ -87,7 +87,8 @@ class ECPCS(TreeClusterer):
     weight 2 counts as two copies in cut and shares, but not in walks, which lead to other partitions: between copies,
     they would go back and forth.
     O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n K for "meta";
-    linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them. It weights pairs by the number of partitions that observed both.
+    linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them. It weights pairs by the number of
+    partitions that observed both.
 
     References
     ----------
