@@ -435,7 +435,9 @@ class _Version(argparse.Action):
 class _Methods(argparse.Action):
     """Print the table of methods, or the description of one."""
 
-    def __call__(self, parser: Any, namespace: Any, name: Any, option: Any = None) -> NoReturn:
+    def __call__(
+        self, parser: argparse.ArgumentParser, _: Any, name: Any, option: str | None = None
+    ) -> NoReturn:
         from conclust.cli.listing import listed
 
         print(listed(name, parser.error))
