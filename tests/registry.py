@@ -69,7 +69,6 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "ECPCS": ("ECPCS", {"random_state": 0}),
     "ECPCS hierarchical": ("ECPCS", {"consensus": "hierarchical"}),
     "ECCMS": ("ECCMS", {}),
-    "ECCMS complete": ("ECCMS", {"alpha": 0.6, "linkage": "complete"}),
     "DREC": ("DREC", {"random_state": 0}),
     "SPCE": ("SPCE", {"random_state": 0}),
     "PTA": ("PTA", {}),
@@ -83,7 +82,6 @@ FORMS: dict[str, tuple[str, dict[str, object]]] = {
     "CSPA spectral": ("CSPA", {"partitioner": "spectral", "random_state": 0}),
     "CSPA sampled pairs": ("CSPA", {"pairs": 30, "balance": 0.5, "random_state": 0}),
     "HGPA": ("HGPA", {"random_state": 0}),
-    "HGPA wide": ("HGPA", {"balance": 0.5, "random_state": 0}),
     "QMI": ("QMI", {"random_state": 0}),
     "ITK": ("InformationTheoreticKMeans", {"random_state": 0}),
     "KCC": ("KCC", {"random_state": 0}),
@@ -191,10 +189,6 @@ PARTICULAR: dict[tuple[str, str], str] = {
     ("BayesEstimate nid", "noise_is_evidence_of_separation"): (
         "relative to the entropies, objects that are noise more often are better left alone"
     ),
-    (
-        "HGPA wide",
-        "partitions_of_weight_0_have_no_effect",
-    ): "under label noise the criterion is flat",
     **{
         (form, "noise_everywhere_equals_singletons_everywhere"): reason
         for forms, reason in {
@@ -230,8 +224,7 @@ PARTICULAR: dict[tuple[str, str], str] = {
         for form in ("CSPA", "CSPA wide", "CSPA spectral")
     },
     **{
-        (form, test): "under label noise all clusters meet all parts: the criterion is flat"
-        for form in ("HGPA", "HGPA wide")
+        ("HGPA", test): "under label noise all clusters meet all parts: the criterion is flat"
         for test in (
             "reordering_objects_permutes_the_labels",
             "integer_weights_act_as_repetitions",

@@ -164,7 +164,6 @@ def commands() -> Iterator[tuple[str, str]]:
             "report": ["report", f"{folder}/cluster", "--out", f"{folder}/page/page.html"],
             "predict": ["predict", f"{folder}/cluster", points, "--out", f"{folder}/new/new.csv"],
             "compare": ["compare", other, true],
-            "methods": ["methods", "pcc"],
         }.items():
             out = Path(arguments[-1])
             parent = out.parent if out.suffix else out

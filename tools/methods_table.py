@@ -1,4 +1,4 @@
-"""Write docs/methods.md and the table of ``conclust methods`` from what the methods say of themselves.
+"""Write docs/methods.md and the table of ``conclust --methods`` from what the methods say of themselves.
 
 python -m tools.methods_table
 """
@@ -16,7 +16,7 @@ import conclust
 from conclust import methods
 from conclust.cli import options
 from conclust.cli.choice import settable
-from conclust.cli.commands.listing import TABLE
+from conclust.cli.listing import TABLE
 from conclust.consensus.method import Method
 from conclust.generation.kinds.registry import KINDS
 from tools.markdown import table
@@ -27,7 +27,7 @@ HEAD = """\
 # The consensus methods
 
 Start with `AutoConsensus`, the default; [which method?](how-to/choose_a_method.md) lists when to use another one. The table has what each
-method accepts and returns. `conclust methods NAME` describes one method with its parameters, and `conclust.methods()` has the same
+method accepts and returns. `conclust --methods NAME` describes one method with its parameters, and `conclust.methods()` has the same
 facts in Python.
 
 """
@@ -112,7 +112,7 @@ def yes(value: bool) -> str:
 
 
 def listed() -> str:
-    """Return the table of ``conclust methods``: each method with the parameters that ``--set`` takes."""
+    """Return the table of ``conclust --methods``: each method with the parameters that ``--set`` takes."""
     told = [
         {**asdict(method), "dois": method.dois, "parameters": parameters(method)}
         for method in methods()

@@ -37,9 +37,7 @@ TESTS = {
         "tests/consensus/literature/test_cehm.py",
         "tests/weighting/test_coarsen.py",
     ),
-    "weighting/*": tuple(
-        f"tests/weighting/test_{name}.py" for name in ("weighting", "stability", "coarsen")
-    ),
+    "weighting/*": tuple(f"tests/weighting/test_{name}.py" for name in ("weighting", "coarsen")),
     "confidence/*": ("tests/confidence",),
     "consensus/voting/*": ("tests/consensus/voting", "tests/blocks/test_cumulative_voting.py"),
     "consensus/literature/*": ("tests/consensus/literature",),

@@ -33,6 +33,8 @@ __all__ = ["TopicConsensus"]
 
 _OWNER = "TopicConsensus"
 _COMPONENTS = 10
+# Nearest embeddings that vote on the topic of a new one.
+_VOTERS = 5
 # scikit-learn temporarily sets the warning filters of the process, which are lost if two threads do so at the same time.
 _one_at_a_time = Lock()
 
@@ -61,8 +63,6 @@ class TopicConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
         range (0, 1].
     min_topic_size : int, default=10
         Smallest number of objects of a topic; smaller groups are noise.
-    n_neighbors : int, default=5
-        Number of nearest embeddings whose majority determines the topic of a new one.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the seeds of the members.
     n_jobs : int, default=None
@@ -131,7 +131,6 @@ class TopicConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
     n_members: int = 50
     threshold: float = 0.5
     min_topic_size: int = 10
-    n_neighbors: int = 5
     random_state: RandomStateLike = None
     n_jobs: int | None = None
     verbose: int = 0
@@ -151,6 +150,8 @@ class TopicConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
         self : object
             The fitted estimator.
         """
+        from sklearn.neighbors import NearestNeighbors
+
         with fitting(self):
             self._check_parameters()
             points = read_points(self, X, ensure_min_samples=2)
@@ -173,13 +174,13 @@ class TopicConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
                 held = np.flatnonzero(self.labels_ >= 0)
                 # Columns are the topics by first appearance.
                 self.probabilities_[held] = shares[held, canonical_labels(self.labels_)[held]]
-            self._neighbours = _nearest(points)
+            self._neighbours = NearestNeighbors().fit(points)
             noise = np.count_nonzero(self.labels_ < 0)
             say(f"{self.n_clusters_} topics, {noise} objects are noise")
         return self
 
     def predict(self, X: ArrayLike) -> Ints:
-        """Assign new embeddings to topics by the majority of their nearest neighbours; ties go to the nearest.
+        """Assign new embeddings to topics by the majority of their five nearest neighbours; ties go to the nearest.
 
         Parameters
         ----------
@@ -193,7 +194,7 @@ class TopicConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
         """
         check_is_fitted(self)
         points = read_points(self, X, reset=False)
-        k = min(self.n_neighbors, len(self.labels_))
+        k = min(_VOTERS, len(self.labels_))
         nearest = self._neighbours.kneighbors(points, k, return_distance=False)
         # The nearest neighbour of a fitted embedding is itself.
         votes = self.labels_[nearest]
@@ -276,13 +277,6 @@ def _seeded(estimator: Any, rng: np.random.Generator) -> Any:
     seed = int(rng.integers(2**31 - 1))
     seeds = {name: seed for name in copy.get_params() if name.split("__")[-1] == "random_state"}
     return copy.set_params(**seeds)
-
-
-def _nearest(points: Floats) -> Any:
-    """Return the index that finds the nearest points."""
-    from sklearn.neighbors import NearestNeighbors
-
-    return NearestNeighbors().fit(points)
 
 
 def __dir__() -> list[str]:

@@ -300,7 +300,7 @@ def test_wrong_command_lines_exit_with_2(capsys):
     assert "Traceback" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["demo", "cluster", "combine", "predict", "compare", "methods"])
+@pytest.mark.parametrize("command", ["demo", "cluster", "combine", "predict", "compare"])
 def test_help_is_printed(command, capsys):
     with pytest.raises(SystemExit) as ended:
         main([command, "--help"])

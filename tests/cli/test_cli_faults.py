@@ -123,7 +123,7 @@ process()
 )
 def test_signals_during_imports_end_the_command(number, code, word):
     process = subprocess.Popen(
-        [sys.executable, "-c", SLOW_IMPORT, "methods"],
+        [sys.executable, "-c", SLOW_IMPORT, "--methods"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
@@ -144,7 +144,7 @@ def test_the_script_handles_signals_from_the_start():
 def test_the_package_runs_as_a_module():
     """Where the folder of scripts is not on the path, as after many installations on Windows."""
     done = subprocess.run(
-        [sys.executable, "-m", "conclust", "methods", "hbgf"],
+        [sys.executable, "-m", "conclust", "--methods", "hbgf"],
         capture_output=True,
         text=True,
         check=True,

@@ -1,4 +1,4 @@
-"""--method, --set and ``conclust methods``: every method of the registry, by its name."""
+"""--method, --set and ``conclust --methods``: every method of the registry, by its name."""
 
 import csv
 import json
@@ -9,6 +9,7 @@ import pytest
 import conclust
 from conclust.cli import main
 from conclust.cli.choice import settable
+from conclust.cli.listing import TABLE
 
 METHODS = {method.estimator: method for method in conclust.methods()}
 
@@ -86,10 +87,10 @@ def test_method_names_ignore_case(matrix):
 
 
 def test_set_passes_parameters_to_the_method(matrix):
-    given = ["--set", "balance=0.5", "--set", "partitioner = internal", "--set", "joint=False"]
-    assert combine(matrix, "--method", "hbgf", "-k", "3", *given, "--set", "n_init=3", "-q") == 0
+    given = ["--set", "p=7.5", "--set", "utility = U_Lp", "--set", "normalized=True"]
+    assert combine(matrix, "--method", "kcc", "-k", "3", *given, "--set", "n_init=3", "-q") == 0
     used = result(matrix)["settings"]["consensus"]
-    assert (used["balance"], used["partitioner"], used["joint"]) == (0.5, "internal", False)
+    assert (used["p"], used["utility"], used["normalized"]) == (7.5, "U_Lp", True)
     assert (used["n_init"], used["n_clusters"]) == (3, 3)
 
 
@@ -104,11 +105,11 @@ def test_none_and_words_are_parsed_by_the_type_of_the_parameter(matrix):
 
 
 def test_the_method_refuses_an_invalid_value(matrix, capsys):
-    for text, got in (("balance=wide", "'wide'"), ("balance=-1", "-1"), ("balance=nan", "nan")):
-        assert combine(matrix, "--method", "hbgf", "-k", "3", "--set", text) == 1
+    for text, got in (("tol=wide", "'wide'"), ("tol=-1", "-1"), ("tol=nan", "nan")):
+        assert combine(matrix, "--method", "kcc", "-k", "3", "--set", text) == 1
         error_output = capsys.readouterr().err.splitlines()[-1]
         assert error_output.startswith(
-            "conclust combine: The 'balance' parameter of HBGF must be a float"
+            "conclust combine: The 'tol' parameter of KCC must be a float"
         )
         assert error_output.endswith(f"Got {got} instead.")
     assert combine(matrix, "--method", "hbgf", "-k", "3", "--set", "joint=1") == 1
@@ -119,7 +120,7 @@ def test_invalid_choices_are_refused_with_the_nearest_valid_one(capsys):
     hbgf = ["--method", "hbgf", "-k", "2", "--set"]
     for arguments, sentence in (
         (["--method", "hgbf"], "There is no method 'hgbf'. Is it HBGF"),
-        (["--method", "xyzzy"], "There is no method 'xyzzy'. 'conclust methods' lists them all."),
+        (["--method", "xyzzy"], "There is no method 'xyzzy'. 'conclust --methods' lists them all."),
         (["--method", "hbgf"], "HBGF needs the number of clusters: give -k."),
         (["--method", "hbgf", "--max-clusters", "3"], "give -k."),
         (["-k", "3", "--max-clusters", "3"], "give only one of them"),
@@ -148,7 +149,7 @@ def test_methods_without_missing_labels_refuse_them(gaps, capsys):
         assert combine(gaps, "--method", name, "-k", "2") == 1
         error_output = capsys.readouterr().err
         assert f"{name} does not accept missing labels, and the ensemble has them." in error_output
-        assert "PCC and EAC do; 'conclust methods' lists all methods." in error_output
+        assert "PCC and EAC do; 'conclust --methods' lists all methods." in error_output
         assert not (gaps.parent / "out").exists()
 
 
@@ -172,50 +173,40 @@ def test_cluster_runs_any_method(tmp_path):
     assert actual == ["0"] * 20 + ["1"] * 20 + ["2"] * 20
 
 
+def printed(capsys, *name):
+    """Return what ``--methods`` prints."""
+    with pytest.raises(SystemExit) as ended:
+        main(["--methods", *name])
+    assert not ended.value.code
+    return capsys.readouterr().out
+
+
 def test_the_list_of_methods_is_printed(capsys):
-    assert main(["methods"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = printed(capsys).splitlines()
     assert [line.split()[0] for line in lines[1 : 1 + len(METHODS)]] == list(METHODS)
-    assert main(["methods", "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert [one["estimator"] for one in printed] == list(METHODS)
-    assert printed[0].keys() >= {
-        "n_clusters",
-        "membership",
-        "missing",
-        "weights",
-        "cost",
-        "citation",
-    }
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_every_parameter_is_explained(name, capsys):
-    assert main(["methods", name, "--json"]) == 0
-    (printed,) = json.loads(capsys.readouterr().out)
-    assert list(printed["parameters"]) == list(settable(METHODS[name]))
-    for parameter in printed["parameters"].values():
-        assert parameter["takes"]
-        assert parameter["meaning"].endswith((".", ")"))
+def test_every_parameter_is_explained():
+    for method in json.loads(TABLE.read_text(encoding="utf-8")):
+        assert list(method["parameters"]) == list(settable(METHODS[method["estimator"]]))
+        for parameter in method["parameters"].values():
+            assert parameter["takes"]
+            assert parameter["meaning"].endswith((".", ")"))
 
 
 def test_one_method_is_described_in_full(capsys):
-    assert main(["methods", "hbgf"]) == 0
-    printed = capsys.readouterr().out
-    for part in ("Fern and Brodley 2004", METHODS["HBGF"].cost, "  joint=true", "  balance=0.05"):
-        assert part in printed
-    assert "random_state" not in printed
-    assert '{"spectral", "internal"}' in printed
-    assert main(["methods", "pcc"]) == 0
-    printed = " ".join(capsys.readouterr().out.split())
-    assert 'solver=auto {"auto", "factored", "pairwise", "landmark", "greedy"}' in printed
-    assert '"greedy": the paper\'s algorithm, slow.' in printed
-    assert ":mod:" not in printed
-    assert "`" not in printed
-    assert main(["methods", "PCC", "--json"]) == 0
-    assert [one["estimator"] for one in json.loads(capsys.readouterr().out)] == ["PCC"]
+    text = printed(capsys, "hbgf")
+    for part in ("Fern and Brodley 2004", METHODS["HBGF"].cost, "  joint=true", "  n_init=10"):
+        assert part in text
+    assert "random_state" not in text
+    assert '{"spectral", "internal"}' in text
+    text = " ".join(printed(capsys, "PCC").split())
+    assert 'solver=auto {"auto", "factored", "pairwise", "landmark", "greedy"}' in text
+    assert '"greedy": the paper\'s algorithm, slow.' in text
+    assert ":mod:" not in text
+    assert "`" not in text
     with pytest.raises(SystemExit) as ended:
-        main(["methods", "nonesuch"])
+        main(["--methods", "nonesuch"])
     assert ended.value.code == 2
     assert "There is no method 'nonesuch'" in capsys.readouterr().err
 

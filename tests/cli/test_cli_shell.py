@@ -60,7 +60,7 @@ def test_examples_run_as_described(tmp_path, monkeypatch, capsys):
         "cluster": ["--label-column", "class", "--partitions", "20", "--jobs", "1"],
         "report": ["--no-pictures"],
     }
-    for command in ("cluster", "predict", "compare", "report", "methods"):
+    for command in ("cluster", "predict", "compare", "report"):
         for _, line in EXAMPLES[command]:
             words = words_of(line)
             if ".gz" in line:

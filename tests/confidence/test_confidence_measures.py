@@ -16,7 +16,6 @@ from conclust.confidence import (
     item_consensus,
     object_confidence,
     partition_confidence,
-    stability_over_k,
 )
 from conclust.confidence.objects import agreement_of, cluster_sums
 from conclust.confidence.reading import read_consensus
@@ -261,31 +260,6 @@ def test_partition_scores_agree_with_scikit_learn(blobs):
     weights = partition_confidence(learned, sampled).weight
     np.testing.assert_allclose(weights, learned.weights_)
     assert partition_confidence([0, 0, 1], [[0], [0], [1]]).diversity == 0
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_stability_over_k_sums_over_intersecting_clusters(seed):
-    rng = np.random.default_rng(seed)
-    partitions = {k: rng.integers(0, k, 30) for k in (2, 3, 4, 6)}
-    actual, expected = stability_over_k(partitions), naive.stability_over_k(partitions)
-    for k in partitions:
-        np.testing.assert_allclose(actual[k], expected[k])
-
-
-def test_clusters_found_at_every_k_are_stable():
-    partitions = {2: list("aaabbb"), 3: list("aaabbc"), 4: list("aaabdc")}
-    actual = stability_over_k(partitions)
-    assert [actual[k][0] for k in (2, 3, 4)] == [1, 1, 1]
-    assert actual[4][1:].max() < 1
-
-
-def test_objects_must_be_missing_from_all_partitions_or_none():
-    whole = {2: [0, 0, 1, 1, -1], 3: [0, 0, 1, 2, -1]}
-    np.testing.assert_allclose(stability_over_k(whole)[2], [1, 0.5])
-    with pytest.raises(InputError, match="of the same objects"):
-        stability_over_k({2: [0, 0, 1, 1, -1], 3: [0, 0, 1, 2, 2]})
-    with pytest.raises(InputError, match="several numbers"):
-        stability_over_k({2: [0, 1]})
 
 
 @pytest.mark.parametrize(

@@ -24,12 +24,12 @@ def views():
 
 def test_members_come_from_each_view_and_from_unions(views):
     parts, _ = views
-    makes = MultiViewGenerator(KMEANS, 25, union_share=0.4, n_unions=2, random_state=0).fit(parts)
+    makes = MultiViewGenerator(KMEANS, 25, union_share=0.4, random_state=0).fit(parts)
     assert makes.ensemble_.n_partitions == len(makes.views_) == 25
     singles = [of for of in makes.views_ if len(of) == 1]
     assert [singles.count((name,)) for name in parts] == [5, 5, 5]
     unions = {of for of in makes.views_ if len(of) > 1}
-    assert len(unions) == 2
+    assert len(unions) == 4
     assert all(set(of) <= set(parts) for of in unions)
     # The members of a view equal those of its generator.
     of_left = makes.generators_["left",].transform(parts["left"])

@@ -113,26 +113,6 @@ def jaccard(labels, ensemble):
     return np.array(values)
 
 
-def stability_over_k(partitions):
-    actual = {}
-    for k, labels in partitions.items():
-        values = []
-        for a in dict.fromkeys(labels):
-            A = {i for i, x in enumerate(labels) if x == a}
-            s = 0.0
-            for other, theirs in partitions.items():
-                if other == k:
-                    continue
-                clusters = [
-                    {i for i, x in enumerate(theirs) if x == b} for b in dict.fromkeys(theirs)
-                ]
-                met = [B for B in clusters if A & B]
-                s += sum(len(A & B) / (len(B) * len(met) ** 2) for B in met)
-            values.append(s / (len(partitions) - 1))
-        actual[k] = values
-    return actual
-
-
 def dip(sample):
     """The least largest distance of the distribution function from one of one mode: linear programs.
 

@@ -8,7 +8,6 @@ from sklearn.metrics import calinski_harabasz_score, davies_bouldin_score, silho
 from tests.naive import weighting as naive
 
 from conclust import EAC, PCC, Ensemble, weighting
-from conclust._random import spawn_generators
 from conclust.exceptions import InputError, ParameterError
 from conclust.metrics import adjusted_rand_index
 
@@ -30,13 +29,6 @@ def points(truth, seed=0):
 SELECTIONS = {
     "joint_criterion": lambda E: weighting.joint_criterion(E),
     "cluster_and_select": lambda E: weighting.cluster_and_select(E, random_state=0),
-    "moderate_diversity": lambda E: weighting.moderate_diversity(E, random_state=0),
-    "resampled_selection": lambda E: weighting.resampled_selection(
-        E, EAC(3), n_resamples=5, random_state=0
-    ),
-    "resampled_selection, bagging": lambda E: weighting.resampled_selection(
-        E, EAC(3), n_resamples=5, bootstrap=True, random_state=0
-    ),
 }
 
 
@@ -123,61 +115,6 @@ def test_clusters_of_partitions_select_their_best_member():
     assert [int(q[:3].argmax()), 3 + int(q[3:].argmax())] == chosen.tolist()
 
 
-def test_moderate_diversity_selects_the_median_of_several_ensembles():
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 3, 60)
-    flips = [0.5, 0.1, 0.3, 0.0, 0.7]
-    ensembles = [
-        Ensemble(
-            np.column_stack(
-                [np.where(rng.random(60) < f, rng.integers(0, 3, 60), truth) for _ in range(6)]
-            )
-        )
-        for f in flips
-    ]
-    assert weighting.moderate_diversity(ensembles) == 2
-    assert weighting.moderate_diversity(ensembles[:2]) == 1  # the lower of two
-    with pytest.raises(ParameterError, match="'size' parameter of moderate_diversity must be None"):
-        weighting.moderate_diversity(ensembles, 3)
-
-
-def test_moderate_diversity_selects_the_median():
-    labels, _ = mixed()
-    S = naive.similarities(labels, "ari")
-
-    def diversity(part):
-        return 1 - np.mean([S[u, v] for u in part for v in part if u < v])
-
-    chosen = weighting.moderate_diversity(labels, 4, n_candidates=101, random_state=0)
-    rng = np.random.default_rng(0)
-    others = [diversity(rng.permutation(12)[:4]) for _ in range(400)]
-    rank = np.mean(np.array(others) < diversity(chosen))
-    assert 0.35 < rank < 0.65
-    assert len(weighting.moderate_diversity(labels, 1, random_state=0)) == 1
-
-
-@pytest.mark.parametrize("bootstrap", [False, True])
-def test_resampling_selects_good_partitions(bootstrap):
-    labels, _ = mixed()
-    chosen = weighting.resampled_selection(labels, EAC(3), 7, bootstrap=bootstrap, random_state=0)
-    np.testing.assert_array_equal(chosen, np.arange(7))
-
-
-@pytest.mark.parametrize("bootstrap", [False, True])
-def test_resampled_selection_ranks_like_the_naive_twin(bootstrap):
-    labels, _ = mixed(seed=3, n=40, good=4, bad=5)
-    actual = weighting.resampled_selection(
-        labels, EAC(3), 4, n_resamples=6, max_share=1.0, random_state=0, bootstrap=bootstrap
-    )
-    count = 9 if bootstrap else 5
-    draws = [
-        list(rng.integers(9, size=count)) if bootstrap else list(rng.permutation(9)[:count])
-        for rng in spawn_generators(np.random.SeedSequence(0), 6)
-    ]
-    expected = naive.resampled(labels, EAC(3).fit_predict, draws, 4)
-    assert list(actual) == expected
-
-
 def test_validity_weights_are_the_mean_of_scaled_indices():
     labels, truth = mixed()
     X = points(truth)
@@ -256,8 +193,6 @@ def test_mismatched_data_are_refused(X, message):
             r"'size' parameter of joint_criterion must be",
         ),
         (lambda L: weighting.cluster_and_select(L, 0), "'size' parameter of cluster_and_select"),
-        (lambda L: weighting.resampled_selection(L, "EAC"), "'estimator' parameter of resampled"),
-        (lambda L: weighting.resampled_selection(L, EAC(3), n_resamples=0), "'n_resamples'"),
         (lambda L: weighting.validity_weights(L, L, indices=()), "'indices' parameter"),
         (lambda L: weighting.validity_weights(L, L, indices="dunn"), "'indices' parameter"),
     ],

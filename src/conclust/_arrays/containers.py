@@ -152,7 +152,8 @@ def check_row_names(frames: Mapping[str, Any], *, named_only: bool = False) -> N
             continue
         if first is None:
             first_name, first = name, index
-        elif len(index) == len(first) and not _are_equal(index, first):
+        # Indices of different types are not equal to pandas, even if their names are.
+        elif len(index) == len(first) and not index.equals(first) and list(index) != list(first):
             names, first_names = set(index), set(first)
             if names == first_names and (len(names) == len(index) or not _are_numbers(names)):
                 raise InputError(
@@ -169,11 +170,6 @@ def check_row_names(frames: Mapping[str, Any], *, named_only: bool = False) -> N
                     f"names, and {first_name!r} has no {other!r}. Choose the same rows of both, or reset_index(drop=True) of both "
                     "if they are in one order."
                 )
-
-
-def _are_equal(index: Any, other: Any) -> bool:
-    """Return whether two indices have the same names; those of different types are not equal to pandas."""
-    return bool(index.equals(other)) or list(index) == list(other)
 
 
 def _are_numbers(names: set[Any]) -> bool:

@@ -230,6 +230,6 @@ def _fail(arguments: Any, code: int, sentence: str) -> int:
     if arguments.debug:
         traceback.print_exc()
     # The messages come from the library: its advice is translated into options of the shell here.
-    sentence = sentence.replace("conclust.methods()", "'conclust methods'")
+    sentence = sentence.replace("conclust.methods()", "'conclust --methods'")
     print(f"conclust {arguments.command}: {sentence}", file=sys.stderr)
     return code

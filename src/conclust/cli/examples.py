@@ -52,10 +52,6 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "conclust compare points.csv result/labels.csv --column class --second-column label",
         ),
     ),
-    "methods": (
-        ("all of them", "conclust methods"),
-        ("all of one", "conclust methods pcc"),
-    ),
 }
 
 

@@ -55,7 +55,7 @@ def add_consensus(parser: argparse.ArgumentParser) -> None:
         "--method",
         metavar="NAME",
         help="consensus method. auto: chooses the number of clusters and the evidence from the clusterings; or any method "
-        f"listed by 'conclust methods': pcc, eac (a tree), hbgf, voting, ... [{DEFAULT_METHOD}]",
+        f"listed by 'conclust --methods': pcc, eac (a tree), hbgf, voting, ... [{DEFAULT_METHOD}]",
     )
     group.add_argument(
         "-k",
@@ -76,7 +76,7 @@ def add_consensus(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a parameter of the method (see 'conclust methods NAME'); can be repeated",
+        help="a parameter of the method (see 'conclust --methods NAME'); can be repeated",
     )
 
 

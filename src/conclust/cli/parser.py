@@ -69,6 +69,13 @@ def build_parser() -> argparse.ArgumentParser:
         nargs=0,
         help="print the versions of conclust and its dependencies, and the environment",
     )
+    parser.add_argument(
+        "--methods",
+        action=_Methods,
+        nargs="?",
+        metavar="NAME",
+        help="print the consensus methods with their input and output, or one of them with its cost, source and parameters",
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_demo(commands)
     _add_cluster(commands)
@@ -78,7 +85,6 @@ def build_parser() -> argparse.ArgumentParser:
     _add_predict(commands)
     _add_repeat(commands)
     _add_compare(commands)
-    _add_methods(commands)
     return parser
 
 
@@ -392,20 +398,6 @@ def _add_compare(commands: Any) -> None:
     parser.set_defaults(run=_runs("compare"))
 
 
-def _add_methods(commands: Any) -> None:
-    parser = _command(
-        commands,
-        "methods",
-        "list the consensus methods",
-        "List the consensus methods with their input and output, or describe one of them with "
-        "its cost, source and parameters.",
-    )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="describe this method")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-    options.add_talking(parser)
-    parser.set_defaults(run=_runs("listing"))
-
-
 def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
     parser: _Parser = commands.add_parser(
         name,
@@ -437,6 +429,18 @@ class _Version(argparse.Action):
         print(f"kernels: {fastest}" + (f" (also {', '.join(others)})" if others else ""))
         print(f"threads: {thread_count(None)}")
         print(platform.platform())
+        parser.exit()
+
+
+class _Methods(argparse.Action):
+    """Print the table of methods, or the description of one."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, _: Any, name: Any, option: str | None = None
+    ) -> NoReturn:
+        from conclust.cli.listing import listed
+
+        print(listed(name, parser.error))
         parser.exit()
 
 

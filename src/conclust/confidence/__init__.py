@@ -13,7 +13,7 @@ from conclust.confidence.calibration import Calibration as Calibration
 from conclust.confidence.calibration import ChanceConfidence as ChanceConfidence
 from conclust.confidence.calibration import calibrated, chance_confidence
 from conclust.confidence.clusters import ClusterConfidence as ClusterConfidence
-from conclust.confidence.clusters import cluster_confidence, stability_over_k
+from conclust.confidence.clusters import cluster_confidence
 from conclust.confidence.features import ClusterCategories as ClusterCategories
 from conclust.confidence.features import ClusterFeatures as ClusterFeatures
 from conclust.confidence.features import cluster_categories, cluster_features
@@ -54,7 +54,6 @@ __all__ = [
     "object_confidence",
     "partition_confidence",
     "questions",
-    "stability_over_k",
 ]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,8 +15,6 @@ from conclust.confidence.objects import cluster_sums, membership_of
 from conclust.confidence.reading import Judged, read_consensus
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import cluster_range
-from conclust.exceptions import InputError
-from conclust.measures.contingency import contingency, read_labels
 from conclust.membership import cluster_similarity
 
 _SHOWN = 8  # maximum number of clusters in the repr
@@ -153,72 +150,3 @@ def _jaccard(judged: Judged) -> Floats:
         sums += weight * np.maximum(best, single)
         observed_weight += weight * (observed[:, u] > 0)
     return ratio(sums, observed_weight, np.nan)
-
-
-def stability_over_k(partitions: Mapping[int, ArrayLike]) -> dict[int, Floats]:
-    """Measure how well each cluster is recovered with other numbers of clusters.
-
-    Parameters
-    ----------
-    partitions : dict of int to array-like of shape (n_samples,)
-        A partition of the same objects for each number of clusters tried.
-
-    Returns
-    -------
-    dict of int to ndarray of shape (n_clusters,)
-        For each number of clusters, the stability of each cluster, in order of first appearance. It is 1 for a
-        cluster that exists at every other number.
-
-    Raises
-    ------
-    InputError
-        If there are fewer than two partitions, or they are not of the same objects.
-
-    Notes
-    -----
-    For cluster A, the mean over the other partitions of the sum over their clusters B that meet A of
-    ``|A and B| / (|B| m^2)``, where m is the number of such B. This is SC3's stability index. SC3 divides by the
-    largest number of clusters minus the smallest, which equals the number of other partitions if all numbers in
-    between were tried. clustree draws the same flow of objects; its author advises against choosing the number of
-    clusters by the mean of this index.
-
-    References
-    ----------
-    V. Y. Kiselev et al., "SC3: consensus clustering of single-cell RNA-seq data", Nature Methods 14,
-    2017.
-
-    Examples
-    --------
-    >>> from conclust.confidence import stability_over_k
-    >>> found = stability_over_k({2: [0, 0, 0, 1, 1, 1], 3: [0, 0, 0, 1, 1, 2]})
-    >>> found[2], found[3]
-    (array([1. , 0.5]), array([1.        , 0.66666667, 0.33333333]))
-    """
-    if not isinstance(partitions, Mapping):
-        raise InputError(
-            "stability_over_k needs a dict of numbers of clusters to labels. Got "
-            f"{type(partitions).__name__} instead."
-        )
-    if len(partitions) < 2:
-        raise InputError(
-            "stability_over_k compares partitions of several numbers of clusters. Got "
-            f"{len(partitions)}: give at least two, as {{K: labels}}."
-        )
-    missing = [read_labels(labels, f"partitions[{k}]")[0] == -1 for k, labels in partitions.items()]
-    if any(not np.array_equal(each, missing[0]) for each in missing[1:]):
-        raise InputError(
-            "The partitions of stability_over_k must be of the same objects: of the same length, and missing for "
-            "the same objects. Leave out objects that are missing in any."
-        )
-    stability: dict[int, Floats] = {}
-    for k, labels in partitions.items():
-        terms = []
-        for other, theirs in partitions.items():
-            if other != k:
-                table = contingency(labels, theirs)
-                meets = np.bincount(table.rows, minlength=len(table.row_sizes))
-                shares = table.counts / table.column_sizes[table.columns]
-                sums = np.bincount(table.rows, weights=shares, minlength=len(meets))
-                terms.append(sums / meets**2)
-        stability[k] = np.mean(terms, axis=0)
-    return stability

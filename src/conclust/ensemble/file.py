@@ -77,16 +77,12 @@ def _plain_names(partition: int, names: tuple[Any, ...]) -> list[int | str] | No
                 f"Only clusters named by whole numbers or strings can be saved. Partition {partition} "
                 f"has a cluster named {name!r}: rename it first."
             )
-        if isinstance(name, str) and not _is_text(name):
+        if isinstance(name, str) and any("\ud800" <= one <= "\udfff" for one in name):
             raise InputError(
                 f"Only names that Unicode can write can be saved. Partition {partition} has a cluster "
                 f"named {name!r}, which holds half of a surrogate pair: rename it first."
             )
     return [str(name) if isinstance(name, str) else int(name) for name in names]
-
-
-def _is_text(name: str) -> bool:
-    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def read(path: PathLike) -> tuple[CodedLabels, Floats | None, sp.csr_array | None]:

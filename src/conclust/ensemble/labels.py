@@ -278,9 +278,11 @@ def encode_labels(
         for u, cluster_names in enumerate(names):
             # A name that is not an integer cannot occur in a matrix of numbers; its placeholder is
             # a value that cannot be an int64 label.
-            table.restore(
-                u, np.array([_as_number(k, v) for k, v in enumerate(cluster_names)], dtype=np.int64)
-            )
+            numbers = [
+                int(v) if isinstance(v, int | np.integer) else -3 - k
+                for k, v in enumerate(cluster_names)
+            ]
+            table.restore(u, np.array(numbers, dtype=np.int64))
     codes = np.empty(matrix.shape, dtype=dtype)
     strangers = 0
     for start, block in _integer_blocks(matrix, missing):
@@ -289,12 +291,6 @@ def encode_labels(
             _refuse_negative(block, start, int(negative[0]))
         strangers += table.encode(block, codes[start : start + len(block)])
     return codes, strangers
-
-
-def _as_number(position: int, name: Any) -> int:
-    if isinstance(name, int | np.integer):
-        return int(name)
-    return -3 - position
 
 
 def _translate(matrix: Ints, values: list[list[Any]], names: Names) -> Ints:

@@ -5,7 +5,6 @@ from conclust.evidence.dense import coassociation_blocks as coassociation_blocks
 from conclust.evidence.dense import copresence as copresence
 from conclust.evidence.dense import evidence as evidence
 from conclust.evidence.dense import frequencies as frequencies
-from conclust.evidence.edges import edge_evidence as edge_evidence
 from conclust.evidence.nearest import nearest_pairs as nearest_pairs
 from conclust.evidence.pairs import SparseEvidence as SparseEvidence
 from conclust.evidence.pairs import pair_counts as pair_counts
@@ -19,7 +18,6 @@ __all__ = [
     "coassociation",
     "coassociation_blocks",
     "copresence",
-    "edge_evidence",
     "evidence",
     "frequencies",
     "nearest_pairs",

@@ -26,7 +26,6 @@ from conclust.generation.kinds.registry import KINDS, METHODS, Asked
 from conclust.generation.members import (
     OWNER,
     ClustererRecipe,
-    Init,
     Plan,
     Recipe,
     Sizes,
@@ -129,20 +128,21 @@ def make_plan(
         )
     # Members by neighbours share the same objects, drawn by the seed of the first member.
     recipes = neighbour_recipes(spawn_seeds(root, 1)[0], given)
+    draft = _Draft(generator, points, sizes, root, recipes)
     if dense == "mixed":
         check_choices(choices, sizes)
         ks = mixed_numbers(points, sizes, root) if choices is None else tuple(sorted(set(choices)))
         pairs: list[tuple[Any, Sequence[int]]] = [(name, ks) for name in (*ALL_PAIRS, "kmeans")]
-        return _plan_pairs(generator, pairs, points, sizes, root, recipes)
+        return draft.of_pairs(pairs)
     if asked.numbers is None:
-        return _plan_in_turn(generator, points, sizes, choices, root, recipes)
+        return draft.in_turn(choices)
     if choices is not None:
         expected = "None where the method is a list of algorithms with their numbers of clusters"
         refuse("n_clusters", OWNER, expected, generator.n_clusters)
     pairs = [
         (kind, _several(some) or []) for kind, some in zip(asked.kinds, asked.numbers, strict=True)
     ]
-    return _plan_pairs(generator, pairs, points, sizes, root, recipes)
+    return draft.of_pairs(pairs)
 
 
 # -------------------------------------------------------------------------------- n_clusters
@@ -174,11 +174,6 @@ def _several(value: Any) -> Sequence[int] | None:
     elif not isinstance(choices, range):
         return None
     return choices if len(choices) > 0 and extent(choices)[0] >= 1 else None
-
-
-def _default_choices(n: int) -> range:
-    """2 .. min(50, max(10, square root of n)): fine partitions show where the borders are."""
-    return range(2, min(50, max(10, isqrt(n))) + 1)
 
 
 # ------------------------------------------------------------------------------------- methods
@@ -247,22 +242,14 @@ def _is_dense(method: Any) -> bool:
     return isinstance(method, str) and method in ALL_PAIRS
 
 
-def _plan_pairs(
-    generator: Any,
-    pairs: list[tuple[Any, Sequence[int]]],
-    points: Floats,
-    sizes: Sizes,
-    root: np.random.SeedSequence,
-    recipes: dict[str, NeighbourRecipe],
-) -> Plan:
-    """Plan algorithms that are each run for their own numbers of clusters.
+@dataclass(frozen=True)
+class _Draft:
+    """What a plan is made from.
 
-    Parameters
+    Attributes
     ----------
     generator : EnsembleGenerator
         Its parameters.
-    pairs : list of (algorithm, sequence of int)
-        Algorithms with their numbers of clusters; one member per number.
     points : ndarray of shape (n_samples, n_features)
         The data.
     sizes : Sizes
@@ -272,100 +259,112 @@ def _plan_pairs(
     recipes : dict
         Recipes of members by neighbours.
     """
-    each: list[tuple[Recipe, list[int], list[int]]] = []
-    total = 0
-    for algorithm, ks in pairs:
-        check_choices(ks, sizes)
-        columns = list(range(total, total + len(ks)))
-        total += len(ks)
-        if _is_dense(algorithm):  # one tree or embedding for all numbers
-            each.append((ALL_PAIRS[algorithm], columns, list(ks)))
-            continue
-        entry = _entry(algorithm, ks, generator.init, points, sizes, recipes)
-        if entry.choices is None:
-            name = entry.recipe.name
-            expected = f"a list without numbers of clusters for {name}, which has no such parameter"
-            refuse("method", OWNER, expected, (name, tuple(ks)))
-        each += [(entry.recipe, [u], [k]) for u, k in zip(columns, ks, strict=True)]
-    if generator.n_partitions not in (None, total):
-        expected = f"None or {total}, one for each algorithm and number of clusters"
-        refuse("n_partitions", OWNER, expected, generator.n_partitions)
-    seeds = spawn_seeds(root, len(each))
-    tasks = _designed([sizes.task(*one, seed) for one, seed in zip(each, seeds, strict=True)])
-    named = all(isinstance(algorithm, str) for algorithm, _ in pairs)
-    measured = named and any(_chooses(recipe) for recipe, _, _ in each)
-    most = max(max(ks) for _, ks in pairs)
-    kept_type = label_type([most]) if named and not measured else np.dtype(np.int32)
-    return Plan(tuple(tasks), total, kept_type, None, measured)
 
+    generator: Any
+    points: Floats
+    sizes: Sizes
+    root: np.random.SeedSequence
+    recipes: dict[str, NeighbourRecipe]
 
-def _plan_in_turn(
-    generator: Any,
-    points: Floats,
-    sizes: Sizes,
-    choices: Sequence[int] | None,
-    root: np.random.SeedSequence,
-    recipes: dict[str, NeighbourRecipe],
-) -> Plan:
-    """Plan members by named kinds and by users' clusterers, one after the other.
+    def of_pairs(self, pairs: list[tuple[Any, Sequence[int]]]) -> Plan:
+        """Plan algorithms with their own numbers of clusters, a member for each number."""
+        sizes = self.sizes
+        each: list[tuple[Recipe, list[int], list[int]]] = []
+        total = 0
+        for algorithm, ks in pairs:
+            check_choices(ks, sizes)
+            columns = list(range(total, total + len(ks)))
+            total += len(ks)
+            if _is_dense(algorithm):  # one tree or embedding for all numbers
+                each.append((ALL_PAIRS[algorithm], columns, list(ks)))
+                continue
+            entry = self.entry(algorithm, ks)
+            if entry.choices is None:
+                name = entry.recipe.name
+                expected = (
+                    f"a list without numbers of clusters for {name}, which has no such parameter"
+                )
+                refuse("method", OWNER, expected, (name, tuple(ks)))
+            each += [(entry.recipe, [u], [k]) for u, k in zip(columns, ks, strict=True)]
+        if self.generator.n_partitions not in (None, total):
+            expected = f"None or {total}, one for each algorithm and number of clusters"
+            refuse("n_partitions", OWNER, expected, self.generator.n_partitions)
+        seeds = spawn_seeds(self.root, len(each))
+        tasks = _designed([sizes.task(*one, seed) for one, seed in zip(each, seeds, strict=True)])
+        named = all(isinstance(algorithm, str) for algorithm, _ in pairs)
+        measured = named and any(_chooses(recipe) for recipe, _, _ in each)
+        most = max(max(ks) for _, ks in pairs)
+        kept_type = label_type([most]) if named and not measured else np.dtype(np.int32)
+        return Plan(tuple(tasks), total, kept_type, None, measured)
 
-    Parameters
-    ----------
-    generator : EnsembleGenerator
-        Its parameters.
-    points : ndarray of shape (n_samples, n_features)
-        The data.
-    sizes : Sizes
-        Objects and features, of the data and of a member.
-    choices : sequence of int or None
-        Numbers of clusters to draw from.
-    root : SeedSequence
-        Source of all seeds.
-    recipes : dict
-        Recipes of members by neighbours.
-    """
-    methods, named = generator.asked.kinds, generator.asked.are_named
-    check_choices(choices, sizes)
-    init = generator.init
-    entries = [_entry(method, choices, init, points, sizes, recipes) for method in methods]
-    if choices is not None and all(entry.choices is None for entry in entries):
-        names = ", ".join(sorted({entry.recipe.name for entry in entries}))
-        refuse("n_clusters", OWNER, f"None with {names}, which has no such parameter", choices)
-    total = _DEFAULT_PARTITIONS
-    if named:
-        total = min(total, len(methods) * min(KINDS[name].most for name in methods))
-    elif generator.asked.listed:
-        total = len(methods)
-    total = generator.n_partitions or total
-    whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
-    if sizes.n_objects == sizes.n and sizes.n_features == sizes.d:
-        entries = [_sharing(entry) for entry in entries]
-    for entry in entries:
-        if total > len(entries) and whole and not entry.random:
-            other = (
-                "give a list of clusterers with other parameters"
-                if entry.choices is None
-                else "draw numbers of clusters (n_clusters)"
-            )
-            raise ParameterError(
-                f"The {total} partitions of {OWNER} would hold the same one several times: "
-                f"{entry.recipe.name} has nothing random. Draw objects (sample_fraction) or "
-                f"features (feature_fraction), {other}, or ask for n_partitions={len(entries)}."
-            )
-    tasks, seeds = [], spawn_seeds(root, total)
-    turns = _turns([entries[u % len(entries)].recipe.name for u in range(total)])
-    for columns in _runs_in_turn(entries, total):
-        entry = entries[columns[0] % len(entries)]
-        requested = [_pick(entry, seeds[u], turns[u]) for u in columns]
-        tasks.append(sizes.task(entry.recipe, columns, requested, seeds[columns[0]]))
-    tasks = _designed(tasks)
-    # The number of clusters of users' clusterers, and whether they find noise, is not known in advance.
-    measured = named and any(_chooses(entry.recipe) for entry in entries)
-    kept_type = np.dtype(np.int32)
-    if named and not measured:
-        most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
-        kept_type = label_type([most])
-    return Plan(tuple(tasks), total, kept_type, "threads" if named else None, measured)
+    def in_turn(self, choices: Sequence[int] | None) -> Plan:
+        """Plan members by named kinds and by users' clusterers, one after the other; numbers are drawn from `choices`."""
+        sizes = self.sizes
+        methods, named = self.generator.asked.kinds, self.generator.asked.are_named
+        check_choices(choices, sizes)
+        entries = [self.entry(method, choices) for method in methods]
+        if choices is not None and all(entry.choices is None for entry in entries):
+            names = ", ".join(sorted({entry.recipe.name for entry in entries}))
+            refuse("n_clusters", OWNER, f"None with {names}, which has no such parameter", choices)
+        total = _DEFAULT_PARTITIONS
+        if named:
+            total = min(total, len(methods) * min(KINDS[name].most for name in methods))
+        elif self.generator.asked.listed:
+            total = len(methods)
+        total = self.generator.n_partitions or total
+        whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
+        if sizes.n_objects == sizes.n and sizes.n_features == sizes.d:
+            entries = [_sharing(entry) for entry in entries]
+        for entry in entries:
+            if total > len(entries) and whole and not entry.random:
+                other = (
+                    "give a list of clusterers with other parameters"
+                    if entry.choices is None
+                    else "draw numbers of clusters (n_clusters)"
+                )
+                raise ParameterError(
+                    f"The {total} partitions of {OWNER} would hold the same one several times: "
+                    f"{entry.recipe.name} has nothing random. Draw objects (sample_fraction) or "
+                    f"features (feature_fraction), {other}, or ask for n_partitions={len(entries)}."
+                )
+        tasks, seeds = [], spawn_seeds(self.root, total)
+        turns = _turns([entries[u % len(entries)].recipe.name for u in range(total)])
+        for columns in _runs_in_turn(entries, total):
+            entry = entries[columns[0] % len(entries)]
+            requested = [_pick(entry, seeds[u], turns[u]) for u in columns]
+            tasks.append(sizes.task(entry.recipe, columns, requested, seeds[columns[0]]))
+        tasks = _designed(tasks)
+        # The number of clusters of users' clusterers, and whether they find noise, is not known in advance.
+        measured = named and any(_chooses(entry.recipe) for entry in entries)
+        kept_type = np.dtype(np.int32)
+        if named and not measured:
+            most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
+            kept_type = label_type([most])
+        return Plan(tuple(tasks), total, kept_type, "threads" if named else None, measured)
+
+    def entry(self, method: Any, choices: Sequence[int] | None) -> _Entry:
+        """Return how a kind or a clusterer makes its members; numbers are drawn from `choices`."""
+        sizes = self.sizes
+        if isinstance(method, str):
+            if method in self.recipes:
+                return _Entry(self.recipes[method], choices, random=True)
+            if choices is None:
+                # Fine partitions show where the borders are.
+                wide = range(2, min(50, max(10, isqrt(sizes.n))) + 1)
+                # If some of the drawn points are equal, the recipe finds at most one cluster per distinct point.
+                choices = clip(
+                    wide, min(count_distinct(self.points, wide.stop), sizes.most_clusters)
+                )
+            starting: Any = KINDS[method].recipe
+            recipe = replace(starting, init=self.generator.init) if method == "kmeans" else starting
+            return _Entry(recipe, choices, random=True)
+        numbers = choices if sole_parameter(method, "n_clusters") else None
+        drawn = numbers is not None and len(numbers) > 1
+        return _Entry(
+            ClustererRecipe(method),
+            numbers,
+            random=drawn or sole_parameter(method, "random_state") != "",
+        )
 
 
 def _chooses(recipe: Recipe) -> bool:
@@ -420,47 +419,3 @@ def _makes_members(method: Any) -> bool:
         return method in KINDS
     has_both = hasattr(method, "fit_predict") and hasattr(method, "get_params")
     return has_both and not isinstance(method, type)
-
-
-def _entry(
-    method: Any,
-    choices: Sequence[int] | None,
-    init: Init,
-    points: Floats,
-    sizes: Sizes,
-    recipes: dict[str, NeighbourRecipe],
-) -> _Entry:
-    """Return how a method makes its members.
-
-    Parameters
-    ----------
-    method : str or clusterer
-        The kind of members.
-    choices : sequence of int or None
-        Numbers of clusters to draw from.
-    init : str
-        Starts of k-means.
-    points : ndarray of shape (n_samples, n_features)
-        The data.
-    sizes : Sizes
-        Objects and features, of the data and of a member.
-    recipes : dict
-        Recipes of members by neighbours.
-    """
-    if isinstance(method, str):
-        if method in recipes:
-            return _Entry(recipes[method], choices, random=True)
-        if choices is None:
-            wide = _default_choices(sizes.n)
-            # If some of the drawn points are equal, the recipe finds at most one cluster per distinct point.
-            choices = clip(wide, min(count_distinct(points, wide.stop), sizes.most_clusters))
-        starting: Any = KINDS[method].recipe
-        recipe = replace(starting, init=init) if method == "kmeans" else starting
-        return _Entry(recipe, choices, random=True)
-    numbers = choices if sole_parameter(method, "n_clusters") else None
-    drawn = numbers is not None and len(numbers) > 1
-    return _Entry(
-        ClustererRecipe(method),
-        numbers,
-        random=drawn or sole_parameter(method, "random_state") != "",
-    )

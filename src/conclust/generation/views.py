@@ -26,6 +26,7 @@ from conclust.generation.points import checked_points
 from conclust.similarity import cluster_certainty
 
 _OWNER = "MultiViewGenerator"
+_UNIONS = 4  # maximum number of unions of views
 _LEAST = 2
 
 
@@ -44,10 +45,8 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     n_partitions : int, default=60
         Number of members of all views and unions, evenly.
     union_share : float, default=0.4
-        Share of the members that are made from unions of views, in the range [0, 1]. A union has two views or more,
-        drawn at random; their columns are centred, and each view has the same total variance in it.
-    n_unions : int, default=4
-        Number of unions.
+        Share of the members that are made from unions of views, up to four of them, in the range [0, 1]. A union has two
+        views or more, drawn at random; their columns are centred, and each view has the same total variance in it.
     weigh : bool, default=True
         Whether a member is weighted by the mean certainty of its clusters among the members of its view, so that a
         view whose members contradict each other counts less.
@@ -105,7 +104,6 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     n_partitions: int = 60
     _: KW_ONLY
     union_share: float = 0.4
-    n_unions: int = 4
     weigh: bool = True
     random_state: RandomStateLike = None
     n_jobs: int | None = None
@@ -158,7 +156,7 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     def _shares(self, names: list[str], rng: np.random.Generator) -> dict[tuple[str, ...], int]:
         """Return the number of members of each view and each union."""
         unions: dict[tuple[str, ...], None] = {}
-        wanted = min(self.n_unions, 2 ** len(names) - len(names) - 1)
+        wanted = min(_UNIONS, 2 ** len(names) - len(names) - 1)
         while self.union_share > 0 and len(unions) < wanted:
             size = int(rng.integers(_LEAST, len(names) + 1))
             drawn = sorted(rng.permutation(len(names))[:size].tolist())

@@ -637,7 +637,9 @@ def purity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     0.6666666666666666
     """
     table = contingency(labels_true, labels_pred)
-    return _largest_cells(table.columns, table) / table.n_samples
+    largest = np.zeros(table.shape[1], dtype=np.int64)
+    np.maximum.at(largest, table.columns, table.counts)
+    return int(largest.sum()) / table.n_samples
 
 
 def fowlkes_mallows_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
@@ -703,13 +705,6 @@ def bcubed_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
     precision = _mean_share(table.column_sizes[table.columns], table)
     recall = _mean_share(table.row_sizes[table.rows], table)
     return 2 * precision * recall / (precision + recall)
-
-
-def _largest_cells(clusters: Ints, table: Contingency) -> int:
-    """Return the sum over the clusters of one side of their largest cells."""
-    largest = np.zeros(max(table.shape), dtype=np.int64)
-    np.maximum.at(largest, clusters, table.counts)
-    return int(largest.sum())
 
 
 def _mean_share(sizes: Ints, table: Contingency) -> float:

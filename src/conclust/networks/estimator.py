@@ -128,7 +128,6 @@ class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
 
     See Also
     --------
-    conclust.evidence.edge_evidence : The shares alone.
     conclust.Ensemble.from_communities : Runs of other programs as an ensemble.
 
     Notes
@@ -540,8 +539,9 @@ def split_communities(
     nodes = np.arange(network.n_nodes)
     graph = network
     for seeds in (spawn_seeds(level, n_runs + 1) for level in _levels(root)):
-        graph = _inside(graph, split_labels[nodes])
         part_labels = canonical_labels(split_labels[nodes])
+        inner = part_labels[graph.sources] == part_labels[graph.ends]
+        graph = with_edges(graph, inner, graph.weights[inner])
         parts = _parts(graph, part_labels, threshold, seeds, n_threads)
         split = weigh_splits(graph, part_labels, parts)
         accepted = (split.saved > 0) & (split.cut <= _LARGEST_CUT)
@@ -663,12 +663,6 @@ def _levels(root: np.random.SeedSequence) -> list[np.random.SeedSequence]:
     return [
         np.random.SeedSequence(root.entropy, spawn_key=(*key, level)) for level in range(_LEVELS)
     ]
-
-
-def _inside(network: Network, labels: Ints) -> Network:
-    """Return the graph without the edges between communities."""
-    inner = labels[network.sources] == labels[network.ends]
-    return with_edges(network, inner, network.weights[inner])
 
 
 def with_edges(network: Network, mask: Bools, weights: Floats) -> Network:

@@ -159,7 +159,10 @@ def _picture(
             colours = strips[0].colours
             order = np.argsort(np.where(colours < 0, colours.max() + 1, colours), kind="stable")
         return pairs.blocks(order, pixels), order, False
-    drawn = _drawn(n_samples, random_state, "coassociation_heatmap")
+    drawn = None
+    if n_samples > _MAX_OBJECTS:
+        rng = generator(random_state, "coassociation_heatmap")
+        drawn = np.sort(rng.choice(n_samples, _MAX_OBJECTS, replace=False))
     shares = pairs.of(drawn)
     objects = np.arange(n_samples) if drawn is None else drawn
     placed = np.arange(len(objects))
@@ -172,13 +175,6 @@ def _picture(
         placed = chosen if drawn is None else np.argsort(np.argsort(chosen)[drawn])
     picture = _averaged(shares[np.ix_(placed, placed)], pixels, pixels)
     return picture, objects[placed], drawn is not None
-
-
-def _drawn(n_samples: int, random_state: Any, owner: str) -> Ints | None:
-    """Return the objects to show if there are too many."""
-    if n_samples <= _MAX_OBJECTS:
-        return None
-    return np.sort(generator(random_state, owner).choice(n_samples, _MAX_OBJECTS, replace=False))
 
 
 def _averaged(values: Floats, rows: int, columns: int) -> Floats:

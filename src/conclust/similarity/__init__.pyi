@@ -1,6 +1,5 @@
 from conclust.similarity.bottleneck import information_bottleneck as information_bottleneck
 from conclust.similarity.certainty import cluster_certainty as cluster_certainty
-from conclust.similarity.certainty import cluster_uncertainty as cluster_uncertainty
 from conclust.similarity.jaccard import approximate_simrank as approximate_simrank
 from conclust.similarity.jaccard import cluster_jaccard as cluster_jaccard
 from conclust.similarity.jaccard import simrank as simrank
@@ -13,7 +12,6 @@ __all__ = [
     "approximate_simrank",
     "cluster_certainty",
     "cluster_jaccard",
-    "cluster_uncertainty",
     "common_neighbours",
     "connected_triples",
     "information_bottleneck",

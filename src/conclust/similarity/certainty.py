@@ -32,52 +32,6 @@ class _Block(NamedTuple):
     observed: Bools
 
 
-def cluster_uncertainty(ensemble: Derived | ArrayLike) -> Floats:
-    """Measure the spread of each cluster over the clusters of the other partitions, in bits.
-
-    Parameters
-    ----------
-    ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
-        The partitions, hard or soft.
-
-    Returns
-    -------
-    ndarray of shape (n_clusters_of_all_partitions,)
-        In the order of ``Ensemble.indicator``: the entropy of the clusters that a partition puts
-        the objects of the cluster in, averaged over the partitions by their weights. The cluster's
-        own partition counts among them, with 0. Times the number of partitions this is the
-        uncertainty H of the paper [1]_.
-
-    Raises
-    ------
-    InputError
-        If the labels are malformed.
-
-    Notes
-    -----
-    An object that a partition did not observe is left out of that entropy, and a partition that
-    observed none of the cluster's objects is left out of the mean. Noise is a cluster of one object.
-    The members of a soft cluster count by their memberships.
-
-    O(n N^2) time for n objects and N partitions. No matrix of all clusters is made where they are
-    many.
-
-    References
-    ----------
-    .. [1] D. Huang, C.-D. Wang and J.-H. Lai, "Locally weighted ensemble clustering", IEEE
-       Transactions on Cybernetics 48(5), 2018.
-
-    Examples
-    --------
-    >>> from conclust.similarity import cluster_uncertainty
-    >>> labels = [[0, 0, 0], [0, 0, 0], [1, 1, 0], [1, 1, 1]]
-    >>> (3 * cluster_uncertainty(labels)).round(4)
-    array([0.    , 1.    , 0.    , 1.    , 1.8366, 0.    ])
-    """
-    members = as_ensemble(ensemble)
-    return ClusterSpread(members, keep=False).uncertainty(members.partition_weights)
-
-
 class ClusterSpread:
     """The entropies of the clusters of an ensemble over its partitions, whose mean is taken with several weights.
 
@@ -97,7 +51,7 @@ class ClusterSpread:
             self._kept = list(self._blocks())
 
     def uncertainty(self, weights: Floats) -> Floats:
-        """Return the mean entropy of each cluster, partitions weighted by `weights` (:func:`cluster_uncertainty`)."""
+        """Return the mean entropy of each cluster, partitions weighted by `weights`."""
         weights = weights / weights.max()
         entropies = np.empty(len(self.members.column_partitions))
         for rows, entropy, observed in self._blocks() if self._kept is None else self._kept:
@@ -130,8 +84,8 @@ def cluster_certainty(
 
         \text{ECI} = \exp(-H / \theta)
 
-    where H is the mean entropy of its objects over the clusters of a partition
-    (:func:`cluster_uncertainty`).
+    where H is the entropy, in bits, of the clusters that a partition puts its objects in, averaged over the partitions by their
+    weights; the cluster's own partition counts among them, with 0. Times the number of partitions this is the H of the paper.
 
     Parameters
     ----------
@@ -158,6 +112,15 @@ def cluster_certainty(
     ParameterError
         If a parameter is out of its range.
 
+    Notes
+    -----
+    An object that a partition did not observe is left out of that entropy, and a partition that
+    observed none of the cluster's objects is left out of the mean. Noise is a cluster of one object.
+    The members of a soft cluster count by their memberships.
+
+    O(n N^2) time for n objects and N partitions. No matrix of all clusters is made where they are
+    many.
+
     References
     ----------
     .. [1] D. Huang, C.-D. Wang and J.-H. Lai, "Locally weighted ensemble clustering", IEEE
@@ -178,7 +141,7 @@ def cluster_certainty(
         theta = _THETA_NORMALIZED if normalized else _THETA
     check_real(theta, "theta", owner, closed="neither")
     members = as_ensemble(ensemble)
-    uncertainty = cluster_uncertainty(members)
+    uncertainty = ClusterSpread(members, keep=False).uncertainty(members.partition_weights)
     if normalized:
         uncertainty /= over_clusters(
             np.log2(np.maximum(members.cluster_counts, 2)), members.offsets

@@ -1,9 +1,6 @@
 from conclust.weighting.granularity import coarsen as coarsen
 from conclust.weighting.selection import cluster_and_select as cluster_and_select
 from conclust.weighting.selection import joint_criterion as joint_criterion
-from conclust.weighting.selection import moderate_diversity as moderate_diversity
-from conclust.weighting.selection import resampled_selection as resampled_selection
-from conclust.weighting.stability import perturbed_stability as perturbed_stability
 from conclust.weighting.weights import agreement_weights as agreement_weights
 from conclust.weighting.weights import certainty_weights as certainty_weights
 from conclust.weighting.weights import degenerate_partitions as degenerate_partitions
@@ -17,9 +14,6 @@ __all__ = [
     "coarsen",
     "degenerate_partitions",
     "joint_criterion",
-    "moderate_diversity",
-    "perturbed_stability",
     "relevance_weights",
-    "resampled_selection",
     "validity_weights",
 ]

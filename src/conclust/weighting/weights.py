@@ -64,15 +64,13 @@ def similarities(
     ensemble: Ensemble | LabelStore | ArrayLike,
     measure: Measure,
     owner: str,
-    floor: float | None = 0.0,
     *,
     average: Average = "geometric",
 ) -> Floats:
-    """Compare all members; 0 for members without common objects."""
+    """Compare all members; 0 for members without common objects, or less alike than by chance."""
     check_option(measure, "measure", owner, Measure)
     S = partition_similarities(as_sums(ensemble), measure=measure, average=average)
-    S = np.nan_to_num(S, nan=0.0)
-    return S if floor is None else np.maximum(S, floor)
+    return np.maximum(np.nan_to_num(S, nan=0.0), 0.0)
 
 
 def quality_of(S: Floats) -> Floats:

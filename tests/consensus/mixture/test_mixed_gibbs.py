@@ -120,8 +120,7 @@ def test_draws_pair_objects_as_often_as_the_posterior(learn):
     model = BayesianEnsemble(
         2,
         solver="gibbs",
-        alpha=0.5,
-        learn_alpha=learn,
+        alpha=None if learn else 0.5,
         smoothing=0.5,
         n_draws=3_000,
         random_state=0,

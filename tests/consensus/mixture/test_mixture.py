@@ -141,7 +141,7 @@ def test_new_objects_are_placed_by_their_posterior():
 def test_the_bound_matches_its_definition(learn):
     labels, _ = ragged(0, n=40, noise=0.1)
     weights = np.linspace(0.5, 2, labels.shape[1])
-    model = BayesianEnsemble(3, learn_alpha=learn, random_state=0).fit(
+    model = BayesianEnsemble(3, alpha=None if learn else 1 / 3, random_state=0).fit(
         Ensemble(labels, weights=weights)
     )
     betas = model.label_probabilities_
@@ -251,14 +251,14 @@ def test_objects_of_two_clusters_have_mixed_memberships():
     labels = np.column_stack([truth] * 20)
     labels[:5, :10] = 1  # half of the partitions put these five with the others
     labels[rng.random(labels.shape) < 0.05] = -1
-    model = BayesianEnsemble(2, alpha=0.5, random_state=0).fit(labels)
+    model = BayesianEnsemble(2, random_state=0).fit(labels)
     assert np.abs(model.membership_[:5] - 0.5).max() < 0.15
     assert model.membership_[5:].max(axis=1).min() > 0.9
 
 
 def test_mixed_membership_places_new_objects():
     labels, _ = ragged(6)
-    model = BayesianEnsemble(3, tol=1e-9, learn_alpha=False, random_state=0).fit(labels)
+    model = BayesianEnsemble(3, tol=1e-9, alpha=1 / 3, random_state=0).fit(labels)
     np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-2)
     nothing = np.full((1, labels.shape[1]), -1)
     np.testing.assert_allclose(model.predict_proba(nothing), 1 / 3)

@@ -364,7 +364,7 @@ def _finish(
         lines.append(
             f"{bound} clusters were allowed; {choice.method.estimator} treats this as a maximum, and "
             f"{count(K, 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
-            "exact number: 'conclust methods'."
+            "exact number: 'conclust --methods'."
         )
     reason = (pipeline or model).reason_parts
     if reason is not None:

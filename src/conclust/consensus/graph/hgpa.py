@@ -32,9 +32,6 @@ class HGPA(ConsensusClusterer):
     ----------
     n_clusters : int, default=None
         Number of parts, K. Required: ``fit`` refuses None.
-    balance : float, default=0.05
-        Tolerated excess of objects in a part over the mean, as a share of the mean. That clusters are about equally large is
-        an assumption of the model: if it is wrong, large clusters are split and small ones joined.
     n_init : int, default=10
         Number of starts, spectral and random, refined by Fiduccia-Mattheyses; the lowest connectivity is kept.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -64,7 +61,8 @@ class HGPA(ConsensusClusterer):
     -----
     An object missing in a partition, or noise there, is in none of its hyperedges. Objects with the
     same labels are one vertex, weighted by their number: they are never separated, so a part may have to
-    be heavier than `balance` allows. O(n N K) time per pass.
+    be heavier than 1.05 times the mean, otherwise the maximum. That clusters are about equally large is an assumption of
+    the model: if it is wrong, large clusters are split and small ones joined. O(n N K) time per pass.
 
     References
     ----------
@@ -89,7 +87,6 @@ class HGPA(ConsensusClusterer):
 
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
-    balance: float = 0.05
     n_init: int = 10
     missing: Missing = "unobserved"
     random_state: RandomStateLike = None
@@ -109,7 +106,6 @@ class HGPA(ConsensusClusterer):
                 edges_of(ensemble).part(same.first).matrix(),
             ),
             min(self.n_clusters, len(same)),
-            balance=self.balance,
             n_init=self.n_init,
             random_state=self.random_state,
         )

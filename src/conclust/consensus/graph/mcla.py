@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,9 +21,6 @@ from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_partitions
 from conclust.similarity import cluster_jaccard
 from conclust.spectra.gram import IndicatorProducts
-
-ClusterWeight: TypeAlias = Literal["unit", "size"]
-
 
 # Up to this number of clusters times meta-clusters all starts are run. Above it a start is slow, and the cuts of
 # starts differ by less than 0.3 %.
@@ -48,13 +45,6 @@ class MCLA(PlacingClusterer):
     partitioner : {"internal", "spectral"}, default="internal"
         "internal": spectral start, capacities, Fiduccia-Mattheyses refinement. "spectral": the
         spectral start alone, without balance.
-    balance : float, default=0.05
-        Tolerated excess weight of a meta-cluster over the mean, as a share of the mean.
-    cluster_weight : {"unit", "size"}, default="unit"
-        The weight that is balanced: "unit", the number of clusters; "size", the number of their
-        objects, as in the authors' program. Balance is an assumption of the model. "unit" holds for
-        large and small meta-clusters alike if every partition has about one cluster in each; "size"
-        only if meta-clusters hold about equally many objects.
     n_init : int, default=10
         Number of starts of the partitioner; the lowest cut is kept. It is reduced in proportion, but not below 1,
         if T x K, the clusters of all partitions times `n_clusters`, is more than 8,000.
@@ -90,6 +80,9 @@ class MCLA(PlacingClusterer):
 
     Notes
     -----
+    The internal partitioner allows a meta-cluster 5 % more clusters than the mean. Balance is an assumption of the model: it
+    holds for large and small meta-clusters alike if every partition has about one cluster in each. The authors' program
+    balances the numbers of objects, which fits only meta-clusters of about equally many.
     Missing labels: the Jaccard similarity of two clusters is taken over the objects that both
     partitions observed, and the association over the partitions that observed the object. Noise is
     observed, and in no cluster: it lowers all associations alike. Ties go to the meta-cluster that
@@ -137,8 +130,6 @@ class MCLA(PlacingClusterer):
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
     partitioner: Partitioner = "internal"
-    balance: float = 0.05
-    cluster_weight: ClusterWeight = "unit"
     n_init: int = 10
     missing: Missing = "unobserved"
     random_state: RandomStateLike = None
@@ -159,15 +150,11 @@ class MCLA(PlacingClusterer):
         if len(nonempty):
             similarity = cluster_jaccard(ensemble)[nonempty][:, nonempty]
             scale = sp.diags_array(of_cluster[nonempty])
-            mass = of_cluster[nonempty]
-            if self.cluster_weight == "size":
-                mass = mass * ensemble.cluster_sizes[nonempty]
             groups = partition_graph(
                 scale @ similarity @ scale,
                 k,
-                balance=self.balance,
                 method=self.partitioner,
-                vertex_weights=mass,
+                vertex_weights=of_cluster[nonempty],
                 n_init=_starts(self.n_init, len(nonempty) * k),
                 random_state=random_state,
             )

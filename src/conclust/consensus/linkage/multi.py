@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -141,9 +141,8 @@ class MultiEAC(TreeClusterer):
     Notes
     -----
     The paper takes stability from clusterings of perturbed data, for each algorithm and number of
-    clusters; here the partitions of the ensemble judge each other, which needs no data. Where the data and
-    the generator are there, :func:`conclust.weighting.perturbed_stability` finds stabilities in the
-    paper's way, to be given as `cluster_weights`; its measure of a cluster is our choice.
+    clusters; here the partitions of the ensemble judge each other, which needs no data. Stabilities found in the
+    paper's way are given as `cluster_weights`.
 
     A noise object is in no cluster and observed with full weight: apart from all. Weights of the
     partitions multiply the weights of their clusters. A partition of weight 2 is not the same as two copies: its
@@ -269,10 +268,8 @@ class WeightedEAC(TreeClusterer):
         Number of clusters, at most the number of objects. None: the one with the longest lifetime,
         chosen as by EAC.
     data : array-like of shape (n_samples, n_features), default=None
-        Data of the objects, for validity indices. None: v_u is the agreement of u with the others.
-    indices : str or sequence of {"silhouette", "calinski_harabasz", "davies_bouldin"}, default=all three
-        Validity index, or several that are averaged; see :func:`conclust.weighting.validity_weights`.
-        Not used without `data`.
+        Data of the objects: v_u is the mean of three validity indices (:func:`conclust.weighting.validity_weights`). None:
+        v_u is the agreement of u with the others.
     linkage : {"single", "average", "complete", "ward"}, default="average"
         As for EAC.
     max_dense : int, default=20000
@@ -328,7 +325,6 @@ class WeightedEAC(TreeClusterer):
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
     data: ArrayLike | None = None
-    indices: Any = ("silhouette", "calinski_harabasz", "davies_bouldin")
     linkage: Linkage = "average"
     max_dense: int = 20000
     random_state: RandomStateLike = None
@@ -343,9 +339,7 @@ class WeightedEAC(TreeClusterer):
                     f"The data of WeightedEAC must be of shape ({len(observed)}, n_features), a row for "
                     f"each object of the ensemble. Got shape {data.shape} instead."
                 )
-            weights = validity_weights(
-                ensemble, data[observed], indices=self.indices, random_state=self.random_state
-            )
+            weights = validity_weights(ensemble, data[observed], random_state=self.random_state)
         if ensemble.weights is not None:
             weights = weights * ensemble.weights
             if not weights.any():

@@ -46,7 +46,7 @@ from conclust.evidence import coassociation_blocks, frequencies
 from conclust.exceptions import EvidenceWarning, warn
 from conclust.similarity import cluster_certainty
 from conclust.trees.agglomeration import cluster_dissimilarities, linkage_of
-from conclust.trees.clusterwise import ClusterTree, RowLinkage, pairs_of
+from conclust.trees.clusterwise import ClusterTree, pairs_of
 
 # Tolerance for shares that are equal on paper but differ in their last bits, such as 8 of 10 and 0.8.
 _EQUAL = 1e-12
@@ -302,7 +302,7 @@ class ECCMS(TreeClusterer):
 
         \min_C \operatorname{tr}(C^\top L\, C) + \frac{\text{penalty}}{2} \lVert C - A \rVert^2, \qquad C \text{ symmetric}, \; C_{ij} = A_{ij} \text{ where trusted}
 
-    with A the similarity and L the Laplacian of the trusted pairs' co-association. Linkage works on 1 - C.
+    with A the similarity and L the Laplacian of the trusted pairs' co-association. Average linkage works on 1 - C.
 
     Parameters
     ----------
@@ -317,8 +317,6 @@ class ECCMS(TreeClusterer):
         LWEA.
     theta : float, default=0.4
         Parameter of the certainty of clusters in A, as in LWEA; positive.
-    linkage : {"average", "single", "complete"}, default="average"
-        Dissimilarity of two clusters; the paper's is "average".
     max_dense : int, default=10000
         Maximum number of distinct rows of labels. Up to ten matrices of all pairs of them are made at a time, 8
         bytes per entry.
@@ -407,7 +405,6 @@ class ECCMS(TreeClusterer):
     alpha: float = 0.8
     penalty: float = 0.4
     theta: float = 0.4
-    linkage: RowLinkage = "average"
     max_dense: int = 10000
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
@@ -439,7 +436,7 @@ class ECCMS(TreeClusterer):
                 "from the pairs that trusted pairs connect with them, or is 0.",
                 EvidenceWarning,
             )
-        tree = ClusterTree(linkage_of(D, start, self.linkage), pairs.born(self.linkage), n)
+        tree = ClusterTree(linkage_of(D, start, "average"), pairs.born("average"), n)
         self.components_ = graph.components[start.inverse]
         return self._cut_tree(tree, ensemble)
 

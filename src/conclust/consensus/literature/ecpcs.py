@@ -17,10 +17,12 @@ from conclust.consensus.method import Method, NumberNeeded, NumberOfClusters
 from conclust.ensemble import Ensemble
 from conclust.similarity import trajectory_similarity
 from conclust.spectra.transfer_cut import graph_embedding
-from conclust.trees.clusterwise import RowLinkage, cluster_tree, pairs_of, warn_of_unobserved
+from conclust.trees.clusterwise import cluster_tree, pairs_of, warn_of_unobserved
 
 Consensus: TypeAlias = Literal["meta", "hierarchical"]
 
+# Number of distinct rows up to which the linkage may use a matrix of all pairs.
+_MATRIX_UP_TO = 20_000
 # Added to the diagonal of the graph of clusters, and twice to the degrees, as the authors do.
 _LOOP = 0.5
 
@@ -36,7 +38,7 @@ class ECPCS(TreeClusterer):
     - "meta": their normalised cut divides the clusters into meta-clusters, and an object goes to the
       meta-cluster with the largest share of clusters that hold it (ECPCS-MC).
     - "hierarchical": the similarity of two objects is the mean similarity of their clusters over the
-      partitions, and linkage works on 1 minus that (ECPCS-HC).
+      partitions, and average linkage works on 1 minus that (ECPCS-HC).
 
     Parameters
     ----------
@@ -47,10 +49,6 @@ class ECPCS(TreeClusterer):
         Consensus step that uses the similarities.
     n_steps : int, default=20
         Length of the walks.
-    linkage : {"average", "single", "complete"}, default="average"
-        Linkage with ``consensus="hierarchical"``; the paper uses "average".
-    max_dense : int, default=20000
-        Maximum number of distinct rows of labels for which complete linkage makes a matrix of all pairs.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
 
@@ -69,11 +67,6 @@ class ECPCS(TreeClusterer):
         Entry k is the lifetime of k + 2 clusters. Only with ``consensus="hierarchical"``.
     n_features_in_ : int
         Number of partitions.
-
-    Raises
-    ------
-    DenseLimitError
-        If there are more than `max_dense` distinct rows of labels, for complete linkage.
 
     Warns
     -----
@@ -94,8 +87,8 @@ class ECPCS(TreeClusterer):
     weight 2 counts as two copies in cut and shares, but not in walks, which lead to other partitions: between copies,
     they would go back and forth.
     O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n K for "meta";
-    linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them but for "complete".
-    Average linkage weights pairs by the number of partitions that observed both.
+    linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them. It weights pairs by the number of
+    partitions that observed both.
 
     References
     ----------
@@ -127,8 +120,6 @@ class ECPCS(TreeClusterer):
     _: KW_ONLY
     consensus: Consensus = "meta"
     n_steps: int = 20
-    linkage: RowLinkage = "average"
-    max_dense: int = 20000
     random_state: RandomStateLike = None
 
     def _number_needed(self) -> NumberNeeded:
@@ -138,9 +129,9 @@ class ECPCS(TreeClusterer):
         seed = seed_sequence(self.random_state, "ECPCS")
         R = trajectory_similarity(ensemble, n_steps=self.n_steps)
         if self.consensus == "hierarchical":
-            warn_of_unobserved(ensemble, self.max_dense)
+            warn_of_unobserved(ensemble, _MATRIX_UP_TO)
             pairs = pairs_of(ensemble, R)
-            tree = cluster_tree(pairs, self.linkage, max_dense=self.max_dense, owner="ECPCS")
+            tree = cluster_tree(pairs, "average", max_dense=_MATRIX_UP_TO, owner="ECPCS")
             return self._cut_tree(tree, ensemble)
         meta = self._group_clusters(ensemble, R, seed)
         if meta.shape[1] == 0:

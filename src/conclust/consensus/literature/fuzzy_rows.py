@@ -25,6 +25,8 @@ from conclust.spectra.gram import is_held
 
 Kind: TypeAlias = Literal["cmeans", "cmedoids", "weighted_medoids"]
 
+# Exponent of the weights of medoids: near 1 one object has nearly all the weight in a cluster.
+_MEDOID_FUZZINESS = 1.5
 # Starts of InformationTheoreticKMeans, whose partition is the first Y.
 _STARTS = 5
 # Number of rows of the evidence in one pass.
@@ -47,7 +49,7 @@ class FuzzyRows(SoftConsensusClusterer):
         J(Y) = \sum_{i, k} y_{ik}^{\text{fuzziness}}\, d_{ik}
 
     with d_ik the mean over all j of the squared difference of s_ij from the centroid, the
-    dissimilarity to the medoid, or the sum over j of v_jk^medoid_fuzziness r_ij.
+    dissimilarity to the medoid, or the sum over j of v_jk^1.5 r_ij.
 
     Parameters
     ----------
@@ -59,9 +61,6 @@ class FuzzyRows(SoftConsensusClusterer):
         Exponent above 1: near 1 memberships are nearly labels; larger values make them more even. If many clusters
         are hard to distinguish, 1.5 or 2, usual in a few dimensions, makes centroids coincide, and fewer than
         `n_clusters` are found [3]_.
-    medoid_fuzziness : float, default=1.5
-        For "weighted_medoids", above 1: near 1 one object has nearly all the weight in a cluster; larger values
-        spread it.
     max_iter : int, default=500
         Maximum number of iterations.
     tol : float, default=1e-8
@@ -148,16 +147,12 @@ class FuzzyRows(SoftConsensusClusterer):
         citation="Bezdek 1981, Plenum; Mei and Chen 2010, Pattern Recognition 43",
         missing_with="kind='cmeans'",
     )
-    parameters: ClassVar[Parameters] = {
-        "fuzziness": Range(above=1),
-        "medoid_fuzziness": Range(above=1),
-    }
+    parameters: ClassVar[Parameters] = {"fuzziness": Range(above=1)}
 
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
     kind: Kind = "cmeans"
     fuzziness: float = 1.2
-    medoid_fuzziness: float = 1.5
     max_iter: int = 500
     tol: float = 1e-8
     random_state: RandomStateLike = None
@@ -184,10 +179,10 @@ class FuzzyRows(SoftConsensusClusterer):
                     distances = rows.to_centroids(shares)
                 elif self.kind == "weighted_medoids":
                     # The optimal weights for given memberships, found like memberships for given weights.
-                    weights = _memberships(rows.to_all(shares).T, self.medoid_fuzziness).T
+                    weights = _memberships(rows.to_all(shares).T, _MEDOID_FUZZINESS).T
                     self.medoid_weights_ = np.ascontiguousarray(weights)
                     self.medoids_ = weights.argmax(axis=0)
-                    distances = rows.to_all(weights**self.medoid_fuzziness)
+                    distances = rows.to_all(weights**_MEDOID_FUZZINESS)
                 else:
                     self.medoids_ = rows.medoids(shares)
                     distances = rows.to_objects(self.medoids_)

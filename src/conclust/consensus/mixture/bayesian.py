@@ -340,10 +340,8 @@ class BayesianEnsemble(PlacingClusterer):
     solver : {"variational", "gibbs"}, default="variational"
         "gibbs": collapsed Gibbs sampling, started from the variational solution. Slower, but its draws show the uncertainty of the memberships.
     alpha : float, default=None
-        Initial alpha of each cluster: small values favour objects that belong to one cluster. None:
-        1 / n_clusters. By Gibbs sampling the mean of alpha's prior, which is exponential. In [1e-3, 1e4].
-    learn_alpha : bool, default=True
-        Whether alpha is also fitted (drawn), one value per cluster, or stays at its initial value.
+        Alpha of each cluster, in [1e-3, 1e4]: small values favour objects that belong to one cluster. None: one value per
+        cluster is fitted, from 1 / n_clusters; by Gibbs sampling drawn, with an exponential prior of that mean.
     smoothing : float, default=None
         Pseudo-count of every label in every cluster: the parameter of a symmetric Dirichlet prior on
         beta, minus 1 where beta is fitted. None: 1e-3, by Gibbs sampling 0.1.
@@ -480,7 +478,6 @@ class BayesianEnsemble(PlacingClusterer):
     _: KW_ONLY
     solver: MixedSolver = "variational"
     alpha: float | None = None
-    learn_alpha: bool = True
     smoothing: float | None = None
     n_init: int = 5
     max_iter: int = 1000
@@ -504,7 +501,7 @@ class BayesianEnsemble(PlacingClusterer):
         smoothing = self.smoothing
         search = Search(
             np.full(self.n_clusters, first),
-            self.learn_alpha,
+            self.alpha is None,
             _SMOOTHING["variational"] if smoothing is None else float(smoothing),
             self.max_iter,
             self.tol,
@@ -516,7 +513,9 @@ class BayesianEnsemble(PlacingClusterer):
         best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
         if self.solver == "gibbs":
             b = _SMOOTHING["gibbs"] if smoothing is None else float(smoothing)
-            return self._sample(ensemble, rows, best, MixedPrior(first, self.learn_alpha, b), seed)
+            return self._sample(
+                ensemble, rows, best, MixedPrior(first, self.alpha is None, b), seed
+            )
         self._model = best.model
         self._keep_course(best.trace, best.converged)
         self.elbo_ = best.trace[-1] - best.model.prior(search.smoothing)

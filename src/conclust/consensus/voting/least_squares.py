@@ -177,7 +177,8 @@ class Voting(VotingClusterer):
             votes = one_pass(ensemble, self.n_clusters, order)
             membership = _mean(ensemble, votes)
             if self.hard:
-                membership = _winners(ensemble, votes)
+                sums = tally(ensemble, votes)
+                membership = one_hot_rows(sums.argmax(axis=1), sums.shape[1])
             value = squared_distance(ensemble, votes, membership)
             return Alignment(votes, value, True, [value], votes), membership
         best = align(
@@ -206,8 +207,3 @@ class Voting(VotingClusterer):
 
 def _mean(ensemble: Ensemble, votes: Floats) -> Floats:
     return spread(tally(ensemble, votes), ensemble.observed_weights)
-
-
-def _winners(ensemble: Ensemble, votes: Floats) -> Floats:
-    sums = tally(ensemble, votes)
-    return one_hot_rows(sums.argmax(axis=1), sums.shape[1])

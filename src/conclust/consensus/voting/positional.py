@@ -13,12 +13,11 @@ from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats
 from conclust.consensus.method import Method, NumberOfClusters
-from conclust.consensus.voting.alignment import align, match_to_first
+from conclust.consensus.voting.alignment import align
 from conclust.consensus.voting.ballots import VotingClusterer, tally
 from conclust.ensemble import Ensemble, Missing
 
 Count: TypeAlias = Literal["borda", "condorcet"]
-Reference: TypeAlias = Literal["least_squares", "first"]
 
 # Maximum number of values in memory: memberships of a block of objects in all partitions.
 _BLOCK = 1 << 20
@@ -30,7 +29,8 @@ _ROUNDING = 1e-12
 class PositionalVoting(VotingClusterer):
     """Positional voting: every partition ranks the clusters for each object.
 
-    The clusters of every partition are matched one to one with the clusters of a reference. Each
+    The clusters of every partition are matched one to one with those of the consensus of
+    :class:`conclust.Voting`, which does not depend on the order of the partitions. Each
     partition then ranks the clusters for an object by its memberships, and the rankings are counted
     as ballots [1]_.
 
@@ -44,13 +44,10 @@ class PositionalVoting(VotingClusterer):
         "condorcet": a cluster beats another one if more than half of the partitions that observed the
         object rank it higher; the clusters it beats count (Copeland's count). Clusters of equal
         membership share their places: the mean of the points, half a vote each.
-    reference : {"least_squares", "first"}, default="least_squares"
-        The reference of the matching: the consensus of :class:`conclust.Voting`, which does not
-        depend on the order of the partitions, or the first partition.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
-        Draws the starts of the reference "least_squares".
+        Draws the starts of the reference, the consensus of ``Voting``.
     verbose : int, default=0
         1: print progress and the estimated time left to standard error.
 
@@ -113,7 +110,6 @@ class PositionalVoting(VotingClusterer):
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
     count: Count = "borda"
-    reference: Reference = "least_squares"
     missing: Missing = "unobserved"
     random_state: RandomStateLike = None
     verbose: int = 0
@@ -121,17 +117,14 @@ class PositionalVoting(VotingClusterer):
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "PositionalVoting")
         with one_library_thread():
-            if self.reference == "first":
-                votes = match_to_first(ensemble, self.n_clusters)
-            else:
-                votes = align(
-                    ensemble,
-                    self.n_clusters,
-                    n_init=10,
-                    max_iter=100,
-                    tol=1e-8,
-                    generators=spawn_generators(seed, 10),
-                )[0].votes
+            votes = align(
+                ensemble,
+                self.n_clusters,
+                n_init=10,
+                max_iter=100,
+                tol=1e-8,
+                generators=spawn_generators(seed, 10),
+            )[0].votes
             self._keep(ensemble, votes)
             if not ensemble.is_soft:
                 return self._count_votes(tally(ensemble, votes), ensemble.observed_weights)

@@ -1,4 +1,4 @@
-"""``conclust methods``: lists the consensus methods, and the parameters of one of them.
+"""``conclust --methods``: lists the consensus methods, and the parameters of one of them.
 
 The text is read from ``methods.json``, which ``make docs`` writes from the methods: they themselves take seconds
 to import.
@@ -6,12 +6,11 @@ to import.
 
 from __future__ import annotations
 
-import argparse
 import json
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from conclust.cli.choice import DEFAULT_METHOD, find
 from conclust.consensus.method import plain_name
@@ -29,21 +28,15 @@ _WIDTH = 88
 _INDENT = " " * 6
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Print the table of all methods, or the full description of one."""
-    chosen = json.loads(TABLE.read_text(encoding="utf-8"))
-    if arguments.name is not None:
-        plain = plain_name(arguments.name)
-        named = [method for method in chosen if method["estimator"].lower() == plain]
-        if not named:
-            find(arguments.name, arguments.usage_error)  # raises, and suggests similar names
-        chosen = named
-    if arguments.json:
-        print(json.dumps(chosen, indent=2, ensure_ascii=False))
-    elif arguments.name is not None:
-        print("\n".join(_described(chosen[0])))
-    else:
-        print("\n".join(_table(chosen)))
+def listed(name: str | None, refuse: Callable[[str], NoReturn]) -> str:
+    """Return the table of all methods, or the full description of the one with this name, ignoring case."""
+    methods = json.loads(TABLE.read_text(encoding="utf-8"))
+    if name is None:
+        return "\n".join(_table(methods))
+    named = [method for method in methods if method["estimator"].lower() == plain_name(name)]
+    if not named:
+        find(name, refuse)  # raises, and suggests similar names
+    return "\n".join(_described(named[0]))
 
 
 def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
@@ -64,7 +57,7 @@ def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
         "  ".join([*(text.ljust(w) for text, w in zip(row, widths, strict=False)), row[-1]])
         for row in (head, *rows)
     ]
-    end = "'conclust methods NAME' describes the parameters of one, for --set."
+    end = "'conclust --methods NAME' describes the parameters of one, for --set."
     return [*lines, "", f"Without --method: {DEFAULT_METHOD}. {end}"]
 
 
