@@ -354,11 +354,16 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             if decision.n_clusters == 1 < returning:
                 consensus.set_params(n_clusters=returning)
                 decision, found = decide_by_points(points, trees, returning, n_jobs=jobs)
-            labels = None
+            before = None
             if found is not None:
                 self.centers_ = ClusterCenters.of(found, points, objects, self.ensemble_)
                 labels = self.centers_.nearest(self.generator_, X)
-            consensus.place(growth, decision, labels if links else None)
+                if trees.constraints is not None and trees.constraints.broken(labels):
+                    self.centers_, before = (
+                        None,
+                        labels[objects],
+                    )  # their clusters are not around centres
+            consensus.place(growth, decision, before)
         self.consensus_ = consensus
         if decision.depths is not None:
             self.border_depths_ = np.array(decision.depths)
@@ -367,8 +372,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             K: trees.cut_along(one.labels).votes for K, one in decision.divisions.items()
         }
         self.specks_ = tuple(objects[list(decision.specks)].tolist())
-        if labels is not None and self.centers_ is not None:
-            self._place_by_centers(labels, constrained=bool(links))
+        if self.centers_ is not None:
+            self._place_by_centers(labels)
 
     @property
     def _in_points(self) -> bool:
@@ -376,12 +381,9 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         alone = self.ensemble_.n_partitions == self._n_made
         return alone and isinstance(self.generator_, EnsembleGenerator)
 
-    def _place_by_centers(self, labels: Ints, *, constrained: bool) -> None:
-        """Set the clusters around the centres; with constraints the consensus has changed them already."""
+    def _place_by_centers(self, labels: Ints) -> None:
+        """Set the clusters around the centres."""
         assert self.centers_ is not None
-        if constrained:
-            self._labels, self._membership = self.consensus_.labels_, self.consensus_.membership_
-            return
         _, first = np.unique(labels, return_index=True)
         self.centers_ = self.centers_.renumbered(np.argsort(first))
         self._labels = canonical_labels(labels)
@@ -603,11 +605,6 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             )
         return np.column_stack([labels.astype(object), further]) if n_further else labels
 
-    @property
-    def _moves_parts(self) -> bool:
-        """Whether constraints may have moved parts of the clusters around centres."""
-        return isinstance(self.consensus_, AutoConsensus) and self.consensus_.is_constrained
-
     def _nearest_center(self, X: Any) -> Ints:
         """Return the nearest centre of points whose names have been checked."""
         assert self.centers_ is not None
@@ -618,10 +615,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         """Return the memberships of points, with their labels by the members, around the centres."""
         assert self.centers_ is not None
         codes, _ = self.ensemble_.encode(labels)
-        nearest = self._nearest_center(X)
-        if self._moves_parts:
-            return cast(Floats, self.consensus_.shares_within(codes, nearest))
-        return self.centers_.membership(nearest, indicator_of(codes, self.ensemble_.offsets))
+        indicator = indicator_of(codes, self.ensemble_.offsets)
+        return self.centers_.membership(self._nearest_center(X), indicator)
 
     @where_consensus_has("predict")
     def predict(self, X: Any, *, partitions: Any = None) -> Ints:
@@ -642,10 +637,6 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)
         if self.centers_ is not None:
-            if self._moves_parts:
-                return np.asarray(
-                    self._shares_around_centers(X, labels).argmax(axis=1), dtype=np.int64
-                )
             return self._nearest_center(X)
         return cast(Ints, self.consensus_.predict(labels))
 
