@@ -170,8 +170,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         cluster (the logarithm of a likelihood ratio, less 3 for each further cluster). ``labels_at`` returns their clusters.
     centers_ : ClusterCenters or None
         Where clusters overlap: the centres that ``labels_``, ``membership_`` and ``predict`` follow.
-        ``consensus_.labels_`` has the clusters by the votes of the members. With constraints, these are the centres of the
-        clusters before they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
+        ``consensus_.labels_`` has the clusters by the votes of the members. None also if constraints changed the clusters.
     specks_ : tuple of int
         With the default consensus and a given number: the objects of groups with fewer than a tenth of the objects that a
         cluster has on average. Such groups are not counted as clusters, and their objects are in others.
@@ -359,10 +358,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
                 self.centers_ = ClusterCenters.of(found, points, objects, self.ensemble_)
                 labels = self.centers_.nearest(self.generator_, X)
                 if trees.constraints is not None and trees.constraints.broken(labels):
-                    self.centers_, before = (
-                        None,
-                        labels[objects],
-                    )  # their clusters are not around centres
+                    before, self.centers_ = labels[objects], None  # no longer around centres
             consensus.place(growth, decision, before)
         self.consensus_ = consensus
         if decision.depths is not None:

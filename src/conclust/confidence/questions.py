@@ -32,7 +32,7 @@ def questions(
     """Return the pairs of objects that are most worth asking a person about.
 
     The clusters of :class:`conclust.AutoConsensus`, or of a fitted model, are cut into pieces. These are merged to a
-    tree, pieces of the same cluster first. Every merge joins two parts. The larger both are, and the nearer the merge
+    tree, first pieces of the same cluster, or with answers for it. Every merge joins two parts. The larger both are, and the nearer the merge
     is to the number of clusters, the more an answer decides. The question about a merge concerns the two most typical
     objects of its parts. Answers go into ``fit(must_link=, cannot_link=)``, and back in here for the next round of
     questions: few questions in several rounds decide more than many at once.
@@ -103,25 +103,26 @@ def questions(
     typical = typical_objects(pieces_of(tree, labels, PIECES), weighted, counting)
     # As many pieces more as answers are known or asked for.
     pieces = pieces_of(tree, labels, PIECES + n + int(links.touched.sum()))
-    merges = merges_of(pieces, labels, typical, weighted, counting, links)
-    parts = [np.flatnonzero(pieces == piece) for piece in range(len(merges.left) + 1)]
+    left, right, _, smallest = merges_of(pieces, labels, typical, weighted, counting, links)
+    parts = [np.flatnonzero(pieces == piece) for piece in range(len(left) + 1)]
     ends: list[tuple[Ints, Ints]] = []
-    for left, right in zip(merges.left.tolist(), merges.right.tolist(), strict=True):
-        ends.append((parts[left], parts[right]))
-        parts[left] = np.concatenate([parts[left], parts[right]])
-    ends = ends[: len(parts) - merges.smallest]
+    for one, other in zip(left.tolist(), right.tolist(), strict=True):
+        ends.append((parts[one], parts[other]))
+        parts[one] = np.concatenate(ends[-1])
+    ends = ends[: len(parts) - smallest]
     smaller = np.array([min(len(one), len(other)) for one, other in ends])
-    ratio = np.arange(len(parts), merges.smallest, -1) / (model.n_clusters_ + 0.5)
+    ratio = np.arange(len(parts), smallest, -1) / (model.n_clusters_ + 0.5)
     worth = smaller * np.minimum(ratio, 1.0 / ratio)
     pairs: list[tuple[int, int]] = []
     for at in np.argsort(-worth, kind="stable").tolist():
         if len(pairs) == n:
             break
-        one, other = sorted(
-            int(objects[_typical(weighted, counting, np.sort(part), typical)]) for part in ends[at]
+        objects_of_parts = (
+            _typical(weighted, counting, np.sort(part), typical) for part in ends[at]
         )
-        if not _is_known(constraints, one, other):
-            pairs.append((one, other))
+        a, b = sorted(int(objects[each]) for each in objects_of_parts)
+        if not _is_known(constraints, a, b):
+            pairs.append((a, b))
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 

@@ -165,6 +165,8 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     membership[linked] = (sums / np.bincount(group)[:, np.newaxis])[group]
     of_trees = membership[trees.objects]
     _exchange(of_trees, labels)
+    own = np.arange(len(labels)), labels
+    of_trees[own] = np.nextafter(of_trees[own], 2.0)  # equal objects may be apart: no ties
     membership[trees.objects] = of_trees
     return Placed(membership, model, chosen, decision)
 
@@ -198,12 +200,12 @@ class AutoConsensus(PlacingClusterer):
     the same decision is taken without it, and the most probable partition, or the cut, has that number. Objects outside the trees, and new ones, are placed by the same distributions, or in the
     cluster of the highest mean similarity.
 
-    Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. An
-    object with a constraint represents its piece if it is typical of the piece, unless a more typical object or at least as many
-    other constraints contradict this; otherwise it stands alone. Pieces with objects that must be together are joined. Average
-    linkage then merges the pieces, those of the same cluster first, but never pieces that must be apart; objects that stand alone
-    join the most similar cluster that the constraints allow, and all move to it until none does. An answer about two typical objects therefore moves their pieces. If
-    `n_clusters` is None, constraints that split or join clusters change the number.
+    Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. A
+    constraint between objects that are typical of their pieces is a vote for these to be together or apart. The pieces are merged
+    again by average linkage, first those of one cluster or with votes for it, and never those with more votes against it; where
+    fewer constraints are broken then, these are the clusters. Objects whose constraints are still broken move alone, to the most
+    similar cluster that the constraints allow, and a new one if there is none. An answer about two typical objects therefore moves their pieces. If
+    `n_clusters` is None, constraints that split or join clusters change the number. `linkage_matrix_` is the tree without constraints.
 
     Parameters
     ----------

@@ -48,7 +48,8 @@ def repaired(
         pieces, labels, typical, ensemble, counting, constraints
     )
     shown = smallest + int(np.sum(heights[: len(left) + 1 - smallest] > SAME_CLUSTER))
-    number, order = min(max(shown, least), most), np.arange(len(left), dtype=np.float64)
+    number = max(min(max(shown, least), most), smallest)
+    order = np.arange(len(left), dtype=np.float64)
     moved = cut(from_merges(left, right, order), number)[pieces]
     if constraints.broken(moved) < constraints.broken(labels):
         labels = moved
