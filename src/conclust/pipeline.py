@@ -169,8 +169,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         cluster (the logarithm of a likelihood ratio, less 3 for each further cluster). ``labels_at`` returns their clusters.
     centers_ : ClusterCenters or None
         Where clusters overlap: the centres that ``labels_``, ``membership_`` and ``predict`` follow.
-        ``consensus_.labels_`` has the clusters by the votes of the members. With constraints, these are the centres of the
-        clusters before they were changed to keep the constraints, and ``consensus_.labels_`` equals ``labels_``.
+        ``consensus_.labels_`` has the clusters by the votes of the members. None also if constraints changed the clusters.
     specks_ : tuple of int
         With the default consensus and a given number: the objects of groups with fewer than a tenth of the objects that a
         cluster has on average. Such groups are not counted as clusters, and their objects are in others.
@@ -353,11 +352,13 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             if decision.n_clusters == 1 < returning:
                 consensus.set_params(n_clusters=returning)
                 decision, found = decide_by_points(points, trees, returning, n_jobs=jobs)
-            labels = None
+            before = None
             if found is not None:
                 self.centers_ = ClusterCenters.of(found, points, objects, self.ensemble_)
                 labels = self.centers_.nearest(self.generator_, X)
-            consensus.place(growth, decision, labels if links else None)
+                if trees.constraints is not None and trees.constraints.broken(labels):
+                    before, self.centers_ = labels[objects], None  # no longer around centres
+            consensus.place(growth, decision, before)
         self.consensus_ = consensus
         if decision.depths is not None:
             self.border_depths_ = np.array(decision.depths)
@@ -366,8 +367,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             K: trees.cut_along(one.labels).votes for K, one in decision.divisions.items()
         }
         self.specks_ = tuple(objects[list(decision.specks)].tolist())
-        if labels is not None and self.centers_ is not None:
-            self._place_by_centers(labels, constrained=bool(links))
+        if self.centers_ is not None:
+            self._place_by_centers(labels)
 
     @property
     def _in_points(self) -> bool:
@@ -375,12 +376,9 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         alone = self.ensemble_.n_partitions == self._n_made
         return alone and isinstance(self.generator_, EnsembleGenerator)
 
-    def _place_by_centers(self, labels: Ints, *, constrained: bool) -> None:
-        """Set the clusters around the centres; with constraints the consensus has changed them already."""
+    def _place_by_centers(self, labels: Ints) -> None:
+        """Set the clusters around the centres."""
         assert self.centers_ is not None
-        if constrained:
-            self._labels, self._membership = self.consensus_.labels_, self.consensus_.membership_
-            return
         _, first = np.unique(labels, return_index=True)
         self.centers_ = self.centers_.renumbered(np.argsort(first))
         self._labels = canonical_labels(labels)
@@ -602,11 +600,6 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             )
         return np.column_stack([labels.astype(object), further]) if n_further else labels
 
-    @property
-    def _moves_parts(self) -> bool:
-        """Whether constraints may have moved parts of the clusters around centres."""
-        return isinstance(self.consensus_, AutoConsensus) and self.consensus_.is_constrained
-
     def _nearest_center(self, X: Any) -> Ints:
         """Return the nearest centre of points whose names have been checked."""
         assert self.centers_ is not None
@@ -617,10 +610,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         """Return the memberships of points, with their labels by the members, around the centres."""
         assert self.centers_ is not None
         codes, _ = self.ensemble_.encode(labels)
-        nearest = self._nearest_center(X)
-        if self._moves_parts:
-            return cast(Floats, self.consensus_.shares_within(codes, nearest))
-        return self.centers_.membership(nearest, indicator_of(codes, self.ensemble_.offsets))
+        indicator = indicator_of(codes, self.ensemble_.offsets)
+        return self.centers_.membership(self._nearest_center(X), indicator)
 
     @where_consensus_has("predict")
     def predict(self, X: Any, *, partitions: Any = None) -> Ints:
@@ -641,10 +632,6 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)
         if self.centers_ is not None:
-            if self._moves_parts:
-                return np.asarray(
-                    self._shares_around_centers(X, labels).argmax(axis=1), dtype=np.int64
-                )
             return self._nearest_center(X)
         return cast(Ints, self.consensus_.predict(labels))
 

@@ -11,7 +11,7 @@ from tests.naive import optima
 
 import conclust as cc
 from conclust.confidence import questions
-from conclust.consensus.auto.repair import TYPICAL, pieces_of, repair
+from conclust.consensus.auto.repair import merges_of, pieces_of, typical_objects
 from conclust.consensus.auto.votes import certain_clusters
 from conclust.consensus.constraints import coloured, read_constraints, unlinked
 from conclust.consensus.linkage import cut
@@ -446,31 +446,31 @@ def test_pcc_with_constraints_gives_the_same_bits_with_any_threads_and_platforms
 
 @pytest.mark.parametrize("K", [None, 5])
 def test_the_value_of_a_question_equals_that_of_its_merge(K):
-    """Checked against loops over the tree."""
+    """Checked against loops over the merges of single objects: there are as many pieces as known and asked answers more."""
     _, labels = members(6, n=40)
     model = cc.AutoConsensus(K).fit(labels)
     weighted, certainty = certain_clusters(cc.Ensemble(labels))
     counting = weighted.column_weights * certainty
-    found = repair(model.linkage_matrix_, model.labels_, weighted, counting, unlinked(40))
+    each, found = np.arange(40), model.labels_
+    speaks = typical_objects(pieces_of(model.linkage_matrix_, found, 30), weighted, counting)
+    left, right, *_ = merges_of(each, found, speaks, weighted, counting, unlinked(40))
     parts = [[i] for i in range(40)]
     worth = []
-    for t, (a, b, _, _) in enumerate(found.tree):
-        one, other = parts[int(a)], parts[int(b)]
-        parts.append(one + other)
+    for t, (a, b) in enumerate(zip(left.tolist(), right.tolist(), strict=True)):
         ratio = (40 - t) / (model.n_clusters_ + 0.5)
-        worth.append((min(len(one), len(other)) * min(ratio, 1 / ratio), -t, one, other))
+        size = min(len(parts[a]), len(parts[b]))
+        worth.append((size * min(ratio, 1 / ratio), -t, parts[a], parts[b]))
+        parts[a] = parts[a] + parts[b]
     B = weighted.indicator.toarray()
     S = (B * counting) @ B.T
 
-    _, rank = pieces_of(model.linkage_matrix_, model.labels_, weighted, counting)
-
     def typical(part):
-        eligible = [i for i in sorted(part) if rank[i] >= TYPICAL] or sorted(part)
+        eligible = [i for i in sorted(part) if speaks[i]] or sorted(part)
         return max(eligible, key=lambda i: round(sum(S[i, j] for j in part), 9))
 
-    best = sorted(worth, key=lambda each: (-each[0], -each[1]))[:8]
+    best = sorted(worth, key=lambda each: (-each[0], -each[1]))[:10]
     wanted = [sorted((typical(one), typical(other))) for *_, one, other in best]
-    assert questions(labels, 8, n_clusters=K).tolist() == wanted
+    assert questions(labels, 10, n_clusters=K).tolist() == wanted
 
 
 def test_questions_about_a_fitted_model():

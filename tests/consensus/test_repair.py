@@ -1,4 +1,4 @@
-"""A partition changed as little as constraints require, checked against loops over all pairs of objects."""
+"""Clusters changed as little as constraints require; their pieces are checked against loops over all pairs of objects."""
 
 from itertools import combinations
 
@@ -7,11 +7,11 @@ import pytest
 from tests.naive import repair as naive
 
 import conclust as cc
-from conclust.consensus.auto.estimator import VotingModel
-from conclust.consensus.auto.repair import TYPICAL, repair
+from conclust.consensus.auto.repair import merges_of, pieces_of, typical_objects
 from conclust.consensus.auto.votes import certain_clusters
-from conclust.consensus.constraints import read_constraints, unlinked
+from conclust.consensus.constraints import read_constraints
 from conclust.consensus.linkage import cut
+from conclust.trees.agglomeration import from_merges
 
 
 def planted(seed, n=48, m=14, K=4, wrong=0.45):
@@ -33,39 +33,34 @@ def sets_of(labels):
     return {frozenset(np.flatnonzero(labels == k).tolist()) for k in set(labels.tolist())}
 
 
-def grown(ensemble, K):
-    """A model, its tree, labels and the weights of co-clustering."""
-    model = cc.AutoConsensus(K).fit(ensemble)
-    weighted, certainty = certain_clusters(ensemble)
-    return model, weighted.column_weights * certainty
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("kinds", ["both", "together"])
-@pytest.mark.parametrize("seed", range(4))
-def test_units_and_merges_match_loops(seed, kinds):
-    z, ensemble = planted(seed, n=80 if seed % 2 else 48)
-    model, counting = grown(ensemble, 3 + seed % 3)
-    pairs = links(seed, z, 8 + 3 * seed)
+@pytest.mark.parametrize("seed", range(3))
+def test_pieces_and_their_merges_match_loops(seed, kinds):
+    z, ensemble = planted(seed)
+    model = cc.AutoConsensus(3 + seed).fit(ensemble)
+    weighted, certainty = certain_clusters(ensemble)
+    counting, labels = weighted.column_weights * certainty, model.labels_
+    pairs = links(seed, z, 60)
     if kinds == "together":
         pairs["cannot_link"] = None
     given = read_constraints(**pairs, n_samples=len(z))
-    found = repair(model.linkage_matrix_, model.labels_, ensemble, counting, given)
+    pieces = pieces_of(model.linkage_matrix_, labels, 12)
+    cells = set(zip(labels.tolist(), cut(model.linkage_matrix_, 12).tolist(), strict=True))
+    assert len(set(pieces.tolist())) == len(cells)
     B = ensemble.indicator.toarray()
     S = (B * counting) @ B.T
-    _, pieces = np.unique(
-        np.stack([model.labels_, cut(model.linkage_matrix_, 30)]), axis=1, return_inverse=True
-    )
-    pieces, groups, touched = pieces.ravel(), given.groups, given.touched
+    typical = typical_objects(pieces, ensemble, counting)
+    np.testing.assert_array_equal(typical, naive.typical(S, pieces))
+    large = {g for g, size in enumerate(np.bincount(given.groups)) if size > 1}
     apart = [set(pair) for pair in given.apart.tolist()]
-    rank = naive.ranks(S, pieces)
-    represents = rank >= TYPICAL
-    silent = naive.outvoted(pieces, model.labels_, represents, groups, apart, touched)
-    represents[list(silent)] = False
-    units = naive.units(pieces, rank, groups, apart, touched, represents)
-    clusters = naive.merged(S, units, model.labels_, groups, apart, touched)
-    assert found.n_clusters == len(clusters)
-    assert sets_of(cut(found.tree, found.n_clusters)) == clusters
+    votes = naive.votes(pieces, typical & given.touched, large, apart, given.groups)
+    assert (votes != 0).any()
+    steps = naive.merged(naive.similarity(S, labels), pieces, votes)
+    *merges, smallest = merges_of(pieces, labels, typical, ensemble, counting, given)
+    assert smallest == len(steps[-1])
+    tree = from_merges(*merges[:2], np.arange(len(merges[0]), dtype=float))
+    for clusters in steps:
+        assert sets_of(cut(tree, len(clusters))) == clusters
 
 
 @pytest.mark.long
@@ -85,32 +80,6 @@ def test_the_given_number_of_clusters_is_reached_if_possible():
         assert read_constraints(**given, n_samples=n).broken(found.labels_) == 0
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_every_cut_of_the_tree_keeps_the_constraints(seed):
-    z, ensemble = planted(seed, n=70)
-    model, counting = grown(ensemble, 4)
-    given = read_constraints(**links(seed + 20, z, 25), n_samples=len(z))
-    found = repair(model.linkage_matrix_, model.labels_, ensemble, counting, given)
-    assert (np.diff(found.tree[:, 2]) >= 0).all()
-    assert found.bounds.smallest <= found.n_clusters <= found.bounds.largest
-    for number in range(found.bounds.smallest, found.bounds.largest + 1):
-        assert given.broken(cut(found.tree, number)) == 0
-    assert given.broken(cut(found.tree, found.bounds.largest + 1)) > 0
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_without_constraints_the_tree_has_the_clusters_and_the_finer_cuts(seed):
-    _, ensemble = planted(seed, n=60)
-    model, counting = grown(ensemble, 4)
-    tree = model.linkage_matrix_
-    labels = cut(tree, 4)
-    found = repair(tree, labels, ensemble, counting, unlinked(60))
-    assert found.n_clusters == 4
-    assert found.bounds == (1, 60)
-    for number in [4, *range(30, 61)]:
-        assert sets_of(cut(found.tree, number)) == sets_of(cut(tree, number))
-
-
 @pytest.mark.parametrize("missing", [0.0, 0.15])
 def test_constraints_that_hold_change_no_label(missing):
     _, ensemble = planted(5, n=200)
@@ -124,7 +93,7 @@ def test_constraints_that_hold_change_no_label(missing):
     np.testing.assert_array_equal(model.labels_, plain)
 
 
-def test_objects_outside_the_trees_follow_the_most_similar_part():
+def test_objects_outside_the_trees_join_the_most_similar_cluster():
     z, ensemble = planted(6, n=600, wrong=0.3)
     labels = ensemble.labels
     model = cc.AutoConsensus(4, max_samples=120, random_state=0).fit(labels, **links(2, z, 30))
@@ -169,27 +138,26 @@ def test_an_answer_about_typical_objects_moves_their_piece():
     assert (placed == found.labels_).mean() > 0.97
 
 
-def test_objects_go_with_the_most_similar_part_of_their_cluster_before():
-    rng = np.random.default_rng(1)
-    _, ensemble = planted(1)
-    parts_before, after = np.array([0, 2, 3, 1, 0]), np.array([0, 0, 1, 1, 2])
-    votes = rng.random((int(ensemble.offsets[-1]), 5))
-    before = rng.integers(0, 5, 48)  # the last one without parts
-    unchanged = VotingModel(ensemble.offsets, votes[:, :5], np.arange(5))
-    model = VotingModel(ensemble.offsets, votes, after, before=unchanged, parts_before=parts_before)
-    sums = ensemble.indicator.toarray() @ votes
-    rows = model.of_ensemble(ensemble, before)
-    for i in range(48):
-        own = [sums[i, after == cluster].max() for cluster in range(3)]
-        allowed = np.flatnonzero(parts_before == before[i])
-        allowed = allowed if len(allowed) else np.arange(5)
-        assert rows[i].argmax() == after[allowed[sums[i, allowed].argmax()]]
-        np.testing.assert_allclose(sorted(rows[i]), np.sort(own) / np.sum(own), rtol=1e-9)
-    order = np.array([2, 0, 1])
-    again = model.keep(order).of_ensemble(ensemble, before)
-    np.testing.assert_allclose(again, rows[:, order], rtol=1e-12)
-    without = unchanged.of_ensemble(ensemble).argmax(axis=1)
-    assert np.array_equal(model.rows(ensemble.codes), model.rows(ensemble.codes, without))
+def test_pieces_move_only_if_fewer_constraints_are_broken_then():
+    """Votes of random true pairs in noisy labels divide clusters, and answers about typical objects do not."""
+    z, ensemble = planted(0, n=120, m=10, K=3, wrong=0.5)
+    plain = cc.AutoConsensus(3).fit_predict(ensemble)
+    model = cc.AutoConsensus(3).fit(ensemble, **links(1, z, 120))
+    assert cc.metrics.adjusted_rand_index(z, model.labels_) > cc.metrics.adjusted_rand_index(
+        z, plain
+    )
+    assert model.n_clusters_ == 3
+
+
+def test_objects_that_must_be_together_have_one_membership():
+    z, ensemble = planted(2)
+    given = links(3, z, 12)
+    model = cc.AutoConsensus(4).fit(ensemble, **given)
+    rows = model.membership_
+    np.testing.assert_array_equal(rows.argmax(axis=1), model.labels_)
+    one, other = given["must_link"].T
+    np.testing.assert_allclose(rows[one], rows[other])
+    np.testing.assert_allclose(rows.sum(axis=1), 1.0)
 
 
 @pytest.mark.parametrize("seed", range(4))

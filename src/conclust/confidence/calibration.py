@@ -212,7 +212,7 @@ def _check_fit(model: Any) -> None:
     n, more = model.ensemble_.n_samples, model.ensemble_.n_partitions - model._n_made
     if n < _FEWEST:
         raise InputError(f"{_OWNER} needs at least {_FEWEST} objects. Got {n}.")
-    if more or getattr(model.consensus_, "is_constrained", False):
+    if more or getattr(model.consensus_, "_constraints", None) is not None:
         what = f"{count(more, 'further partition')}" if more else "must_link or cannot_link"
         raise InputError(
             f"{_OWNER} fits halves of the points again, without {what}: fit a model of the points alone."

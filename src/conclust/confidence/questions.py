@@ -11,8 +11,8 @@ from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int
 from conclust.confidence.reading import read_consensus
 from conclust.consensus.auto.estimator import AutoConsensus
-from conclust.consensus.auto.repair import pieces_of, repair
-from conclust.consensus.auto.votes import TYPICAL, certain_clusters, with_relative_weights
+from conclust.consensus.auto.repair import merges_of, pieces_of, typical_objects
+from conclust.consensus.auto.votes import PIECES, certain_clusters, with_relative_weights
 from conclust.consensus.constraints import Constraints, given_links, read_constraints, unlinked
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels
@@ -32,7 +32,7 @@ def questions(
     """Return the pairs of objects that are most worth asking a person about.
 
     The clusters of :class:`conclust.AutoConsensus`, or of a fitted model, are cut into pieces. These are merged to a
-    tree, pieces of the same cluster first. Every merge joins two parts. The larger both are, and the nearer the merge
+    tree, first pieces of the same cluster, or with answers for it. Every merge joins two parts. The larger both are, and the nearer the merge
     is to the number of clusters, the more an answer decides. The question about a merge concerns the two most typical
     objects of its parts. Answers go into ``fit(must_link=, cannot_link=)``, and back in here for the next round of
     questions: few questions in several rounds decide more than many at once.
@@ -95,28 +95,34 @@ def questions(
     m = len(objects)
     if m < 2:
         return np.empty((0, 2), dtype=np.int64)
-    tree, labels = consensus.before_constraints
-    if not consensus.is_constrained:  # a model of points may have placed them by centres
-        labels = canonical_labels(np.asarray(model.labels_)[objects])
+    labels = canonical_labels(np.asarray(model.labels_)[objects])
     weighted, certainty = certain_clusters(members, objects)
     counting = weighted.column_weights * certainty
     links = unlinked(m) if constraints is None else constraints.of(objects)
-    _, ranks = pieces_of(tree, labels, weighted, counting)
-    typical = ranks >= TYPICAL
-    bounds = consensus.n_clusters, consensus.max_clusters
-    found = repair(tree, labels, weighted, counting, links, *bounds)
-    merges, c = found.tree[: m - found.bounds.smallest], consensus.n_clusters or found.n_clusters
-    ends = merges[:, :2].astype(np.int64)
+    tree = consensus.linkage_matrix_
+    typical = typical_objects(pieces_of(tree, labels, PIECES), weighted, counting)
+    # As many pieces more as answers are known or asked for.
+    pieces = pieces_of(tree, labels, PIECES + n + int(links.touched.sum()))
+    left, right, _, smallest = merges_of(pieces, labels, typical, weighted, counting, links)
+    parts = [np.flatnonzero(pieces == piece) for piece in range(len(left) + 1)]
+    ends: list[tuple[Ints, Ints]] = []
+    for one, other in zip(left.tolist(), right.tolist(), strict=True):
+        ends.append((parts[one], parts[other]))
+        parts[one] = np.concatenate(ends[-1])
+    ends = ends[: len(parts) - smallest]
+    smaller = np.array([min(len(one), len(other)) for one, other in ends])
+    ratio = np.arange(len(parts), smallest, -1) / (model.n_clusters_ + 0.5)
+    worth = smaller * np.minimum(ratio, 1.0 / ratio)
     pairs: list[tuple[int, int]] = []
-    for row in np.argsort(-_worth(merges, m, c), kind="stable").tolist():
+    for at in np.argsort(-worth, kind="stable").tolist():
         if len(pairs) == n:
             break
-        parts = (_leaves(found.tree, end, m) for end in ends[row].tolist())
-        one, other = sorted(
-            int(objects[_typical(weighted, counting, part, typical)]) for part in parts
+        objects_of_parts = (
+            _typical(weighted, counting, np.sort(part), typical) for part in ends[at]
         )
-        if not _is_known(constraints, one, other):
-            pairs.append((one, other))
+        a, b = sorted(int(objects[each]) for each in objects_of_parts)
+        if not _is_known(constraints, a, b):
+            pairs.append((a, b))
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
@@ -134,27 +140,6 @@ def _default_consensus_of(model: Any, constraints: Constraints | None) -> AutoCo
                 "The model of questions must be fitted with the answers: fit(X, must_link=, cannot_link=)."
             )
     return consensus
-
-
-def _worth(merges: Floats, m: int, n_clusters: int) -> Floats:
-    """Return what an answer about each merge of a tree of m leaves is worth."""
-    sizes = np.concatenate([np.ones(m), merges[:, 3]])
-    ends = merges[:, :2].astype(np.int64)
-    ratio = np.arange(m, m - len(merges), -1) / (n_clusters + 0.5)
-    smaller = np.minimum(sizes[ends[:, 0]], sizes[ends[:, 1]])
-    return np.asarray(smaller * np.minimum(ratio, 1.0 / ratio))
-
-
-def _leaves(tree: Floats, node: int, m: int) -> Ints:
-    """Return the leaves below a node of a tree of m leaves."""
-    waiting, leaves = [node], []
-    while waiting:
-        one = waiting.pop()
-        if one < m:
-            leaves.append(one)
-        else:
-            waiting += [int(tree[one - m, 0]), int(tree[one - m, 1])]
-    return np.sort(np.array(leaves, dtype=np.int64))
 
 
 def _typical(ensemble: Ensemble, counting: Floats, part: Ints, typical: Bools) -> int:

@@ -165,11 +165,6 @@ def _of_sizes(sizes: Ints) -> float:
     return float(gammaln(sizes + 1).sum() + gammaln(K) - gammaln(sizes.sum() + K) + gammaln(K + 1))
 
 
-def nearest(components: Components, ensemble: Ensemble) -> Ints:
-    """Return the most probable component of each object of an ensemble (n,)."""
-    return components.nearest(IndicatorProducts.of(most_probable(ensemble)).times)
-
-
 def most_probable(ensemble: Ensemble) -> Ensemble:
     """Return an ensemble of hard members: of soft ones, the most probable cluster of each object, by its number."""
     if not ensemble.is_soft:
@@ -355,10 +350,9 @@ def refuse_impossible(n_clusters: int | None, trees: Trees, bounds: Bounds) -> N
         bounds.check(min(n_clusters, trees.n_objects), "AutoConsensus")
 
 
-def kept_by_constraints(decision: Decision, found: int, trees: Trees, bounds: Bounds) -> Decision:
-    """Return the decision with the number that keeps the constraints; `found`: the one that they make."""
-    refuse_impossible(decision.given, trees, bounds)
-    K = bounds.nearest(max(min(found, decision.at_most or found), decision.at_least))
-    if decision.given is not None or decision.n_clusters == K:
+def kept_by_constraints(decision: Decision, found: int, trees: Trees) -> Decision:
+    """Return the decision with the number of clusters that keep the constraints."""
+    refuse_impossible(decision.given, trees, Bounds(found, trees.bounds.largest))
+    if decision.n_clusters == found:
         return decision
-    return replace(decision, n_clusters=K, constrained=K)
+    return replace(decision, n_clusters=found, constrained=found)

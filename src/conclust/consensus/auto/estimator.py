@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -20,19 +19,18 @@ from conclust._validation import refuse
 from conclust.consensus.auto.decision import (
     WITNESSES,
     Decision,
+    Witnesses,
     decide,
     kept_by_constraints,
-    nearest,
 )
-from conclust.consensus.auto.repair import repair
+from conclust.consensus.auto.repair import repaired
 from conclust.consensus.auto.trees import CERTAIN, CutOfTree, Support, Trees, grow
-from conclust.consensus.auto.votes import part_of, votes_for, with_relative_weights
+from conclust.consensus.auto.votes import with_relative_weights
 from conclust.consensus.base import PlacingClusterer
 from conclust.consensus.method import Method, NumberOfClusters, Task
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, indicator_of, one_hot
-from conclust.trees.agglomeration import cut
 
 if TYPE_CHECKING:
     from conclust.words.reason import Reason
@@ -44,115 +42,56 @@ _ROWS_AT_ONCE = 1 << 14
 class VotingModel:
     """The clusters of a decision, in which objects are placed by their labels.
 
-    A cluster has parts if constraints moved some: the intersections of the clusters before and after. An object goes with the
-    most similar part, of those of its cluster before. Its share of a cluster is its mean similarity with the most similar part
-    of it; if that is largest elsewhere, the two shares are exchanged.
+    An object's share of a cluster is its mean similarity with it. If the partitions are witnesses and its most probable cluster is
+    another than that with the largest share, the two shares are exchanged.
 
     Attributes
     ----------
     offsets : ndarray of int64 of shape (n_partitions + 1,)
         First column of each partition.
-    votes : ndarray of shape (n_columns, n_parts)
-        Contribution of each cluster of a partition to the similarity with each part of the consensus.
-    after : ndarray of int64 of shape (n_parts,)
-        The cluster of each part, in increasing order.
+    votes : ndarray of shape (n_columns, n_clusters)
+        Contribution of each cluster of a partition to the similarity with each cluster of the consensus.
     classes : Components or None
         Distributions of the labels in the clusters, if the partitions are witnesses.
-    before : VotingModel or None
-        The clusters that the constraints changed, if there are any.
-    parts_before : ndarray of int64 of shape (n_parts,) or None
-        The cluster of each part among these.
-    tree_before : tuple of ndarray or None
-        Tree of the objects of the trees, and their clusters, before they were changed.
     """
 
     offsets: Ints
     votes: Floats
-    after: Ints
     classes: Components | None = None
-    before: VotingModel | None = None
-    parts_before: Ints | None = None
-    tree_before: tuple[Floats, Ints] | None = None
 
     def fits(self, counts: Ints, n_clusters: int) -> bool:
         """Return whether the model is one of partitions with these numbers of clusters."""
-        fits = (
+        return (
             np.array_equal(self.offsets, starts_of(counts))
-            and holds(self.votes, counts.sum(), len(self.after))
-            and bool((np.diff(self.after) >= 0).all())
-            and np.array_equal(np.unique(self.after), np.arange(n_clusters))
+            and holds(self.votes, counts.sum(), n_clusters)
             and (self.classes is None or self.classes.fits(counts, n_clusters))
         )
-        if self.before is None or self.parts_before is None:
-            return fits
-        n_before = len(self.before.after)
-        return (
-            fits
-            and self.before.fits(counts, n_before)
-            and holds(self.parts_before, len(self.after))
-            and bool(np.isin(self.parts_before, np.arange(n_before)).all())
-        )
 
-    def shares(self, indicator: sp.csr_array, own: Ints | None = None) -> Floats:
-        """Return memberships (n, n_clusters) of objects by their clusters in the partitions (n, n_columns).
+    def rows(self, codes: NDArray[Any], soft: sp.csr_array | None = None) -> Floats:
+        """Return the memberships (n, n_clusters) of objects by the numbers of their clusters (n, n_partitions).
 
-        `own` : their clusters before the constraints, or their most probable ones if the partitions are witnesses, where known.
+        `soft` : their memberships in these (n, n_columns), if the partitions are soft.
         """
-        sums = indicator @ self.votes
-        if self.before is None or self.parts_before is None:
-            shares = shares_of_rows(sums)
-            if own is None and self.classes is not None:
+        blocks = []
+        for at in range(0, len(codes), _ROWS_AT_ONCE):
+            rows = slice(at, at + _ROWS_AT_ONCE)
+            indicator = indicator_of(codes[rows], self.offsets)
+            shares = shares_of_rows((indicator if soft is None else soft[rows]) @ self.votes)
+            if self.classes is not None:
                 own = self.classes.nearest(indicator.__matmul__)
                 own[np.diff(indicator.indptr) == 0] = 0
-        else:
-            if own is None:
-                own = self.before.shares(indicator).argmax(axis=1)
-            clusters = range(int(self.after[-1]) + 1)
-            nearest = [sums[:, self.after == cluster].max(axis=1) for cluster in clusters]
-            shares = shares_of_rows(np.column_stack(nearest))
-            elsewhere = np.not_equal.outer(own, self.parts_before)
-            elsewhere[elsewhere.all(axis=1)] = False  # a cluster without objects in the trees
-            sums[elsewhere] = -1.0
-            own = self.after[sums.argmax(axis=1)]
-        if own is not None:
-            _exchange(shares, own)
-        return shares
+                _exchange(shares, own)
+            blocks.append(shares)
+        return np.concatenate(blocks)
 
-    def rows(self, codes: NDArray[Any], own: Ints | None = None) -> Floats:
-        """Return the memberships of objects by the numbers of their clusters (n, n_partitions); `own` as in `shares`."""
-        return self._in_blocks(
-            lambda rows: indicator_of(codes[rows], self.offsets), len(codes), own
-        )
-
-    def of_ensemble(self, ensemble: Ensemble, own: Ints | None = None) -> Floats:
-        """Return the memberships of the objects of an ensemble, hard or soft; `own` as in `shares`."""
-        if not ensemble.is_soft:
-            return self.rows(ensemble.codes, own)
-        if own is None and self.classes is not None:
-            own = nearest(self.classes, ensemble)
-        return self._in_blocks(ensemble.indicator.__getitem__, ensemble.n_samples, own)
-
-    def _in_blocks(
-        self, indicator: Callable[[slice], sp.csr_array], n: int, own: Ints | None
-    ) -> Floats:
-        blocks = [slice(at, at + _ROWS_AT_ONCE) for at in range(0, n, _ROWS_AT_ONCE)]
-        return np.concatenate(
-            [self.shares(indicator(rows), None if own is None else own[rows]) for rows in blocks]
-        )
+    def of_ensemble(self, ensemble: Ensemble) -> Floats:
+        """Return the memberships of the objects of an ensemble, hard or soft."""
+        return self.rows(ensemble.codes, ensemble.indicator if ensemble.is_soft else None)
 
     def keep(self, clusters: Ints) -> VotingModel:
         """Return the model of these clusters, numbered in this order."""
-        number = np.full(int(self.after[-1]) + 1, -1, dtype=np.int64)
-        number[clusters] = np.arange(len(clusters))
-        after = number[self.after]
-        order = np.argsort(after, kind="stable")[np.count_nonzero(after < 0) :]
-        return replace(
-            self,
-            votes=np.ascontiguousarray(self.votes[:, order]),
-            after=after[order],
-            classes=self.classes and self.classes.keep(clusters),
-            parts_before=None if self.parts_before is None else self.parts_before[order],
-        )
+        votes = np.ascontiguousarray(self.votes[:, clusters])
+        return replace(self, votes=votes, classes=self.classes and self.classes.keep(clusters))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +117,7 @@ class Placed:
 
 
 def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Placed:
-    """Place all objects in the clusters of a decision.
+    """Place all objects in the clusters of a decision, changed where constraints require it.
 
     Parameters
     ----------
@@ -186,15 +125,15 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         The trees.
     decision : Decision
         The number of clusters.
-    before : ndarray of int64 of shape (n_samples,), default=None
-        With constraints, the clusters of all objects that the constraints change. None: those of the decision.
+    before : ndarray of int64 of shape (n_objects,), default=None
+        With constraints, the clusters of the objects of the trees that they change. None: those of the decision.
     """
     ensemble, constraints = trees.whole, trees.constraints
     offsets = ensemble.offsets
     if not trees.n_objects:
-        votes, labels = np.ones((int(offsets[-1]), 1)), np.zeros(1, dtype=np.int64)
-        none = CutOfTree(np.empty((0, 4)), CERTAIN, 0.0, votes, labels[:0])
-        model = VotingModel(offsets, votes, labels)
+        votes, labels = np.ones((int(offsets[-1]), 1)), np.zeros(0, dtype=np.int64)
+        none = CutOfTree(np.empty((0, 4)), CERTAIN, 0.0, votes, labels)
+        model = VotingModel(offsets, votes)
         return Placed(np.ones((ensemble.n_samples, 1)), model, none, decision)
     if decision.labels is None:
         chosen = trees.cut_at(decision.n_clusters)
@@ -202,39 +141,22 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         chosen = trees.cut_along(decision.labels)
     if decision.components is not None:
         chosen = replace(chosen, evidence=WITNESSES)
-    votes = chosen.votes
-    model = VotingModel(offsets, votes, np.arange(votes.shape[1]), decision.components)
+    model = VotingModel(offsets, chosen.votes, decision.components)
+    membership = model.of_ensemble(ensemble)
     if constraints is None:
-        return Placed(model.of_ensemble(ensemble), model, chosen, decision)
-    if before is None:
-        before = model.of_ensemble(ensemble).argmax(axis=1)
-    else:
-        votes = votes_for(trees.ensemble, before[trees.objects], trees.counting)
-        model = VotingModel(offsets, votes, np.arange(votes.shape[1]))
-    tree = chosen.tree
-    labels = canonical_labels(before[trees.objects])
-    unrepaired = tree, labels
+        return Placed(membership, model, chosen, decision)
     within = constraints.of(trees.objects)
+    labels = membership.argmax(axis=1)[trees.objects] if before is None else before
     if within.broken(labels):
-        given, most = decision.given, decision.at_most
-        found = repair(tree, labels, trees.ensemble, trees.counting, within, given, most)
-        tree = found.tree
-        decision = kept_by_constraints(decision, found.n_clusters, trees, found.bounds)
-        labels = cut(tree, decision.n_clusters)
-    chosen = replace(trees.cut_along(labels), tree=tree, evidence=chosen.evidence)
-    # Objects with constraints, which may have moved alone, count only in clusters without others.
-    touched = within.touched
-    counted = np.flatnonzero(~touched | ~np.isin(labels, labels[~touched]))
-    pairs, parts = np.unique(
-        np.stack([labels, before[trees.objects]])[:, counted], axis=1, return_inverse=True
-    )
-    votes = votes_for(
-        part_of(trees.ensemble, counted), parts.ravel().astype(np.int64), trees.counting
-    )
-    model = VotingModel(
-        offsets, votes, pairs[0], before=model, parts_before=pairs[1], tree_before=unrepaired
-    )
-    membership = model.of_ensemble(ensemble, before)
+        least, most = decision.at_least, decision.at_most
+        if decision.given is not None:
+            least = most = decision.given
+        labels = repaired(trees, chosen.tree, canonical_labels(labels), within, least, most)
+        decision = kept_by_constraints(decision, int(labels.max()) + 1, trees)
+        chosen = replace(trees.cut_along(labels), tree=chosen.tree, evidence=chosen.evidence)
+        classes = decision.components and Witnesses(trees.ensemble).distributions(labels)
+        model = VotingModel(offsets, chosen.votes, classes)
+        membership = model.of_ensemble(ensemble)
     # Objects that must be together have the mean of their shares.
     linked = np.flatnonzero(constraints.touched)
     group = canonical_labels(constraints.groups[linked])
@@ -243,6 +165,8 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     membership[linked] = (sums / np.bincount(group)[:, np.newaxis])[group]
     of_trees = membership[trees.objects]
     _exchange(of_trees, labels)
+    own = np.arange(len(labels)), labels
+    of_trees[own] = np.nextafter(of_trees[own], 2.0)  # equal objects may be apart: no ties
     membership[trees.objects] = of_trees
     return Placed(membership, model, chosen, decision)
 
@@ -276,12 +200,12 @@ class AutoConsensus(PlacingClusterer):
     the same decision is taken without it, and the most probable partition, or the cut, has that number. Objects outside the trees, and new ones, are placed by the same distributions, or in the
     cluster of the highest mean similarity.
 
-    Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. An
-    object with a constraint represents its piece if it is typical of the piece, unless a more typical object or at least as many
-    other constraints contradict this; otherwise it stands alone. Pieces with objects that must be together are joined. Average
-    linkage then merges the pieces, those of the same cluster first, but never pieces that must be apart; objects that stand alone
-    join the most similar cluster that the constraints allow, and all move to it until none does. An answer about two typical objects therefore moves their pieces. If
-    `n_clusters` is None, constraints that split or join clusters change the number.
+    Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. A
+    constraint between objects that are typical of their pieces is a vote for these to be together or apart. The pieces are merged
+    again by average linkage, first those of one cluster or with votes for it, and never those with more votes against it; where
+    fewer constraints are broken then, these are the clusters. Objects whose constraints are still broken move alone, to the most
+    similar cluster that the constraints allow, and a new one if there is none. An answer about two typical objects therefore moves their pieces. If
+    `n_clusters` is None, constraints that split or join clusters change the number. `linkage_matrix_` is the tree without constraints.
 
     Parameters
     ----------
@@ -462,35 +386,6 @@ class AutoConsensus(PlacingClusterer):
 
     def _takes_constraints(self) -> bool:
         return True
-
-    @property
-    def is_constrained(self) -> bool:
-        """Whether ``fit`` was given constraints."""
-        return self._model.before is not None
-
-    @property
-    def before_constraints(self) -> tuple[Floats, Ints]:
-        """Tree of the objects of the trees, and their clusters, before they were changed to keep the constraints."""
-        if self._model.tree_before is None:
-            return self.linkage_matrix_, canonical_labels(self.labels_[self.tree_objects_])
-        return self._model.tree_before
-
-    def shares_within(self, codes: NDArray[Any], before: Ints) -> Floats:
-        """Return memberships of objects whose clusters are known, but for the changes that keep the constraints.
-
-        Parameters
-        ----------
-        codes : ndarray of shape (n_samples, n_partitions)
-            Their clusters in the partitions, by number.
-        before : ndarray of int64 of shape (n_samples,)
-            Their clusters before these changes, by the number that `place` was given.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters)
-            Rows sum to 1.
-        """
-        return self._model.rows(codes, before)
 
     @property
     def reason_(self) -> str:

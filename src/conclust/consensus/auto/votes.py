@@ -31,8 +31,10 @@ STEEPNESS = 2
 EQUAL_ROWS = 10
 # Pieces of the clusters that constraints move, and the rank from which an object is typical of its piece (experiments/answers).
 PIECES, TYPICAL = 30, 0.7
-# Dissimilarities of units are in [0, 2], and up to this value most pairs of objects are in the same cluster.
+# Dissimilarities of pieces without votes are in [0, 2], and up to this value most pairs of objects are in the same cluster.
 SAME_CLUSTER = 1.5
+# What most votes for two pieces to be together add to a similarity, of which a common cluster adds 1.
+VOTE = 2.0
 
 
 def certain_clusters(ensemble: Ensemble, objects: Ints | None = None) -> tuple[Ensemble, Floats]:
