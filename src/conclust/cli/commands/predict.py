@@ -215,7 +215,9 @@ def _read_labels(how: Reading, result: _Result, table: Table) -> _New:
     how = _by_name(how, table, columns, result.record.source.id_name)
     roles = roles_of(table, how)
     _check_width(table, len(roles.data), len(columns))
-    labels = label_matrix(roles.data, noise=result.record.settings.get("missing") == "noise")
+    labels = label_matrix(roles.data)
+    if result.record.settings.get("missing") == "noise":
+        labels = np.where((labels == -1) | (labels.astype(object) == "-1"), -2, labels)
     labels = _spelled_alike(labels, result.names)
     return _New(labels=labels, X=np.empty((len(labels), 0)), **roles.objects())
 

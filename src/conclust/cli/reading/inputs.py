@@ -15,7 +15,7 @@ from conclust._files.formats import WHOLE
 from conclust._files.storage import read_npz
 from conclust._types import Floats
 from conclust.cli.console import plain
-from conclust.cli.reading.columns import OBJECT, Objects, Roles, names_objects, roles_of
+from conclust.cli.reading.columns import OBJECT, Objects, names_objects, roles_of
 from conclust.cli.reading.notation import Reading, is_number
 from conclust.cli.reading.sources import Source, opened
 from conclust.cli.reading.tables import (
@@ -71,7 +71,7 @@ class Labels(Objects):
 
 @dataclass(frozen=True, kw_only=True)
 class Labelling(Objects):
-    """One label for each object: whole numbers or names; -1 missing, -2 noise."""
+    """One label for each object: whole numbers or names; -1, NaN or None missing, -2 noise."""
 
     labels: NDArray[Any]
 
@@ -96,23 +96,20 @@ def read_points(path: Path, how: Reading) -> Points:
 def points_of(table: Table, how: Reading) -> Points:
     """Return the points of a table."""
     if not table.columns:
-        raise InputError(
-            f"{table.name} has no column: an object is described by at least one number."
-        )
+        what = "has no column: an object is described by at least one number"
+        raise InputError(f"{table.name} {what}.")
     roles = roles_of(table, how)
-    categories: NDArray[Any] = np.empty((len(table), len(roles.categories)), dtype=object)
-    for u, column in enumerate(roles.categories):
-        categories[:, u] = column.words
+    for column in roles.categories:
         seen = [word for word in column.words if word is not None]
         if not seen or names_objects(len(set(seen)), len(seen)):
-            raise InputError(
-                f"{table.name}: the column {column.name!r} has {len(set(seen)):,} different values for {len(seen):,} objects: "
-                "these are not categories. Give it as --id-column, or --drop it."
-            )
+            what = f"has {len(set(seen)):,} different values for {len(seen):,} objects"
+            way = "these are not categories. Give it as --id-column, or --drop it"
+            raise InputError(f"{table.name}: the column {column.name!r} {what}: {way}.")
+    words = [np.array(column.words, dtype=object) for column in roles.categories]
     return Points(
         X=np.column_stack([column.readings[column.notation] for column in roles.data]),
         names=roles.names,
-        categories=categories if roles.categories else None,
+        categories=np.column_stack(words) if words else None,
         category_names=tuple(column.name for column in roles.categories),
         notations={c.name: c.notation for c in roles.data if c.notation not in ("number", "point")},
         **roles.objects(),
@@ -145,32 +142,23 @@ def read_ensemble(
     with opened(path) as source:
         if source.kind == "npz" and "ensemble" in str(read_npz(source.path)[1].get("format", "")):
             return _of_saved(source, how, missing, weights)
-        roles, matrix = _label_columns(source, how, missing)
-    name, names = roles.table.name, roles.names
+        roles = roles_of(table_of(source, how, "labels"), how)
+    matrix, name, names = label_matrix(roles.data), source.name, roles.names
     if clusterings_as_rows(matrix, *matrix.shape):
         n, m = matrix.shape
-        warn(
-            f"{name} is read as {n} objects in {m} clusterings. If each row is a clustering of {m} objects, "
-            "transpose it: one row per object.",
-            OrientationWarning,
-        )
+        what = f"{name} is read as {n} objects in {m} clusterings"
+        way = f"If each row is a clustering of {m} objects, transpose it: one row per object"
+        warn(f"{what}. {way}.", OrientationWarning)
     with _naming(name):
-        ensemble = Ensemble(matrix, weights=read_weights(weights, len(names), how, names))
+        given = read_weights(weights, len(names), how, names)
+        ensemble = Ensemble(matrix, weights=given, missing=missing)
     observed = ensemble.present.sum(axis=0)
     for column, k, n in zip(names, ensemble.cluster_counts, observed, strict=True):
-        if not roles.chosen and names_objects(int(k), int(n)):
-            raise InputError(
-                f"{name}: the column {column!r} has {k:,} different labels for {n:,} objects, so it names them instead of "
-                "clustering them. Give it as --id-column, or leave it out with --drop; if it is a clustering nevertheless, list the "
-                "clusterings with --columns."
-            )
+        if how.columns is None and names_objects(int(k), int(n)):
+            what = f"has {k:,} different labels for {n:,} objects, so it names them instead of clustering them"
+            way = "Give it as --id-column, or leave it out with --drop; if it is a clustering nevertheless, list the clusterings with --columns"
+            raise InputError(f"{name}: the column {column!r} {what}. {way}.")
     return Labels(ensemble=ensemble, names=names, **roles.objects())
-
-
-def _label_columns(source: Source, how: Reading, missing: Missing) -> tuple[Roles, NDArray[Any]]:
-    """Read the columns of labels of a file."""
-    roles = roles_of(table_of(source, how, "labels"), how)
-    return roles, label_matrix(roles.data, noise=missing == "noise")
 
 
 @contextmanager
@@ -185,10 +173,9 @@ def _naming(name: str) -> Iterator[None]:
 def _of_saved(source: Source, how: Reading, missing: Missing, weights: Path | None) -> Labels:
     columns = how.id_column or how.label_column or how.columns or how.drop or how.na
     if columns or missing != "unobserved":
-        raise InputError(
-            f"{source} is a saved ensemble, which distinguishes missing labels from noise and has no columns to choose from: leave "
-            "--missing, --id-column, --label-column, --columns, --drop and --na out."
-        )
+        what = "which distinguishes missing labels from noise and has no columns to choose from"
+        way = "leave --missing, --id-column, --label-column, --columns, --drop and --na out"
+        raise InputError(f"{source} is a saved ensemble, {what}: {way}.")
     saved = Ensemble.load(source.path)
     if weights is not None:
         saved = saved.reweighted(read_weights(weights, saved.n_partitions, how))
@@ -208,11 +195,11 @@ def read_labelling(path: Path, how: Reading, wanted: Sequence[str] = ()) -> Labe
         roles = roles_of(table, how)
         columns = [table.column(name, "--column") for name in candidates[:1]] or roles.data
         if len(columns) != 1:
-            raise InputError(
-                f"{table.name} has {len(columns)} columns that may be the labels to compare: {listed(roles.names)}. Say which "
-                "with --column."
+            what = (
+                f"{len(columns)} columns that may be the labels to compare: {listed(roles.names)}"
             )
-        return Labelling(labels=columns[0].labels(noise=False), **roles.objects())
+            raise InputError(f"{table.name} has {what}. Say which with --column.")
+        return Labelling(labels=columns[0].labels(), **roles.objects())
 
 
 def read_weights(
@@ -233,9 +220,8 @@ def read_weights(
         columns = [table.column(name, "--weights") for name in names]
     weights = _numbers(table, columns, "weights")
     if weights.size != n_partitions:
-        raise InputError(
-            f"{path}: expected one number per partition, {n_partitions} in all. Got shape {weights.shape} instead."
-        )
+        what = f"expected one number per partition, {n_partitions} in all"
+        raise InputError(f"{path}: {what}. Got shape {weights.shape} instead.")
     return weights.reshape(-1)
 
 
@@ -270,19 +256,19 @@ def read_draws(
     An array may have three axes: (n_chains, n_draws, n_samples).
     """
     ids: list[str] | None = None
-    notes: tuple[str, ...] = ("one draw per row",)
+    notes = ["one draw per row"]
     with opened(path) as source:
         if WHOLE[source.kind].has_columns:
-            roles, draws = _label_columns(source, how, missing)
-            ids = [column.name for column in roles.data] if roles.table.named else None
-            notes = (*notes, *roles.table.notes, *roles.notes)
+            roles = roles_of(table_of(source, how, "labels"), how)
+            draws, notes = label_matrix(roles.data), [*notes, *roles.table.notes]
+            ids = [*roles.names] if roles.table.named else None
         else:
             draws = read_array(source, how, ("draws", "labels", "cls", "z"))
     with _naming(source.name):
         given = read_weights(weights, int(np.prod(draws.shape[:-1])), how)
         ensemble = Ensemble.from_draws(draws, missing=missing, weights=given)
     names = tuple(str(s + 1) for s in range(ensemble.n_partitions))
-    return Labels(ensemble=ensemble, names=names, ids=ids, notes=notes)
+    return Labels(ensemble=ensemble, names=names, ids=ids, notes=tuple(notes))
 
 
 def read_answers(
@@ -297,18 +283,22 @@ def read_answers(
     columns = [table.column(name, "--columns") for name in how.columns or ()]
     others = how.id_column or how.label_column or how.drop
     if others or len(columns) != 3 or len(set(columns)) != 3:
-        raise InputError(
-            f"--rows answers needs three columns of {source}: of objects, clusterings and labels, in this order. Name them, as in "
-            f"--columns card,person,pile, and leave --id-column, --label-column and --drop out. The columns are {listed(table.names)}."
-        )
-    objects, partitions = columns[0].texts, columns[1].texts
-    answers = objects, partitions, columns[2].labels(noise=missing == "noise")
-    ids, names = list(dict.fromkeys(objects)), tuple(dict.fromkeys(partitions))
+        what = f"--rows answers needs three columns of {source}: of objects, clusterings and labels, in this order"
+        way = "Name them, as in --columns card,person,pile, and leave --id-column, --label-column and --drop out"
+        raise InputError(f"{what}. {way}. The columns are {listed(table.names)}.")
     titles = [column.name for column in columns]
-    frame = dict(zip(titles, answers, strict=True))
+    objects, partitions, labels = columns[0].texts, columns[1].texts, columns[2].labels()
+    ids, names = list(dict.fromkeys(objects)), tuple(dict.fromkeys(partitions))
+    frame = dict(zip(titles, (objects, partitions, labels), strict=True))
     with _naming(source.name):
-        given = read_weights(weights, len(names), how, names)
-        ensemble = Ensemble.from_long(frame, *titles, objects=ids, partitions=names, weights=given)
+        ensemble = Ensemble.from_long(
+            frame,
+            *titles,
+            objects=ids,
+            partitions=names,
+            weights=read_weights(weights, len(names), how, names),
+            missing=missing,
+        )
     title = titles[0] if table.named and titles[0] else OBJECT
     notes = ("one answer per row", *table.notes)
     return Labels(ensemble=ensemble, names=names, ids=ids, id_name=title, notes=notes)
@@ -316,11 +306,10 @@ def read_answers(
 
 def _numbers(table: Table, columns: Sequence[Column], what: str) -> Floats:
     """Return columns that must be numbers in every cell."""
-    settle(columns, None)
+    settle(columns, Reading())
     for column in columns:
         if column.values is None:
             row = next((i for i, cell in enumerate(column.texts) if not is_number(cell)), 0)
-            raise InputError(
-                f"{table.name}: {column.at(row)}: {column.texts[row][:60]!r} is not a number, as {what} are."
-            )
+            where = f"{table.name}: {column.at(row)}"
+            raise InputError(f"{where}: {column.texts[row][:60]!r} is not a number, as {what} are.")
     return np.column_stack([column.readings[column.notation] for column in columns])
