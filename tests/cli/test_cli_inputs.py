@@ -113,8 +113,7 @@ FORM = {
     ),
     "ragged, long": ("a;b\n1;2\n3;4;5\n", "line 3 has 3 fields, the first line has 2"),
     "ragged far below": ("a,b\n" + "1,2\n" * 9000 + "3\n", "line 9002 has 1 field"),
-    "duplicate header": ("a,b,a\n1,2,3\n", "the column name 'a' more than once"),
-    "duplicate header but for blanks": ("a,b, a \n1,2,3\n", "the column name 'a' more than once"),
+    "duplicate header": ("a,b, a \n1,2,3\n", "the column name 'a' more than once"),
     "header without a name": ("a,,c\n1,2,3\n", "no name for column 2"),
     "UTF-32": ("a,b\n1,2\n".encode("utf-32"), "is in UTF-32"),
     "UTF-16 cut off": ("a,b\n1,2\n".encode("utf-16")[:-1], "is not valid utf-16"),
@@ -138,12 +137,6 @@ FORM = {
 def test_malformed_points_are_refused(tmp_path, name):
     content, sentence = FORM[name]
     refused(FileFormatError, lambda: points(tmp_path, content), "a.csv", sentence)
-
-
-@pytest.mark.parametrize("name", sorted(set(FORM) - {"only a header"}))
-def test_malformed_labels_are_refused(tmp_path, name):
-    content, sentence = FORM[name]
-    refused(FileFormatError, lambda: labels(tmp_path, content), "a.csv", sentence)
 
 
 @pytest.mark.parametrize("packing", ["", ".gz"])
@@ -225,7 +218,6 @@ def test_an_ambiguous_header_is_refused_with_the_option(tmp_path):
 
 CONTENT = {
     "text": ("a,b\n1,2\n3,four\n", "'four' in line 3, column 2 ('b') is not a number", "--na four"),
-    "text without header": ("1,2\n3,four\n", "'four' in line 2, column 2 is not", "--na four"),
     "names": (
         "kind,x\nu,1\nv,2\n",
         "text, 2 values for 2 objects (such as 'u')",
@@ -236,14 +228,10 @@ CONTENT = {
         "1 empty cell, the first ('') in line 2, column 2",
         "--impute median",
     ),
-    "nan": ("a,b\n1,nan\n2,3\n", "the first ('nan') in line 2, column 2", "--impute median"),
     "NA": ("a,b\n1,NA\n2,3\n", "the first ('NA') in line 2, column 2 ('b')", "--impute median"),
     "empty column": ("a,b\n1,\n2,\n", "empty", "--drop b"),
     "inf": ("a,b\n1,-inf\n", "'-inf' in line 2, column 2 ('b')", "--na=-inf"),
     "overflow": ("a,b\n1,1e999\n", "'1e999' in line 2, column 2 ('b')", "--na 1e999"),
-    "underscore": ("a,b\n1,1_000\n2,3\n", "'1_000' in line 2", "--na 1_000"),
-    "other digits": ("a,b\n1,\u0661\n2,3\n", "'\u0661' in line 2", "is not a number"),
-    "hexadecimal": ("a,b\n1,0x1F\n2,3\n", "'0x1F' in line 2", "is not a number"),
     "far below": ("a,b\n" + "1,2\n1,3\n" * 75_000 + "3,x\n", "'x' in line 150002", "--na x"),
 }
 
@@ -269,7 +257,7 @@ def test_unknown_columns_are_refused(tmp_path, wanted):
     refused(
         InputError,
         lambda: points(tmp_path, "a,b\n1,2\n", id_column=wanted),
-        f"--id-column: {tmp_path / 'a.csv'} has no column {wanted!r}. Its columns are 'a', 'b'",
+        f"a.csv: --id-column: there is no column {wanted!r}. Its columns are 'a', 'b'",
     )
 
 
@@ -331,7 +319,7 @@ def test_minus_one_as_noise_leaves_empty_cells_missing(tmp_path, more):
 def test_invalid_labels_are_refused_with_their_position(tmp_path, cell):
     content = f"a,b\n1,1\n1,{cell}\n2,2\n"
     sentence = f"line 3, column 2 ('b'): {cell!r} is not a label. Labels are whole numbers"
-    refused(InputError, lambda: labels(tmp_path, content), sentence)
+    refused(InputError, lambda: labels(tmp_path, content), sentence, "use: conclust cluster")
 
 
 def test_names_and_classes_are_separated_from_labels(tmp_path):
@@ -375,7 +363,7 @@ def test_points_are_read_from_arrays(tmp_path):
     refused(
         InputError,
         lambda: read_points(tmp_path / "a.npy", Reading(id_column="x")),
-        "without named columns",
+        "an array has no named columns",
     )
 
 
@@ -513,9 +501,7 @@ def test_a_labelling_is_read_from_its_column(tmp_path):
     assert read_labelling(write(tmp_path, "3\n4\n4\n"), AUTO).labels.tolist() == [3, 4, 4]
     two = write(tmp_path, "id,a,b\nu,x,1\nv,y,2\nw,x,1\n")
     assert read_labelling(two, AUTO, ["a"]).labels.tolist() == ["x", "y", "x"]
-    refused(
-        InputError, lambda: read_labelling(two, AUTO), "has 2 columns", ": 'a', 'b'.", "--column"
-    )
+    refused(InputError, lambda: read_labelling(two, AUTO), "2 columns", ": 'a', 'b'.", "--column")
 
 
 def test_a_labelling_is_read_from_an_array(tmp_path):
@@ -563,10 +549,3 @@ def test_codes_of_empty_cells_are_given_by_na(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((4, 2), dtype=int))
     with pytest.raises(InputError, match="--encoding and --na are for CSV files"):
         read_ensemble(tmp_path / "a.npy", Reading(na=("99",)))
-
-
-def test_a_fraction_among_labels_is_refused(tmp_path):
-    path = tmp_path / "points.csv"
-    path.write_text("x,y\n0.5,1\n1.5,2\n")
-    with pytest.raises(InputError, match="use: conclust cluster"):
-        read_ensemble(path, Reading())

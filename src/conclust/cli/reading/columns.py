@@ -50,47 +50,15 @@ class Objects:
         return LabelTable(self.ids, self.id_name, confidence, kept)
 
 
-@dataclass
-class Roles:
-    """The kind of each column of a table.
+def roles_of(table: Table, how: Reading) -> tuple[list[Column], list[Column], dict[str, Any]]:
+    """Determine the role of each column by the user's options, by names and by content.
 
-    Attributes
-    ----------
-    table : Table
-        The table.
-    ids, classes : Column or None
-        The columns of names and of known classes.
+    Returns
+    -------
     data, categories : list of Column
         Columns of numbers or labels; of categories.
-    """
-
-    table: Table
-    ids: Column | None
-    classes: Column | None
-    data: list[Column]
-    categories: list[Column]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns of data."""
-        return tuple(column.name for column in self.data)
-
-    def objects(self) -> dict[str, Any]:
-        """Return the fields of `Objects`."""
-        column, name = self.classes, self.ids.name if self.ids and self.table.named else ""
-        if column is not None and not any(column.words):
-            where = f"the column {column.name!r} of {column.table.name}"
-            raise InputError(f"--label-column: {where} has no known classes.")
-        return {
-            "ids": self.ids and self.ids.texts,
-            "id_name": OBJECT if not name or _OURS.fullmatch(name) else name,
-            "classes": column and [word or "" for word in column.words],
-            "notes": tuple(self.table.notes),
-        }
-
-
-def roles_of(table: Table, how: Reading) -> Roles:
-    """Determine the role of each column by the user's options, by names and by content.
+    objects : dict
+        The fields of `Objects`.
 
     Raises
     ------
@@ -100,61 +68,64 @@ def roles_of(table: Table, how: Reading) -> Roles:
     _refuse_undivided(table)
     every = how.categories == ("all",)
     given = {
-        "--id-column": [how.id_column],
-        "--label-column": [how.label_column],
+        "--id-column": () if how.id_column is None else (how.id_column,),
+        "--label-column": () if how.label_column is None else (how.label_column,),
         "--drop": how.drop,
         "--categories": () if every else how.categories,
         "--columns": how.columns or (),
     }
     role_of: dict[Column, str] = {}
     for option, names in given.items():
-        for column in [table.column(name, option) for name in names if name is not None]:
+        for column in [table.column(name, option) for name in names]:
             if column in role_of:
                 both = f"{role_of[column]} and {option}"
                 raise InputError(f"{both} name the same column, {column.name!r}.")
             role_of[column] = option
-    ids, classes, _, categories, data = (
+    found_ids, found_classes, _, categories, data = (
         [column for column, role in role_of.items() if role == option] for option in given
     )
+    ids, classes, guessed = (*found_ids, None)[0], (*found_classes, None)[0], how.columns is None
     free = [column for column in table.columns if column not in role_of]
-    naming = _naming_columns(table, free)
-    if how.columns is None:
+    naming = [column for column in free if column.names_rows]
+    if guessed:
         data = [column for column in free if column not in naming]
-    roles = Roles(table, (*ids, None)[0], (*classes, None)[0], data, categories)
-    for column in naming:
+    # Columns of an index without a name come last.
+    for column in sorted(naming, key=lambda column: column.name.startswith(_INDEX)):
         shown = repr(column.name) if column.name and table.named else str(column.place + 1)
-        if roles.ids is None and (not column.name or column.differs):
-            roles.ids = column
+        if ids is None and (not column.name or column.differs):
+            ids = column
             table.notes.append(f"its column {shown} read as names of the rows")
-        elif how.columns is None:
+        elif guessed:
             table.notes.append(f"its column {shown}, which may name the rows, left out")
     if not table.of_labels:
         if every:
-            roles.categories = [column for column in data if column.is_text]
-            roles.data = [column for column in data if not column.is_text]
-        settle(roles.data, how)
-        _refuse_undecided(table, roles, how)
-        said: dict[str, list[str]] = {}
-        for column in roles.data:
+            categories = [column for column in data if column.is_text]
+            data = [column for column in data if not column.is_text]
+        settle(data, how)
+        said = {ids: "names of the objects", classes: "known classes"}
+        said |= dict.fromkeys(categories, "categories")
+        _refuse_undecided(table, data, said, how)
+        unusual: dict[str, list[str]] = {}
+        for column in data:
             for what in column.how_written:
-                said.setdefault(what, []).append(repr(column.name))
-        table.notes += [f"{what} in {', '.join(names[:12])}" for what, names in said.items()]
-    if not roles.data:
-        way = " Where all columns are categories, use: conclust combine." * bool(roles.categories)
-        raise InputError(f"{table.name}: no column of data is left besides the named ones.{way}")
-    return roles
-
-
-def _naming_columns(table: Table, free: list[Column]) -> list[Column]:
-    """Return the columns that are no data as they may name the objects or are an index; the best names first."""
-    naming = [
-        column
-        for column in free
-        if not column.name
-        or column.name in table.index
-        or (len(table.columns) > 1 and column.names_rows)
-    ]
-    return sorted(naming, key=lambda column: column.name.startswith(_INDEX))
+                unusual.setdefault(what, []).append(repr(column.name))
+        table.notes += [f"{what} in {', '.join(names[:12])}" for what, names in unusual.items()]
+    if not data:
+        way = " Where all columns are categories, use: conclust combine." * bool(categories)
+        raise InputError(f"no column of data is left besides the named ones.{way}")
+    if classes is not None and not any(classes.words):
+        raise InputError(f"--label-column: the column {classes.name!r} has no known classes.")
+    name = ids.name if ids and table.named else ""
+    return (
+        data,
+        categories,
+        {
+            "ids": ids and ids.texts,
+            "id_name": OBJECT if not name or _OURS.fullmatch(name) else name,
+            "classes": classes and [word or "" for word in classes.words],
+            "notes": tuple(table.notes),
+        },
+    )
 
 
 def names_objects(n_values: int, n_seen: int) -> bool:
@@ -168,23 +139,22 @@ def _refuse_undivided(table: Table) -> None:
         return
     texts = [text for text in table.columns[0].words if text is not None]
     if len(set(texts)) > len(texts) / 2 and all(re.search(r"[\s|:/,;]", text) for text in texts):
-        raise InputError(
-            f"{table.name} is one column of text (such as {texts[0][:60]!r}), nearly all different: are its columns separated by "
-            "something that was not found? Lines have different numbers of fields, or the separator is not one of those of "
-            "--delimiter. If each line is one label, give --delimiter comma."
-        )
+        what = f"it is one column of text (such as {texts[0][:60]!r}), nearly all different"
+        why = "Lines have different numbers of fields, or their separator is not one of those of --delimiter"
+        raise InputError(f"{what}. {why}. If each line is one label, give --delimiter comma.")
 
 
-def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
+def _refuse_undecided(
+    table: Table, data: list[Column], said: dict[Column | None, str], how: Reading
+) -> None:
     """Refuse points with columns that are not numbers in every cell: all columns, and the command that settles them."""
-    said = {roles.ids: "names of the objects", roles.classes: "known classes"}
-    said |= dict.fromkeys(roles.categories, "categories")
-    lines, more, data = [], dict[str, list[str]](), set(roles.data)
+    lines, more, numbers = [], dict[str, list[str]](), set(data)
+    has_names = any(column and what == "names of the objects" for column, what in said.items())
     for column in table.columns:
         what, option, value = said.get(column, "left out"), "", ""
-        if column in data:
+        if column in numbers:
             what, option, value = _account(column, how)
-        if option == "--id-column" and (roles.ids is not None or option in more):
+        if option == "--id-column" and (option in more or has_names):
             option = "--drop"
         if option:
             more.setdefault(option, []).append(value)
@@ -194,20 +164,19 @@ def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
     if "--na" in more and not how.gaps:
         more["--impute"] = ["median"]
     if how.columns is not None and (dropped := more.pop("--drop", [])):
-        kept = [_quoted(name) for name in roles.names]
+        kept = [_quoted(column.name) for column in data]
         more["--columns"] = [name for name in kept if name not in dropped]
     # Those that are open come first if not all are listed.
     lines = sorted(lines, key=lambda line: line[0]) if len(lines) > _LISTED else lines
     rest = f"\n  and {len(lines) - _LISTED:,} more columns" * (len(lines) > _LISTED)
-    way = (
-        f"This command gives each a meaning:\n\n  {plain(_command(table, how, more))}\n\nText is names of the objects (--id-column), known classes "
-        "(--label-column) or categories (--categories), or is left out (--drop); --impute fills empty cells, --na names them."
-    )
-    if not how.command:  # predict, which has no such options
-        way = "Write them as in the file of the result, or make the result by 'conclust cluster --impute median': empty cells are then filled here as well."
-    said_of_each = "".join(line for _, line in lines[:_LISTED])
-    what = "points are numbers in every cell, and some columns are not"
-    raise InputError(f"{table.name}: {what}.{said_of_each}{rest}\n{way}")
+    way = "Write them as in the file of the result, or make the result by 'conclust cluster --impute median': empty cells are then filled here as well."
+    if how.command:  # not predict, which has no such options
+        way = (
+            f"This command gives each a meaning:\n\n  {plain(_command(table, how, more))}\n\nText is names of the objects (--id-column), known classes "
+            "(--label-column) or categories (--categories), or is left out (--drop); --impute fills empty cells, --na names them."
+        )
+    listed = "".join(line for _, line in lines[:_LISTED]) + rest
+    raise InputError(f"points are numbers in every cell, and some columns are not.{listed}\n{way}")
 
 
 def _account(column: Column, how: Reading) -> tuple[str, str, str]:

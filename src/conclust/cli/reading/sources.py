@@ -103,7 +103,9 @@ class Source:
 
 @contextmanager
 def opened(path: Path, unknown: str = "") -> Iterator[Source]:
-    """Locate the bytes of `path` while they are read; `unknown`: the format of files with other endings.
+    """Locate the bytes of `path` while they are read, and name it in refusals of what it holds.
+
+    `unknown` is the format of files with other endings than those known.
 
     Standard input (``-``, or a pipe under /dev/fd) is copied to a temporary file, because most
     formats are not read in one pass; its first bytes show its format.
@@ -121,7 +123,9 @@ def opened(path: Path, unknown: str = "") -> Iterator[Source]:
         if path.is_dir():
             raise InputError(f"{path} is a folder. Give a file in it.")
         path.stat()  # a missing file has no format
-        yield _by_suffix(path, unknown)
+        source = _by_suffix(path, unknown)
+        with naming(source.name):
+            yield source
         return
     name = "standard input" if path == STREAM else str(path)
     with path.open("rb") if piped else nullcontext(getattr(sys.stdin, "buffer", None)) as stream:
@@ -135,7 +139,19 @@ def opened(path: Path, unknown: str = "") -> Iterator[Source]:
         copy.write_bytes(content)
         packing = (end for end, (first, *_) in _PACKINGS.items() if re.match(first, content))
         begun = (f.kind for f in WHOLE.values() if f.beginning and content.startswith(f.beginning))
-        yield Source(copy, next(begun, "csv"), name, next(packing, ""))
+        with naming(name):
+            yield Source(copy, next(begun, "csv"), name, next(packing, ""))
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Begin refusals with the name of the input."""
+    try:
+        yield
+    except InputError as error:
+        if str(error).startswith(name):
+            raise
+        raise InputError(f"{name}: {error}") from error
 
 
 def _by_suffix(path: Path, unknown: str) -> Source:

@@ -47,7 +47,7 @@ class Column:
         self.table, self.place, self.name, self._data = table, place, name, data
         self._is_array = isinstance(data, np.ndarray)
         self._has_words = not self._is_array and is_arrow_text(data.type)
-        self._empty = [*notation.EMPTY, *table.how.na]
+        self._empty = {*notation.EMPTY, *table.how.na}
         self.notation = ""
         self.empty_words: list[str] = []
 
@@ -59,7 +59,7 @@ class Column:
         if self._numbers is not None:
             return self._data
         cells = compute.utf8_trim(self._data.cast("string"), notation.SPACES)
-        return compute.if_else(compute.is_in(cells, value_set=array(self._empty)), None, cells)
+        return compute.if_else(compute.is_in(cells, value_set=array([*self._empty])), None, cells)
 
     @cached_property
     def _numbers(self) -> Any:
@@ -85,10 +85,10 @@ class Column:
     @cached_property
     def readings(self) -> dict[str, Floats]:
         """The values in every notation that fits all cells."""
-        from pyarrow import array, compute, types
-
         if self._is_array:
             return {"number": self._data.astype(np.float64)}
+        from pyarrow import array, compute, types
+
         if types.is_timestamp(self._data.type) or types.is_date(self._data.type):
             days = self._data.cast("timestamp[us]").cast("int64").to_numpy() / 86_400e6
             return {"YYYY-MM-DD": days}
@@ -115,14 +115,16 @@ class Column:
 
     @property
     def names_rows(self) -> bool:
-        """Whether it may name the objects: a different value in every row, in a place for names."""
-        word, labels = last_word(self.name) if self.table.named else "", self.table.of_labels
+        """Whether it is an index, or may name the objects: a different value in every row, in a place for names."""
+        table = self.table
+        if not self.name or self.name in table.index:
+            return True
+        word, labels = last_word(self.name) if table.named else "", table.of_labels
         words = notation.NAMING if labels or self.is_text else notation.NUMBERING
         called = words.fullmatch(word) is not None
-        first = self.place == 0 and (len(self.table) >= FEW if labels else self.is_text)
-        if not (called or first) or not (self.is_text or self.is_whole or (labels and called)):
-            return False
-        return len(self.table) > 2 and self.differs
+        placed = called or (self.place == 0 and (len(table) >= FEW if labels else self.is_text))
+        kind = placed and (self.is_text or self.is_whole or (labels and called))
+        return kind and len(table) > 2 and len(table.columns) > 1 and self.differs
 
     @property
     def differs(self) -> bool:
@@ -149,11 +151,10 @@ class Column:
 
         kind = self._data.type
         kind = kind.value_type if types.is_dictionary(kind) else kind
-        if not is_arrow_text(kind) and not str(kind).startswith(
-            ("bool", "int", "uint", "float", "double", "half")
-        ):
+        number = types.is_primitive(kind) and not types.is_temporal(kind)
+        if not number and not is_arrow_text(kind):
             what = f"is of type {self._data.type}; numbers, text and dates of points are read"
-            raise InputError(f"{self.table.name}: the column {self.name!r} {what}.")
+            raise InputError(f"the column {self.name!r} {what}.")
         found = arrow_labels(self._data if self.table.text is None else self._names_or_numbers())
         return found.objects() if isinstance(found, CodedColumn) else found
 
@@ -168,13 +169,9 @@ class Column:
         if bad.any():
             row = int(np.argmax(bad))
             text = self.texts[row][:60]
-            what = (
-                "Labels are whole numbers from 0 to 2**63 - 1 or names; -1 is missing, -2 is noise"
-            )
-            way = f"If these are points, not labels, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}"
-            raise InputError(
-                f"{self.table.name}: {self.at(row)}: {text!r} is not a label. {what}. {way}."
-            )
+            what = "Labels are whole numbers from 0 to 2**63 - 1 or names; -1: missing, -2: noise"
+            way = f"If these are points, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}"
+            raise InputError(f"{self.at(row)}: {text!r} is not a label. {what}. {way}.")
         inexact = (np.abs(values) >= 2.0**53).any()
         return (self._cells if inexact else numbers).cast("int64")
 
@@ -242,7 +239,7 @@ class Table:
             for column in self.columns[int(wanted) - 1 : int(wanted)]:
                 return column
         known = f"Its columns are {listed(self.names)}"
-        raise InputError(f"{option}: {self.name} has no column {wanted!r}. {known}.")
+        raise InputError(f"{option}: there is no column {wanted!r}. {known}.")
 
 
 def settle(columns: Sequence[Column], how: Reading) -> None:
@@ -279,13 +276,13 @@ def table_of(
         named, notes = text.has_header, text.notes
         return Table(source.name, text.columns, text.names, how, labels, named, notes, text=text)
     if form.has_columns:
-        _refuse_options_of_text(source, how)
+        _refuse_options_of_text(how)
         frame = form.read(source.path, source.name, False)
         names, index = tuple(frame.column_names), index_columns(frame.schema)
         return Table(source.name, frame.columns, names, how, labels, index=index)
     if how.id_column is not None or how.label_column is not None:
         way = "--id-column and --label-column are for CSV and Parquet"
-        raise InputError(f"{source} is an array without named columns: {way}.")
+        raise InputError(f"an array has no named columns: {way}.")
     array = read_array(source, how, _USUAL[what], mmap=labels)
     if what != "points" and array.ndim == 1:
         array = array[:, np.newaxis]
@@ -294,14 +291,14 @@ def table_of(
     if array.ndim != 2 or array.dtype.kind not in ("biufUS" if labels else "biuf"):
         kinds = "numbers or names, an object per row" if labels else "real numbers"
         got = f"Got shape {array.shape} and dtype {array.dtype} instead"
-        raise InputError(f"{source}: {what} are two-dimensional arrays of {kinds}. {got}.")
+        raise InputError(f"{what} are two-dimensional arrays of {kinds}. {got}.")
     names = tuple(str(j + 1) for j in range(array.shape[1]))
     return Table(source.name, list(array.T), names, how, labels, named=False)
 
 
-def _refuse_options_of_text(source: Source, how: Reading) -> None:
+def _refuse_options_of_text(how: Reading) -> None:
     if how.encoding is not None or how.na:
-        way = f"Leave them out for {source}, and mark missing values in the file itself"
+        way = "Leave them out, and mark missing values in the file itself"
         raise InputError(f"--encoding and --na are for CSV files. {way}.")
 
 
@@ -309,21 +306,30 @@ def read_array(
     source: Source, how: Reading, usual: tuple[str, ...], *, mmap: bool = False
 ) -> NDArray[Any]:
     """Read the only array of a file, or the one with a usual name."""
-    _refuse_options_of_text(source, how)
+    _refuse_options_of_text(how)
     form = WHOLE[source.kind]
     assert form.read is not None
     arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
     if not arrays:
-        raise InputError(f"{source} does not contain an array of numbers.")
+        raise InputError("there is no array of numbers in it.")
     if {"codes", "cluster_counts"} <= arrays.keys():
         way = "which is read by 'conclust combine'. Here give a table of labels"
-        raise InputError(f"{source} is a saved ensemble, {way}.")
+        raise InputError(f"it is a saved ensemble, {way}.")
     found = next((name for name in usual if name in arrays), next(iter(arrays)))
     if len(arrays) > 1 and found not in usual:
-        way = "Save the one to be read alone, by numpy.save, or by one of the names"
-        what = f"{source} holds {len(arrays)} arrays: {listed(tuple(arrays))}"
-        raise InputError(f"{what}. {way} {', '.join(usual)}.")
+        way = f"Save the one to be read alone, by numpy.save, or by one of the names {', '.join(usual)}"
+        raise InputError(f"there are {len(arrays)} arrays: {listed(tuple(arrays))}. {way}.")
     return arrays[found]
+
+
+def matrix_of(columns: Sequence[Column]) -> Floats:
+    """Return the numbers of columns whose notation is settled."""
+    return np.column_stack([column.readings[column.notation] for column in columns])
+
+
+def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the names of columns."""
+    return tuple(column.name for column in columns)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -120,18 +120,18 @@ class TextFile:
         if width == 1 or quoted:
             deque(self._rows(), maxlen=0)
         content, names = self._text.encode(), [str(j) for j in range(width)]
-        size = min(len(content) + 1, 1 << 30)
-        try:
-            table = arrow_csv.read_csv(
-                pyarrow.BufferReader(content),
-                arrow_csv.ReadOptions(use_threads=False, block_size=size, column_names=names),
-                arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted),
-                arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
-            )
-        except pyarrow.ArrowInvalid as error:
-            deque(self._rows(), maxlen=0)  # names the line at fault
-            self._refuse(f"is not a table ({error})")
-        return list(table.columns)
+        reading = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string()))
+        parsing = arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted)
+        # Small blocks are read sooner; a row must not be larger than one.
+        for size in (1 << 22, min(len(content) + 1, 1 << 30)):
+            blocks = arrow_csv.ReadOptions(use_threads=False, block_size=size, column_names=names)
+            try:
+                file = pyarrow.BufferReader(content)
+                return list(arrow_csv.read_csv(file, blocks, parsing, reading).columns)
+            except pyarrow.ArrowInvalid as error:
+                fault = error
+        deque(self._rows(), maxlen=0)  # names the line at fault
+        return self._refuse(f"is not a table ({fault})")
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows with the lines at which they end; refuse the first at fault."""
@@ -141,8 +141,9 @@ class TextFile:
                 width = width or len(row)
                 if len(row) != width:
                     sign = next((one for one, s in SEPARATORS.items() if s == self._separator), "")
-                    what = f"line {reader.line_num} has {count(len(row), 'field')}, the first line has {width}"
-                    self._refuse(f"is ragged: {what} (separated by {sign or self._separator!r})")
+                    fields = f"{count(len(row), 'field')}, the first line has {width}"
+                    what = f"line {reader.line_num} has {fields} (separated by {sign or repr(self._separator)})"
+                    self._refuse(f"is ragged: {what}")
                 if width == 1 and 0 < end < reader.line_num - 1 - row[0].count("\n"):
                     self._refuse(f"is empty in line {end + 1}. Write NA for a missing label")
                 end = reader.line_num
