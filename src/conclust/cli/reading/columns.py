@@ -65,7 +65,6 @@ def roles_of(table: Table, how: Reading) -> tuple[list[Column], list[Column], di
     InputError
         A column does not exist, has two roles, or is not what it is used for; or no column is left.
     """
-    _refuse_undivided(table)
     every = how.categories == ("all",)
     given = {
         "--id-column": () if how.id_column is None else (how.id_column,),
@@ -116,32 +115,18 @@ def roles_of(table: Table, how: Reading) -> tuple[list[Column], list[Column], di
     if classes is not None and not any(classes.words):
         raise InputError(f"--label-column: the column {classes.name!r} has no known classes.")
     name = ids.name if ids and table.named else ""
-    return (
-        data,
-        categories,
-        {
-            "ids": ids and ids.texts,
-            "id_name": OBJECT if not name or _OURS.fullmatch(name) else name,
-            "classes": classes and [word or "" for word in classes.words],
-            "notes": tuple(table.notes),
-        },
-    )
+    objects = {
+        "ids": ids and ids.texts,
+        "id_name": OBJECT if not name or _OURS.fullmatch(name) else name,
+        "classes": classes and [word or "" for word in classes.words],
+        "notes": tuple(table.notes),
+    }
+    return data, categories, objects
 
 
 def names_objects(n_values: int, n_seen: int) -> bool:
     """Return whether labels look like names: nearly every object has a different one."""
     return n_seen >= FEW and n_values >= _NEARLY * n_seen
-
-
-def _refuse_undivided(table: Table) -> None:
-    """Refuse a single column of text whose cells seem to be whole rows."""
-    if table.text is None or not table.text.undivided or len(table.columns) > 1:
-        return
-    texts = [text for text in table.columns[0].words if text is not None]
-    if len(set(texts)) > len(texts) / 2 and all(re.search(r"[\s|:/,;]", text) for text in texts):
-        what = f"it is one column of text (such as {texts[0][:60]!r}), nearly all different"
-        why = "Lines have different numbers of fields, or their separator is not one of those of --delimiter"
-        raise InputError(f"{what}. {why}. If each line is one label, give --delimiter comma.")
 
 
 def _refuse_undecided(

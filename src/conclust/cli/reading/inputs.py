@@ -14,20 +14,11 @@ from conclust._files.formats import WHOLE
 from conclust._files.storage import read_npz
 from conclust._types import Floats
 from conclust.cli.console import plain
+from conclust.cli.reading import tables
 from conclust.cli.reading.columns import OBJECT, Objects, names_objects, roles_of
 from conclust.cli.reading.notation import Reading, is_number
 from conclust.cli.reading.sources import Source, naming, opened
-from conclust.cli.reading.tables import (
-    Column,
-    Table,
-    label_matrix,
-    listed,
-    matrix_of,
-    names_of,
-    read_array,
-    settle,
-    table_of,
-)
+from conclust.cli.reading.tables import Column, Table, listed, names_of, table_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.ensemble import clusterings_as_rows
 from conclust.exceptions import InputError, OrientationWarning, warn
@@ -107,7 +98,7 @@ def points_of(table: Table, how: Reading) -> Points:
             raise InputError(f"the column {column.name!r} {what}: {way}.")
     words = [np.array(column.words, dtype=object) for column in categories]
     return Points(
-        X=matrix_of(data),
+        X=tables.matrix_of(data),
         names=names_of(data),
         categories=np.column_stack(words) if words else None,
         category_names=names_of(categories),
@@ -143,10 +134,10 @@ def read_ensemble(
         if source.kind == "npz" and "ensemble" in str(read_npz(source.path)[1].get("format", "")):
             return _of_saved(source, how, missing, weights)
         data, _, objects = roles_of(table_of(source, how, "labels"), how)
-        matrix, names = label_matrix(data), names_of(data)
+        matrix, names = tables.label_matrix(data), names_of(data)
         if clusterings_as_rows(matrix, *matrix.shape):
             n, m = matrix.shape
-            what = f"{source} is read as {n} objects in {m} clusterings"
+            what = f"{source.name} is read as {n} objects in {m} clusterings"
             way = f"If each row is a clustering of {m} objects, transpose it: one row per object"
             warn(f"{what}. {way}.", OrientationWarning)
         given = read_weights(weights, len(names), how, names)
@@ -247,10 +238,10 @@ def read_draws(
         if WHOLE[source.kind].has_columns:
             table = table_of(source, how, "labels")
             data, _, _ = roles_of(table, how)
-            draws, notes = label_matrix(data), [*notes, *table.notes]
+            draws, notes = tables.label_matrix(data), [*notes, *table.notes]
             ids = [*names_of(data)] if table.named else None
         else:
-            draws = read_array(source, how, ("draws", "labels", "cls", "z"))
+            draws = tables.read_array(source, how, ("draws", "labels", "cls", "z"))
         given = read_weights(weights, int(np.prod(draws.shape[:-1])), how)
         ensemble = Ensemble.from_draws(draws, missing=missing, weights=given)
     names = tuple(str(s + 1) for s in range(ensemble.n_partitions))
@@ -286,10 +277,10 @@ def read_answers(
 
 def _numbers(columns: Sequence[Column], what: str) -> Floats:
     """Return columns that must be numbers in every cell."""
-    settle(columns, Reading())
+    tables.settle(columns, Reading())
     for column in columns:
         if column.values is None:
             row = next((i for i, cell in enumerate(column.texts) if not is_number(cell)), 0)
             cell = column.texts[row][:60]
             raise InputError(f"{column.at(row)}: {cell!r} is not a number, as {what} are.")
-    return matrix_of(columns)
+    return tables.matrix_of(columns)

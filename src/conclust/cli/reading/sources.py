@@ -62,9 +62,6 @@ class Source:
     name: str
     packing: str = ""
 
-    def __str__(self) -> str:
-        return self.name
-
     def read(self) -> bytes:
         """Return the content, unpacked; refuse one that is damaged or larger than what is read."""
         content, size, limit = [], 0, reading_limit()
@@ -74,7 +71,7 @@ class Source:
             content.append(part)
             if (size := size + len(part)) > limit:
                 what = f"unpacks to more than {limit:,} bytes, which is the limit"
-                raise FileFormatError(f"{self} {what}.")
+                raise FileFormatError(f"{self.name} {what}.")
         return b"".join(content)
 
     def _unpacked(self, packed: bytes) -> Iterator[bytes]:
@@ -84,7 +81,7 @@ class Source:
             unpacker = import_module(module)
         except ImportError as error:
             what = f"is compressed, and this Python cannot unpack it ({error}). Unpack it first"
-            raise FileFormatError(f"{self} {what}.") from error
+            raise FileFormatError(f"{self.name} {what}.") from error
         stream: Any = getattr(unpacker, name)(*settings)
         try:
             for begin in range(0, len(packed), _BLOCK):
@@ -98,7 +95,7 @@ class Source:
                 raise EOFError("it ends within a compressed stream")
         except (OSError, EOFError, zlib.error, getattr(unpacker, "LZMAError", EOFError)) as error:
             what = f"is damaged or cut off: it does not unpack ({error})"
-            raise FileFormatError(f"{self} {what}.") from error
+            raise FileFormatError(f"{self.name} {what}.") from error
 
 
 @contextmanager

@@ -310,16 +310,14 @@ def read_array(
     form = WHOLE[source.kind]
     assert form.read is not None
     arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
-    if not arrays:
-        raise InputError("there is no array of numbers in it.")
     if {"codes", "cluster_counts"} <= arrays.keys():
         way = "which is read by 'conclust combine'. Here give a table of labels"
         raise InputError(f"it is a saved ensemble, {way}.")
-    found = next((name for name in usual if name in arrays), next(iter(arrays)))
-    if len(arrays) > 1 and found not in usual:
+    found = [name for name in usual if name in arrays] or [*arrays]
+    if not found or (len(arrays) > 1 and found[0] not in usual):
         way = f"Save the one to be read alone, by numpy.save, or by one of the names {', '.join(usual)}"
-        raise InputError(f"there are {len(arrays)} arrays: {listed(tuple(arrays))}. {way}.")
-    return arrays[found]
+        raise InputError(f"it holds {len(arrays)} arrays: {listed(tuple(arrays))}. {way}.")
+    return arrays[found[0]]
 
 
 def matrix_of(columns: Sequence[Column]) -> Floats:

@@ -51,8 +51,6 @@ class TextFile:
         Whether the first line was taken as a header.
     notes : list of str
         Remarks on the reading of the file.
-    undivided : bool
-        Whether no separator was found or given: every line is one cell.
     """
 
     def __init__(self, source: Source, how: Reading, *, labels: bool) -> None:
@@ -62,7 +60,7 @@ class TextFile:
             self._refuse("is empty")
         head = _head(self._text)
         self._separator = how.delimiter or _sniffed(head)
-        self.undivided = how.delimiter is None and self._separator not in head
+        undivided = how.delimiter is None and self._separator not in head
         blank = self._separator == SEPARATORS["blank"]
         if blank:
             self._text, self._separator = _tabbed(self._text), "\t"
@@ -79,6 +77,8 @@ class TextFile:
             cells = [column[1:] for column in cells]
             self._check_header(first, cells)
         self.columns = cells
+        if undivided and len(cells) == 1:
+            self._check_undivided(cells[0].to_pylist())
 
     def line(self, row: int) -> int:
         """Return the line at which a row ends, from 1."""
@@ -209,6 +209,14 @@ class TextFile:
             what = f"has its header again in line {self.line(row)}, as if files were joined one after the other"
             way = "If this line is an object, give the columns other names, or --header no if the first line is one, too"
             self._refuse(f"{what}. Leave out the headers of all but the first. {way}")
+
+    def _check_undivided(self, cells: list[str]) -> None:
+        """Refuse a single column of text whose cells seem to be whole rows."""
+        texts = [text for cell in cells if (text := cell.strip()) not in EMPTY]
+        if 2 * len(set(texts)) > len(texts) and all(re.search(r"[\s|:/,;]", one) for one in texts):
+            what = f"is one column of text (such as {texts[0][:60]!r}), nearly all different"
+            why = "Lines have different numbers of fields, or a separator that is not one of those of --delimiter"
+            self._refuse(f"{what}. {why}. If each line is one label, give --delimiter comma")
 
     def _refuse(self, what: str) -> NoReturn:
         raise FileFormatError(f"{self._name} {what}.")
