@@ -123,7 +123,7 @@ class TextFile:
         reading = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string()))
         parsing = arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted)
         # Small blocks are read sooner; a row must not be larger than one.
-        for size in (1 << 22, min(len(content) + 1, 1 << 30)):
+        for size in (1 << 20, min(len(content) + 1, 1 << 30)):
             blocks = arrow_csv.ReadOptions(use_threads=False, block_size=size, column_names=names)
             try:
                 file = pyarrow.BufferReader(content)
