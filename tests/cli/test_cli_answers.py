@@ -81,7 +81,7 @@ def test_the_shell_combines_answers(tmp_path, capsys):
     [
         ([], "needs three columns"),
         (["--columns", "card,person"], "needs three columns"),
-        (["--columns", "card,person,heap"], "has no column 'heap'"),
+        (["--columns", "card,person,heap"], "there is no column 'heap'"),
         (
             ["--columns", "card,person,pile", "--id-column", "card"],
             "leave --id-column, --label-column and --drop out",

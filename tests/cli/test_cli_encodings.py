@@ -30,9 +30,12 @@ def test_text_in_the_given_encoding_reads_like_utf_8(tmp_path, encoding, packing
 
 
 def test_byte_order_marks_take_precedence_over_the_given_encoding(tmp_path):
-    for mark in ("utf-8-sig", "utf-16"):
-        (tmp_path / "a.csv").write_bytes("ä,b\n1,2\n1,2\n".encode(mark))
-        assert read_ensemble(tmp_path / "a.csv", Reading(encoding="cp1252")).names == ("ä", "b")
+    text = "\ufeffä,日本\n1,🙂\n1,b\n"
+    for encoding in ("utf-8", "utf-16-le", "utf-16-be"):
+        (tmp_path / "a.csv").write_bytes(text.encode(encoding))
+        read = read_ensemble(tmp_path / "a.csv", Reading(encoding="cp1252", header=True))
+        assert read.names == ("ä", "日本")
+        assert read.ensemble.names == ((1,), ("🙂", "b"))
 
 
 def test_files_in_another_encoding_than_the_given_one_are_refused(tmp_path):

@@ -109,13 +109,6 @@ def test_measurements_called_index_are_numbers(tmp_path, name):
     assert read_points(path, Reading()).X.shape == (60, 2)
 
 
-def test_trailing_commas_are_ragged(tmp_path):
-    path = tmp_path / "points.csv"
-    path.write_text("a,b\n1,2,\n3,4,\n")
-    with pytest.raises(FileFormatError, match="is ragged"):
-        read_points(path, Reading())
-
-
 def test_a_first_column_without_a_name_is_not_data_if_another_has_the_names(tmp_path):
     points = np.random.default_rng(0).normal(size=(30, 2))
     path = tmp_path / "points.csv"
@@ -179,10 +172,6 @@ def test_commas_between_columns_are_no_decimal_commas(tmp_path):
         ),
         (b"PK\x03\x04 and more", "is a ZIP file or a spreadsheet"),
         (b"PAR1\x15\x04\x15", "is a Parquet file"),
-        (
-            b"a,b,\n1,2,\n3,4,\n",
-            "no name for column 3 in its header; a separator may be one too many",
-        ),
     ],
 )
 def test_files_of_other_formats_are_named_in_the_error(tmp_path, content, words):

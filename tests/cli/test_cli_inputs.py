@@ -1,7 +1,6 @@
 """The files that the command line reads, and those that it refuses."""
 
 import csv
-import gzip
 import sys
 from dataclasses import replace
 from io import BytesIO
@@ -113,9 +112,8 @@ FORM = {
     ),
     "ragged, long": ("a;b\n1;2\n3;4;5\n", "line 3 has 3 fields, the first line has 2"),
     "ragged far below": ("a,b\n" + "1,2\n" * 9000 + "3\n", "line 9002 has 1 field"),
-    "duplicate header": ("a,b,a\n1,2,3\n", "the column name 'a' more than once"),
-    "duplicate header but for blanks": ("a,b, a \n1,2,3\n", "the column name 'a' more than once"),
-    "header without a name": ("a,,c\n1,2,3\n", "no name for column 2"),
+    "duplicate header": ("a,b, a \n1,2,3\n", "the column name 'a' more than once"),
+    "header without a name": ("a,b,\n1,2,\n3,4,\n", "no name for column 3 in its header"),
     "UTF-32": ("a,b\n1,2\n".encode("utf-32"), "is in UTF-32"),
     "UTF-16 cut off": ("a,b\n1,2\n".encode("utf-16")[:-1], "is not valid utf-16"),
     "UTF-16 without a mark": ("a,b\n1,2\n".encode("utf-16-le"), "--encoding utf-16-le"),
@@ -138,27 +136,6 @@ FORM = {
 def test_malformed_points_are_refused(tmp_path, name):
     content, sentence = FORM[name]
     refused(FileFormatError, lambda: points(tmp_path, content), "a.csv", sentence)
-
-
-@pytest.mark.parametrize("name", sorted(set(FORM) - {"only a header"}))
-def test_malformed_labels_are_refused(tmp_path, name):
-    content, sentence = FORM[name]
-    refused(FileFormatError, lambda: labels(tmp_path, content), "a.csv", sentence)
-
-
-@pytest.mark.parametrize("packing", ["", ".gz"])
-@pytest.mark.parametrize("mark", ["utf-16-le", "utf-16-be"])
-def test_text_in_utf_16_reads_like_utf_8(tmp_path, mark, packing):
-    """Excel's "Unicode text" and `>` of PowerShell 5 write UTF-16 with a byte order mark."""
-    text = "näme\tx\ty\r\n日本\t1\tb\r\n🙂\t2\tc\r\nü\t2\tb\r\n"
-    read = []
-    for name, content in (("8", text.encode()), ("16", ("\ufeff" + text).encode(mark))):
-        path = tmp_path / f"{name}.txt{packing}"
-        path.write_bytes(gzip.compress(content) if packing else content)
-        read.append(read_ensemble(path, Reading(id_column="1")))
-    assert read[0].names == read[1].names == ("x", "y")
-    assert read[0].ensemble == read[1].ensemble
-    assert read[0].ids == read[1].ids == ["日本", "🙂", "ü"]
 
 
 def test_long_lines_and_fields_are_refused(tmp_path, monkeypatch):
@@ -225,7 +202,6 @@ def test_an_ambiguous_header_is_refused_with_the_option(tmp_path):
 
 CONTENT = {
     "text": ("a,b\n1,2\n3,four\n", "'four' in line 3, column 2 ('b') is not a number", "--na four"),
-    "text without header": ("1,2\n3,four\n", "'four' in line 2, column 2 is not", "--na four"),
     "names": (
         "kind,x\nu,1\nv,2\n",
         "text, 2 values for 2 objects (such as 'u')",
@@ -236,14 +212,10 @@ CONTENT = {
         "1 empty cell, the first ('') in line 2, column 2",
         "--impute median",
     ),
-    "nan": ("a,b\n1,nan\n2,3\n", "the first ('nan') in line 2, column 2", "--impute median"),
     "NA": ("a,b\n1,NA\n2,3\n", "the first ('NA') in line 2, column 2 ('b')", "--impute median"),
     "empty column": ("a,b\n1,\n2,\n", "empty", "--drop b"),
     "inf": ("a,b\n1,-inf\n", "'-inf' in line 2, column 2 ('b')", "--na=-inf"),
     "overflow": ("a,b\n1,1e999\n", "'1e999' in line 2, column 2 ('b')", "--na 1e999"),
-    "underscore": ("a,b\n1,1_000\n2,3\n", "'1_000' in line 2", "--na 1_000"),
-    "other digits": ("a,b\n1,\u0661\n2,3\n", "'\u0661' in line 2", "is not a number"),
-    "hexadecimal": ("a,b\n1,0x1F\n2,3\n", "'0x1F' in line 2", "is not a number"),
     "far below": ("a,b\n" + "1,2\n1,3\n" * 75_000 + "3,x\n", "'x' in line 150002", "--na x"),
 }
 
@@ -269,7 +241,7 @@ def test_unknown_columns_are_refused(tmp_path, wanted):
     refused(
         InputError,
         lambda: points(tmp_path, "a,b\n1,2\n", id_column=wanted),
-        f"--id-column: {tmp_path / 'a.csv'} has no column {wanted!r}. Its columns are 'a', 'b'",
+        f"a.csv: --id-column: there is no column {wanted!r}. Its columns are 'a', 'b'",
     )
 
 
@@ -331,7 +303,7 @@ def test_minus_one_as_noise_leaves_empty_cells_missing(tmp_path, more):
 def test_invalid_labels_are_refused_with_their_position(tmp_path, cell):
     content = f"a,b\n1,1\n1,{cell}\n2,2\n"
     sentence = f"line 3, column 2 ('b'): {cell!r} is not a label. Labels are whole numbers"
-    refused(InputError, lambda: labels(tmp_path, content), sentence)
+    refused(InputError, lambda: labels(tmp_path, content), sentence, "use: conclust cluster")
 
 
 def test_names_and_classes_are_separated_from_labels(tmp_path):
@@ -375,7 +347,7 @@ def test_points_are_read_from_arrays(tmp_path):
     refused(
         InputError,
         lambda: read_points(tmp_path / "a.npy", Reading(id_column="x")),
-        "without named columns",
+        "an array has no named columns",
     )
 
 
@@ -513,9 +485,7 @@ def test_a_labelling_is_read_from_its_column(tmp_path):
     assert read_labelling(write(tmp_path, "3\n4\n4\n"), AUTO).labels.tolist() == [3, 4, 4]
     two = write(tmp_path, "id,a,b\nu,x,1\nv,y,2\nw,x,1\n")
     assert read_labelling(two, AUTO, ["a"]).labels.tolist() == ["x", "y", "x"]
-    refused(
-        InputError, lambda: read_labelling(two, AUTO), "has 2 columns", ": 'a', 'b'.", "--column"
-    )
+    refused(InputError, lambda: read_labelling(two, AUTO), "2 columns", ": 'a', 'b'.", "--column")
 
 
 def test_a_labelling_is_read_from_an_array(tmp_path):
@@ -563,10 +533,3 @@ def test_codes_of_empty_cells_are_given_by_na(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros((4, 2), dtype=int))
     with pytest.raises(InputError, match="--encoding and --na are for CSV files"):
         read_ensemble(tmp_path / "a.npy", Reading(na=("99",)))
-
-
-def test_a_fraction_among_labels_is_refused(tmp_path):
-    path = tmp_path / "points.csv"
-    path.write_text("x,y\n0.5,1\n1.5,2\n")
-    with pytest.raises(InputError, match="use: conclust cluster"):
-        read_ensemble(path, Reading())

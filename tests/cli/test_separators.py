@@ -10,7 +10,7 @@ import pytest
 
 from conclust.cli import main
 from conclust.cli.reading.inputs import Reading, read_ensemble, read_points
-from conclust.exceptions import InputError
+from conclust.exceptions import FileFormatError
 
 SEPARATORS = {
     "blank": " ",
@@ -155,7 +155,7 @@ def test_lines_that_are_not_divided_are_no_labels(tmp_path, command, capsys):
     words = [command, str(path), *[str(path)] * (command == "compare")]
     assert main([*words, *["--out", str(tmp_path / "o")] * (command != "compare")]) == 1
     assert "one column of text" in capsys.readouterr().err
-    with pytest.raises(InputError, match="--delimiter comma"):
+    with pytest.raises(FileFormatError, match="--delimiter comma"):
         read_ensemble(path, Reading())
     (tmp_path / "named.txt").write_text("kind\n" + "class a\nclass b\nclass a\n" * 5)
     assert read_ensemble(tmp_path / "named.txt", Reading()).ensemble.names == (

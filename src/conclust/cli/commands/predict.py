@@ -213,11 +213,13 @@ def _read_new(arguments: argparse.Namespace, how: Reading, result: _Result, tabl
 def _read_labels(how: Reading, result: _Result, table: Table) -> _New:
     columns = result.record.source.columns
     how = _by_name(how, table, columns, result.record.source.id_name)
-    roles = roles_of(table, how)
-    _check_width(table, len(roles.data), len(columns))
-    labels = label_matrix(roles.data, noise=result.record.settings.get("missing") == "noise")
+    data, _, objects = roles_of(table, how)
+    _check_width(table, len(data), len(columns))
+    labels = label_matrix(data)
+    if result.record.settings.get("missing") == "noise":
+        labels = np.where((labels == -1) | (labels.astype(object) == "-1"), -2, labels)
     labels = _spelled_alike(labels, result.names)
-    return _New(labels=labels, X=np.empty((len(labels), 0)), **roles.objects())
+    return _New(labels=labels, X=np.empty((len(labels), 0)), **objects)
 
 
 def _by_name(how: Reading, table: Table, columns: tuple[str, ...], id_name: str) -> Reading:

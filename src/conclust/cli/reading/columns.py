@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,15 @@ from conclust._types import Floats
 from conclust._validation import count
 from conclust.cli.console import plain
 from conclust.cli.reading.notation import NAMING, NUMBERING, Reading, is_number, last_word
-from conclust.cli.reading.tables import Column, Table, settle
+from conclust.cli.reading.tables import FEW, Column, Table, settle
 from conclust.exceptions import InputError
 from conclust.results.writing import LabelTable
 
 OBJECT = "object"
 """Title of the column of names in result files if the input has none."""
 
-_OURS = re.compile(
-    r"label|confidence|kept|(cluster_|k)\d+"
-)  # columns that conclust writes next to it
 _INDEX = "__index_level_"  # columns of an index without a name
-_FEW = 10  # number of objects below which all labels of a column may differ by chance
+_OURS = re.compile(rf"label|confidence|kept|(cluster_|k)\d+|{_INDEX}.*")  # not names of the objects
 _NEARLY = 0.9  # minimum share of different values of labels that are names
 _LISTED = 40  # maximum number of columns in a refusal
 
@@ -53,212 +50,157 @@ class Objects:
         return LabelTable(self.ids, self.id_name, confidence, kept)
 
 
-@dataclass
-class Roles:
-    """The kind of each column of a table.
+def roles_of(table: Table, how: Reading) -> tuple[list[Column], list[Column], dict[str, Any]]:
+    """Determine the role of each column by the user's options, by names and by content.
 
-    Attributes
-    ----------
-    table : Table
-        The table.
-    ids, classes : Column or None
-        The columns of names and of known classes.
+    Returns
+    -------
     data, categories : list of Column
         Columns of numbers or labels; of categories.
-    chosen : bool
-        Whether the user named the columns of data.
-    notes : list of str
-        Guesses made while reading.
-    """
-
-    table: Table
-    ids: Column | None
-    classes: Column | None
-    data: list[Column]
-    categories: list[Column]
-    chosen: bool
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns of data."""
-        return tuple(column.name for column in self.data)
-
-    def objects(self) -> dict[str, Any]:
-        """Return the fields of `Objects`."""
-        column, name = self.classes, self.ids.name if self.ids and self.table.named else ""
-        if column is not None and not any(column.words):
-            raise InputError(
-                f"--label-column: the column {column.name!r} of {column.table.name} has no known classes."
-            )
-        own = not name or _OURS.fullmatch(name) or name.startswith(_INDEX)
-        return {
-            "ids": self.ids and self.ids.texts,
-            "id_name": OBJECT if own else name,
-            "classes": column and [word or "" for word in column.words],
-            "notes": (*self.table.notes, *self.notes),
-        }
-
-
-def roles_of(table: Table, how: Reading) -> Roles:
-    """Determine the role of each column by the user's options, by names and by content.
+    objects : dict
+        The fields of `Objects`.
 
     Raises
     ------
     InputError
         A column does not exist, has two roles, or is not what it is used for; or no column is left.
     """
-    _refuse_undivided(table)
+    every = how.categories == ("all",)
     given = {
         "--id-column": () if how.id_column is None else (how.id_column,),
         "--label-column": () if how.label_column is None else (how.label_column,),
         "--drop": how.drop,
-        "--categories": how.categories if how.categories != ("all",) else (),
+        "--categories": () if every else how.categories,
         "--columns": how.columns or (),
     }
     role_of: dict[Column, str] = {}
     for option, names in given.items():
         for column in [table.column(name, option) for name in names]:
             if column in role_of:
-                raise InputError(
-                    f"{role_of[column]} and {option} name the same column, {column.name!r}."
-                )
+                both = f"{role_of[column]} and {option}"
+                raise InputError(f"{both} name the same column, {column.name!r}.")
             role_of[column] = option
-    free = [column for column in table.columns if column not in role_of]
-    ids, classes, _, categories, data = (
+    found_ids, found_classes, _, categories, data = (
         [column for column, role in role_of.items() if role == option] for option in given
     )
-    chosen, naming = how.columns is not None, naming_columns(table, free)
-    data = data if chosen else [column for column in free if column not in naming]
-    roles = Roles(table, (*ids, None)[0], (*classes, None)[0], data, categories, chosen)
-    for column in naming:
+    ids, classes, guessed = (*found_ids, None)[0], (*found_classes, None)[0], how.columns is None
+    free = [column for column in table.columns if column not in role_of]
+    naming = [column for column in free if column.names_rows]
+    if guessed:
+        data = [column for column in free if column not in naming]
+    # Columns of an index without a name come last.
+    for column in sorted(naming, key=lambda column: column.name.startswith(_INDEX)):
         shown = repr(column.name) if column.name and table.named else str(column.place + 1)
-        if roles.ids is None and (not column.name or column.differs):
-            roles.ids = column
-            roles.notes.append(f"its column {shown} read as names of the rows")
-        elif not chosen:
-            roles.notes.append(f"its column {shown}, which may name the rows, left out")
+        if ids is None and (not column.name or column.differs):
+            ids = column
+            table.notes.append(f"its column {shown} read as names of the rows")
+        elif guessed:
+            table.notes.append(f"its column {shown}, which may name the rows, left out")
     if not table.of_labels:
-        if how.categories == ("all",):
-            roles.categories = [column for column in roles.data if column.is_text]
-            roles.data = [column for column in roles.data if not column.is_text]
-        settle(roles.data, how.decimal)
-        _refuse_undecided(table, roles, how)
-        said: dict[str, list[str]] = {}
-        for column in roles.data:
+        if every:
+            categories = [column for column in data if column.is_text]
+            data = [column for column in data if not column.is_text]
+        settle(data, how)
+        said = {ids: "names of the objects", classes: "known classes"}
+        said |= dict.fromkeys(categories, "categories")
+        _refuse_undecided(table, data, said, how)
+        unusual: dict[str, list[str]] = {}
+        for column in data:
             for what in column.how_written:
-                said.setdefault(what, []).append(repr(column.name))
-        roles.notes += [f"{what} in {', '.join(names[:12])}" for what, names in said.items()]
-    if not roles.data:
-        way = " Where all columns are categories, use: conclust combine." * bool(roles.categories)
-        raise InputError(f"{table.name}: no column of data is left besides the named ones.{way}")
-    return roles
-
-
-def naming_columns(table: Table, free: list[Column]) -> list[Column]:
-    """Return the columns that are no data as they may name the objects or are an index; the best names first."""
-    naming = [
-        column
-        for column in free
-        if not column.name
-        or column.name in table.index
-        or (len(table.columns) > 1 and column.names_rows(few=_FEW))
-    ]
-    return sorted(naming, key=lambda column: column.name.startswith(_INDEX))
+                unusual.setdefault(what, []).append(repr(column.name))
+        table.notes += [f"{what} in {', '.join(names[:12])}" for what, names in unusual.items()]
+    if not data:
+        way = " Where all columns are categories, use: conclust combine." * bool(categories)
+        raise InputError(f"no column of data is left besides the named ones.{way}")
+    if classes is not None and not any(classes.words):
+        raise InputError(f"--label-column: the column {classes.name!r} has no known classes.")
+    name = ids.name if ids and table.named else ""
+    objects = {
+        "ids": ids and ids.texts,
+        "id_name": OBJECT if not name or _OURS.fullmatch(name) else name,
+        "classes": classes and [word or "" for word in classes.words],
+        "notes": tuple(table.notes),
+    }
+    return data, categories, objects
 
 
 def names_objects(n_values: int, n_seen: int) -> bool:
     """Return whether labels look like names: nearly every object has a different one."""
-    return n_seen >= _FEW and n_values >= _NEARLY * n_seen
+    return n_seen >= FEW and n_values >= _NEARLY * n_seen
 
 
-def _refuse_undivided(table: Table) -> None:
-    """Refuse a single column of text whose cells seem to be whole rows."""
-    if table.text is None or not table.text.undivided or len(table.columns) > 1:
-        return
-    texts = [text for text in table.columns[0].words if text is not None]
-    if len(set(texts)) > len(texts) / 2 and all(re.search(r"[\s|:/,;]", text) for text in texts):
-        raise InputError(
-            f"{table.name} is one column of text (such as {texts[0][:60]!r}), nearly all different: are its columns separated by "
-            "something that was not found? Lines have different numbers of fields, or the separator is not one of those of "
-            "--delimiter. If each line is one label, give --delimiter comma."
-        )
-
-
-def _refuse_undecided(table: Table, roles: Roles, how: Reading) -> None:
+def _refuse_undecided(
+    table: Table, data: list[Column], said: dict[Column | None, str], how: Reading
+) -> None:
     """Refuse points with columns that are not numbers in every cell: all columns, and the command that settles them."""
-    roles_said = {roles.ids: "names of the objects", roles.classes: "known classes"}
-    roles_said |= dict.fromkeys(roles.categories, "categories")
-    lines, more = [], dict[str, list[str]]()
+    lines, more, numbers = [], dict[str, list[str]](), set(data)
+    has_names = any(column and what == "names of the objects" for column, what in said.items())
     for column in table.columns:
-        what, option, value = roles_said.get(column, "left out"), "", ""
-        if column in roles.data:
+        what, option, value = said.get(column, "left out"), "", ""
+        if column in numbers:
             what, option, value = _account(column, how)
-        if option == "--id-column" and (roles.ids is not None or option in more):
+        if option == "--id-column" and (option in more or has_names):
             option = "--drop"
         if option:
-            more[option] = list(dict.fromkeys([*more.get(option, []), value]))
+            more.setdefault(option, []).append(value)
         lines.append((not option, f"\n  {column.name!r:<20}  {what}"))
     if not more or not len(table):
         return
     if "--na" in more and not how.gaps:
         more["--impute"] = ["median"]
-    if roles.chosen and (dropped := more.pop("--drop", [])):
-        data = [_quoted(column.name) for column in roles.data]
-        more["--columns"] = [name for name in data if name not in dropped]
+    if how.columns is not None and (dropped := more.pop("--drop", [])):
+        kept = [_quoted(column.name) for column in data]
+        more["--columns"] = [name for name in kept if name not in dropped]
     # Those that are open come first if not all are listed.
     lines = sorted(lines, key=lambda line: line[0]) if len(lines) > _LISTED else lines
     rest = f"\n  and {len(lines) - _LISTED:,} more columns" * (len(lines) > _LISTED)
-    way = (
-        f"This command gives each a meaning:\n\n  {plain(_command(table, how, more))}\n\nText is names of the objects (--id-column), known classes "
-        "(--label-column) or categories (--categories), or is left out (--drop); --impute fills empty cells, --na names them."
-    )
-    if not how.command:  # predict, which has no such options
-        way = "Write them as in the file of the result, or make the result by 'conclust cluster --impute median': empty cells are then filled here as well."
-    raise InputError(
-        f"{table.name}: points are numbers in every cell, and some columns are not.{''.join(line for _, line in lines[:_LISTED])}{rest}\n{way}"
-    )
+    way = "Write them as in the file of the result, or make the result by 'conclust cluster --impute median': empty cells are then filled here as well."
+    if how.command:  # not predict, which has no such options
+        way = (
+            f"This command gives each a meaning:\n\n  {plain(_command(table, how, more))}\n\nText is names of the objects (--id-column), known classes "
+            "(--label-column) or categories (--categories), or is left out (--drop); --impute fills empty cells, --na names them."
+        )
+    listed = "".join(line for _, line in lines[:_LISTED]) + rest
+    raise InputError(f"points are numbers in every cell, and some columns are not.{listed}\n{way}")
 
 
 def _account(column: Column, how: Reading) -> tuple[str, str, str]:
     """Return what a column is, and the option and its value that settles it; empty if nothing is open."""
     name, values, n = _quoted(column.name), column.values, len(column.table)
     if values is not None:
-        n_values = (
-            n
-            if how.columns or not NUMBERING.fullmatch(last_word(column.name))
-            else len(set(values))
-        )
-        if n_values < n and names_objects(n_values, n) and column.is_whole:
-            what = f"whole numbers, {n_values:,} different ones for {n:,} objects: names with repeats, and no measurement"
-            return what, "--drop", name
-        infinite, empty = np.flatnonzero(np.isinf(values)), np.flatnonzero(np.isnan(values))
-        written = ", ".join(column.how_written) or "numbers"
-        if infinite.size:
-            cell = column.texts[infinite[0]]
-            return f"numbers, but {cell!r} in {column.at(int(infinite[0]))}", "--na", cell
-        if empty.size and empty.size < n:
-            cell = column.texts[empty[0]]
-            what = f"{written}; {count(empty.size, 'empty cell')}, the first ({cell!r}) in {column.at(int(empty[0]))}"
-            return (what, "", "") if how.gaps else (what, "--impute", "median")
-        return (written, "", "") if not empty.size else ("empty", "--drop", name)
+        numbered = not how.columns and NUMBERING.fullmatch(last_word(column.name))
+        kinds = len(set(values)) if numbered else n
+        if kinds < n and names_objects(kinds, n) and column.is_whole:
+            what = f"whole numbers, {kinds:,} different ones for {n:,} objects"
+            return f"{what}: names with repeats, and no measurement", "--drop", name
+        what, numbers = ", ".join(column.how_written) or "numbers", np.isfinite(values)
+        if numbers.all():
+            return what, "", ""
+        row = int(np.argmax(np.isinf(values) if np.isinf(values).any() else ~numbers))
+        cell, where = column.texts[row], column.at(row)
+        if np.isinf(values[row]):
+            return f"numbers, but {cell!r} in {where}", "--na", cell
+        if not numbers.any():
+            return "empty", "--drop", name
+        cells = f"{count(n - numbers.sum(), 'empty cell')}, the first ({cell!r}) in {where}"
+        return f"{what}; {cells}", "--impute" * (not how.gaps), "median"
     texts = [text for text in column.words if text is not None]
     if column.readings:
         what = f"such as {texts[0]!r}, which may be {' or '.join(column.readings)} (--decimal)"
         both = {"point", "comma"} <= column.readings.keys()
         return (what, "--decimal", "comma") if both else (what, "--drop", name)
-    kinds = set(texts)
+    kinds = len(set(texts))
     strange = [text for text in texts if not is_number(text)]
     if not strange:
         return f"numbers in several notations, such as {texts[0]!r}", "--drop", name
-    if len(set(strange)) <= min(3, len(kinds) / 2):
+    if len(set(strange)) <= min(3, kinds / 2):
         cell, where = strange[0], column.at(column.texts.index(strange[0]))
         return f"numbers, but {cell[:60]!r} in {where} is not a number", "--na", _quoted(cell)
-    option = "--drop" if len(kinds) > max(20, len(texts) / 4) else "--categories"
-    if names_objects(len(kinds), len(texts)):
+    option = "--drop" if kinds > max(20, len(texts) / 4) else "--categories"
+    if names_objects(kinds, len(texts)):
         called = NAMING.fullmatch(last_word(column.name)) or column.place == 0
         option = "--id-column" if called else "--drop"
-    what = f"text, {len(kinds):,} values for {len(texts):,} objects (such as {texts[0][:60]!r})"
+    what = f"text, {kinds:,} values for {len(texts):,} objects (such as {texts[0][:60]!r})"
     return what, option, name
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,18 +14,11 @@ from conclust._files.formats import WHOLE
 from conclust._files.storage import read_npz
 from conclust._types import Floats
 from conclust.cli.console import plain
-from conclust.cli.reading.columns import OBJECT, Objects, Roles, names_objects, roles_of
+from conclust.cli.reading import tables
+from conclust.cli.reading.columns import OBJECT, Objects, names_objects, roles_of
 from conclust.cli.reading.notation import Reading, is_number
-from conclust.cli.reading.sources import Source, opened
-from conclust.cli.reading.tables import (
-    Column,
-    Table,
-    label_matrix,
-    listed,
-    read_array,
-    settle,
-    table_of,
-)
+from conclust.cli.reading.sources import Source, naming, opened
+from conclust.cli.reading.tables import Column, Table, listed, names_of, table_of
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.ensemble import clusterings_as_rows
 from conclust.exceptions import InputError, OrientationWarning, warn
@@ -71,7 +63,7 @@ class Labels(Objects):
 
 @dataclass(frozen=True, kw_only=True)
 class Labelling(Objects):
-    """One label for each object: whole numbers or names; -1 missing, -2 noise."""
+    """One label for each object: whole numbers or names; -1, NaN or None missing, -2 noise."""
 
     labels: NDArray[Any]
 
@@ -88,34 +80,30 @@ def read_points(path: Path, how: Reading) -> Points:
     """
     with opened(path) as source:
         points = points_of(table_of(source, how, "points"), how)
-    if len(points.X) < 2:
-        raise InputError(f"{path} holds {len(points.X)} object; a clustering needs at least two.")
-    return points
+        if len(points.X) < 2:
+            raise InputError(f"it holds {len(points.X)} object; a clustering needs at least two.")
+        return points
 
 
 def points_of(table: Table, how: Reading) -> Points:
     """Return the points of a table."""
     if not table.columns:
-        raise InputError(
-            f"{table.name} has no column: an object is described by at least one number."
-        )
-    roles = roles_of(table, how)
-    categories: NDArray[Any] = np.empty((len(table), len(roles.categories)), dtype=object)
-    for u, column in enumerate(roles.categories):
-        categories[:, u] = column.words
+        raise InputError("it has no column: an object is described by at least one number.")
+    data, categories, objects = roles_of(table, how)
+    for column in categories:
         seen = [word for word in column.words if word is not None]
         if not seen or names_objects(len(set(seen)), len(seen)):
-            raise InputError(
-                f"{table.name}: the column {column.name!r} has {len(set(seen)):,} different values for {len(seen):,} objects: "
-                "these are not categories. Give it as --id-column, or --drop it."
-            )
+            what = f"has {len(set(seen)):,} different values for {len(seen):,} objects"
+            way = "these are not categories. Give it as --id-column, or --drop it"
+            raise InputError(f"the column {column.name!r} {what}: {way}.")
+    words = [np.array(column.words, dtype=object) for column in categories]
     return Points(
-        X=np.column_stack([column.readings[column.notation] for column in roles.data]),
-        names=roles.names,
-        categories=categories if roles.categories else None,
-        category_names=tuple(column.name for column in roles.categories),
-        notations={c.name: c.notation for c in roles.data if c.notation not in ("number", "point")},
-        **roles.objects(),
+        X=tables.matrix_of(data),
+        names=names_of(data),
+        categories=np.column_stack(words) if words else None,
+        category_names=names_of(categories),
+        notations={c.name: c.notation for c in data if c.notation not in ("number", "point")},
+        **objects,
     )
 
 
@@ -145,50 +133,30 @@ def read_ensemble(
     with opened(path) as source:
         if source.kind == "npz" and "ensemble" in str(read_npz(source.path)[1].get("format", "")):
             return _of_saved(source, how, missing, weights)
-        roles, matrix = _label_columns(source, how, missing)
-    name, names = roles.table.name, roles.names
-    if clusterings_as_rows(matrix, *matrix.shape):
-        n, m = matrix.shape
-        warn(
-            f"{name} is read as {n} objects in {m} clusterings. If each row is a clustering of {m} objects, "
-            "transpose it: one row per object.",
-            OrientationWarning,
-        )
-    with _naming(name):
-        ensemble = Ensemble(matrix, weights=read_weights(weights, len(names), how, names))
-    observed = ensemble.present.sum(axis=0)
-    for column, k, n in zip(names, ensemble.cluster_counts, observed, strict=True):
-        if not roles.chosen and names_objects(int(k), int(n)):
-            raise InputError(
-                f"{name}: the column {column!r} has {k:,} different labels for {n:,} objects, so it names them instead of "
-                "clustering them. Give it as --id-column, or leave it out with --drop; if it is a clustering nevertheless, list the "
-                "clusterings with --columns."
-            )
-    return Labels(ensemble=ensemble, names=names, **roles.objects())
-
-
-def _label_columns(source: Source, how: Reading, missing: Missing) -> tuple[Roles, NDArray[Any]]:
-    """Read the columns of labels of a file."""
-    roles = roles_of(table_of(source, how, "labels"), how)
-    return roles, label_matrix(roles.data, noise=missing == "noise")
-
-
-@contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Name the file of the labels in refusals of an ensemble."""
-    try:
-        yield
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from error
+        data, _, objects = roles_of(table_of(source, how, "labels"), how)
+        matrix, names = tables.label_matrix(data), names_of(data)
+        if clusterings_as_rows(matrix, *matrix.shape):
+            n, m = matrix.shape
+            what = f"{source.name} is read as {n} objects in {m} clusterings"
+            way = f"If each row is a clustering of {m} objects, transpose it: one row per object"
+            warn(f"{what}. {way}.", OrientationWarning)
+        given = read_weights(weights, len(names), how, names)
+        ensemble = Ensemble(matrix, weights=given, missing=missing)
+        observed = ensemble.present.sum(axis=0)
+        for column, k, n in zip(names, ensemble.cluster_counts, observed, strict=True):
+            if how.columns is None and names_objects(int(k), int(n)):
+                what = f"the column {column!r} has {k:,} different labels for {n:,} objects"
+                way = "Give it as --id-column or --drop it; if it is a clustering, list the clusterings with --columns"
+                raise InputError(f"{what}, so it names them instead of clustering them. {way}.")
+        return Labels(ensemble=ensemble, names=names, **objects)
 
 
 def _of_saved(source: Source, how: Reading, missing: Missing, weights: Path | None) -> Labels:
     columns = how.id_column or how.label_column or how.columns or how.drop or how.na
     if columns or missing != "unobserved":
-        raise InputError(
-            f"{source} is a saved ensemble, which distinguishes missing labels from noise and has no columns to choose from: leave "
-            "--missing, --id-column, --label-column, --columns, --drop and --na out."
-        )
+        what = "which distinguishes missing labels from noise and has no columns to choose from"
+        way = "leave --missing, --id-column, --label-column, --columns, --drop and --na out"
+        raise InputError(f"it is a saved ensemble, {what}: {way}.")
     saved = Ensemble.load(source.path)
     if weights is not None:
         saved = saved.reweighted(read_weights(weights, saved.n_partitions, how))
@@ -205,14 +173,12 @@ def read_labelling(path: Path, how: Reading, wanted: Sequence[str] = ()) -> Labe
             candidates = ["label"]
         if is_label_file(table.names) and how.id_column is None:
             how = replace(how, id_column=table.names[0], columns=("label",))
-        roles = roles_of(table, how)
-        columns = [table.column(name, "--column") for name in candidates[:1]] or roles.data
+        data, _, objects = roles_of(table, how)
+        columns = [table.column(name, "--column") for name in candidates[:1]] or data
         if len(columns) != 1:
-            raise InputError(
-                f"{table.name} has {len(columns)} columns that may be the labels to compare: {listed(roles.names)}. Say which "
-                "with --column."
-            )
-        return Labelling(labels=columns[0].labels(noise=False), **roles.objects())
+            what = f"{len(columns)} columns may be the labels to compare: {listed(names_of(data))}"
+            raise InputError(f"{what}. Say which with --column.")
+        return Labelling(labels=columns[0].labels(), **objects)
 
 
 def read_weights(
@@ -228,15 +194,14 @@ def read_weights(
     with opened(path) as source:
         own = Reading(encoding=how.encoding if source.kind == "csv" else None)
         table = table_of(source, own, "weights")
-    columns = table.columns
-    if table.named and len(columns) == len(names) and set(table.names) & set(names):
-        columns = [table.column(name, "--weights") for name in names]
-    weights = _numbers(table, columns, "weights")
-    if weights.size != n_partitions:
-        raise InputError(
-            f"{path}: expected one number per partition, {n_partitions} in all. Got shape {weights.shape} instead."
-        )
-    return weights.reshape(-1)
+        columns = table.columns
+        if table.named and len(columns) == len(names) and set(table.names) & set(names):
+            columns = [table.column(name, "--weights") for name in names]
+        weights = _numbers(columns, "weights")
+        if weights.size != n_partitions:
+            what = f"expected one number per partition, {n_partitions} in all"
+            raise InputError(f"{what}. Got shape {weights.shape} instead.")
+        return weights.reshape(-1)
 
 
 def read_memberships(paths: Sequence[Path], *, weights: Path | None = None) -> Labels:
@@ -255,10 +220,9 @@ def read_memberships(paths: Sequence[Path], *, weights: Path | None = None) -> L
     shares, how = [], Reading(header=False)
     for path in paths:
         with opened(path, "csv") as source:
-            table = table_of(source, how, "points")
-            shares.append(_numbers(table, table.columns, "memberships"))
-    with _naming("Memberships " + ", ".join(f"{u}: {name}" for u, name in enumerate(names))):
-        given = read_weights(weights, len(names), how, names)
+            shares.append(_numbers(table_of(source, how, "points").columns, "memberships"))
+    given = read_weights(weights, len(names), how, names)
+    with naming("Memberships " + ", ".join(f"{u}: {name}" for u, name in enumerate(names))):
         return Labels(ensemble=Ensemble.from_memberships(shares, weights=given), names=names)
 
 
@@ -269,20 +233,19 @@ def read_draws(
 
     An array may have three axes: (n_chains, n_draws, n_samples).
     """
-    ids: list[str] | None = None
-    notes: tuple[str, ...] = ("one draw per row",)
+    ids, notes = None, ["one draw per row"]
     with opened(path) as source:
         if WHOLE[source.kind].has_columns:
-            roles, draws = _label_columns(source, how, missing)
-            ids = [column.name for column in roles.data] if roles.table.named else None
-            notes = (*notes, *roles.table.notes, *roles.notes)
+            table = table_of(source, how, "labels")
+            data, _, _ = roles_of(table, how)
+            draws, notes = tables.label_matrix(data), [*notes, *table.notes]
+            ids = [*names_of(data)] if table.named else None
         else:
-            draws = read_array(source, how, ("draws", "labels", "cls", "z"))
-    with _naming(source.name):
+            draws = tables.read_array(source, how, ("draws", "labels", "cls", "z"))
         given = read_weights(weights, int(np.prod(draws.shape[:-1])), how)
         ensemble = Ensemble.from_draws(draws, missing=missing, weights=given)
     names = tuple(str(s + 1) for s in range(ensemble.n_partitions))
-    return Labels(ensemble=ensemble, names=names, ids=ids, notes=notes)
+    return Labels(ensemble=ensemble, names=names, ids=ids, notes=tuple(notes))
 
 
 def read_answers(
@@ -294,33 +257,30 @@ def read_answers(
     """
     with opened(path) as source:
         table = table_of(source, how, "labels")
-    columns = [table.column(name, "--columns") for name in how.columns or ()]
-    others = how.id_column or how.label_column or how.drop
-    if others or len(columns) != 3 or len(set(columns)) != 3:
-        raise InputError(
-            f"--rows answers needs three columns of {source}: of objects, clusterings and labels, in this order. Name them, as in "
-            f"--columns card,person,pile, and leave --id-column, --label-column and --drop out. The columns are {listed(table.names)}."
-        )
-    objects, partitions = columns[0].texts, columns[1].texts
-    answers = objects, partitions, columns[2].labels(noise=missing == "noise")
-    ids, names = list(dict.fromkeys(objects)), tuple(dict.fromkeys(partitions))
-    titles = [column.name for column in columns]
-    frame = dict(zip(titles, answers, strict=True))
-    with _naming(source.name):
+        columns = [table.column(name, "--columns") for name in how.columns or ()]
+        others = how.id_column or how.label_column or how.drop
+        if others or len(columns) != 3 or len(set(columns)) != 3:
+            what = "--rows answers needs three columns: of objects, clusterings and labels, in this order"
+            way = "Name them, as in --columns card,person,pile, and leave --id-column, --label-column and --drop out"
+            raise InputError(f"{what}. {way}. The columns are {listed(table.names)}.")
+        titles = names_of(columns)
+        cells = columns[0].texts, columns[1].texts, columns[2].labels()
+        ids, names = (list(dict.fromkeys(texts)) for texts in cells[:2])
         given = read_weights(weights, len(names), how, names)
-        ensemble = Ensemble.from_long(frame, *titles, objects=ids, partitions=names, weights=given)
+        frame = dict(zip(titles, cells, strict=True))
+        places: dict[str, Any] = {"objects": ids, "partitions": names}
+        ensemble = Ensemble.from_long(frame, *titles, **places, weights=given, missing=missing)
     title = titles[0] if table.named and titles[0] else OBJECT
     notes = ("one answer per row", *table.notes)
-    return Labels(ensemble=ensemble, names=names, ids=ids, id_name=title, notes=notes)
+    return Labels(ensemble=ensemble, names=tuple(names), ids=ids, id_name=title, notes=notes)
 
 
-def _numbers(table: Table, columns: Sequence[Column], what: str) -> Floats:
+def _numbers(columns: Sequence[Column], what: str) -> Floats:
     """Return columns that must be numbers in every cell."""
-    settle(columns, None)
+    tables.settle(columns, Reading())
     for column in columns:
         if column.values is None:
             row = next((i for i, cell in enumerate(column.texts) if not is_number(cell)), 0)
-            raise InputError(
-                f"{table.name}: {column.at(row)}: {column.texts[row][:60]!r} is not a number, as {what} are."
-            )
-    return np.column_stack([column.readings[column.notation] for column in columns])
+            cell = column.texts[row][:60]
+            raise InputError(f"{column.at(row)}: {cell!r} is not a number, as {what} are.")
+    return tables.matrix_of(columns)

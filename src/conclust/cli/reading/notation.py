@@ -110,6 +110,16 @@ def last_word(name: str) -> str:
     return words[-1].lower() if words else ""
 
 
+def as_numbers(cells: Any) -> Any:
+    """Return cells as numbers; None if one of them is none."""
+    from pyarrow import ArrowInvalid
+
+    with suppress(ArrowInvalid):
+        cells[:20].cast("float64")  # where every cell is at fault, Arrow writes a message of each
+        return cells.cast("float64")
+    return None
+
+
 def readings(cells: Any, numbers: Any = None) -> dict[str, Floats]:
     """Return the values of text in every notation in which all of the cells are written.
 
@@ -129,10 +139,12 @@ def readings(cells: Any, numbers: Any = None) -> dict[str, Floats]:
     from pyarrow import ArrowInvalid, compute
 
     found: dict[str, Any] = {}
-    with suppress(ArrowInvalid):  # far quicker than what follows
-        found["point"] = cells.cast("float64") if numbers is None else numbers
-        if not compute.any(compute.match_substring(cells, ".")).as_py():
-            return {"number": found["point"].to_numpy()}
+    numbers = as_numbers(cells) if numbers is None else numbers
+    if numbers is not None:  # far quicker than what follows
+        points = (compute.match_substring(some, ".") for some in (cells[:1000], cells))
+        if not any(compute.any(has_one).as_py() for has_one in points):
+            return {"number": numbers.to_numpy()}
+        found["point"] = numbers
     head = cells[:1000].drop_null()[:20].to_pylist()
 
     def fits(pattern: str) -> bool:  # the first cells of most columns show that they do not

@@ -40,11 +40,12 @@ NO_TEXT = {
 """First bytes of files that are not text, whatever their names."""
 _BLOCK = 1 << 12  # packed bytes at once: these unpack to at most some 100 MB
 _KINDS = {ending: one.kind for one in WHOLE.values() for ending in one.endings}
-_SHEET = "Save the sheet as CSV (UTF-8)"
-_PICKLE = "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet"
 _ELSEWHERE = {
-    **dict.fromkeys((".xls", ".xlsx", ".ods"), _SHEET),
-    **dict.fromkeys((".pkl", ".pickle", ".joblib"), _PICKLE),
+    **dict.fromkeys((".xls", ".xlsx", ".ods"), "Save the sheet as CSV (UTF-8)"),
+    **dict.fromkeys(
+        (".pkl", ".pickle", ".joblib"),
+        "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
+    ),
     ".zst": _OF_ZSTD,
     ".mat": "In Python: numpy.savez('file.npz', **scipy.io.loadmat('file.mat'))",
     ".h5ad": "In Python conclust.sc.tl.consensus(adata, keys) combines columns of labels. For the shell write "
@@ -61,55 +62,47 @@ class Source:
     name: str
     packing: str = ""
 
-    def __str__(self) -> str:
-        return self.name
-
     def read(self) -> bytes:
         """Return the content, unpacked; refuse one that is damaged or larger than what is read."""
         content, size, limit = [], 0, reading_limit()
         with open_regular(self.path) as file:
             packed = file.read(limit + 1)
-        for part in _unpacked(packed, self) if self.packing else [packed]:
+        for part in self._unpacked(packed) if self.packing else [packed]:
             content.append(part)
-            size += len(part)
-            if size > limit:
-                raise FileFormatError(
-                    f"{self} unpacks to more than {limit:,} bytes, which is the limit."
-                )
+            if (size := size + len(part)) > limit:
+                what = f"unpacks to more than {limit:,} bytes, which is the limit"
+                raise FileFormatError(f"{self.name} {what}.")
         return b"".join(content)
 
-
-def _unpacked(packed: bytes, source: Source) -> Iterator[bytes]:
-    """Unpack streams that follow one another, as parallel compressors write them; zeros may be between."""
-    _, module, name, settings = _PACKINGS[source.packing]
-    try:
-        unpacker = import_module(module)
-    except ImportError as error:
-        raise FileFormatError(
-            f"{source} is compressed, and this Python cannot unpack it ({error}). Unpack it first."
-        ) from error
-    try:
+    def _unpacked(self, packed: bytes) -> Iterator[bytes]:
+        """Unpack streams that follow one another, as parallel compressors write them; zeros may be between."""
+        _, module, name, settings = _PACKINGS[self.packing]
+        try:
+            unpacker = import_module(module)
+        except ImportError as error:
+            what = f"is compressed, and this Python cannot unpack it ({error}). Unpack it first"
+            raise FileFormatError(f"{self.name} {what}.") from error
         stream: Any = getattr(unpacker, name)(*settings)
-        for begin in range(0, len(packed), _BLOCK):
-            block = packed[begin : begin + _BLOCK]
-            while block:
-                if stream.eof and not (block := block.lstrip(b"\0")):
-                    break
-                if stream.eof:
-                    stream = getattr(unpacker, name)(*settings)
-                yield stream.decompress(block)
-                block = stream.unused_data if stream.eof else b""
-        if not stream.eof:
-            raise EOFError("it ends within a compressed stream")
-    except (OSError, EOFError, zlib.error, getattr(unpacker, "LZMAError", EOFError)) as error:
-        raise FileFormatError(
-            f"{source} is damaged or cut off: it does not unpack ({error})."
-        ) from error
+        try:
+            for begin in range(0, len(packed), _BLOCK):
+                block = packed[begin : begin + _BLOCK]
+                while block := block.lstrip(b"\0") if stream.eof else block:
+                    if stream.eof:
+                        stream = getattr(unpacker, name)(*settings)
+                    yield stream.decompress(block)
+                    block = stream.unused_data if stream.eof else b""
+            if not stream.eof:
+                raise EOFError("it ends within a compressed stream")
+        except (OSError, EOFError, zlib.error, getattr(unpacker, "LZMAError", EOFError)) as error:
+            what = f"is damaged or cut off: it does not unpack ({error})"
+            raise FileFormatError(f"{self.name} {what}.") from error
 
 
 @contextmanager
 def opened(path: Path, unknown: str = "") -> Iterator[Source]:
-    """Locate the bytes of `path` while they are read; `unknown`: the format of files with other endings.
+    """Locate the bytes of `path` while they are read, and name it in refusals of what it holds.
+
+    `unknown` is the format of files with other endings than those known.
 
     Standard input (``-``, or a pipe under /dev/fd) is copied to a temporary file, because most
     formats are not read in one pass; its first bytes show its format.
@@ -127,7 +120,9 @@ def opened(path: Path, unknown: str = "") -> Iterator[Source]:
         if path.is_dir():
             raise InputError(f"{path} is a folder. Give a file in it.")
         path.stat()  # a missing file has no format
-        yield _by_suffix(path, unknown)
+        source = _by_suffix(path, unknown)
+        with naming(source.name):
+            yield source
         return
     name = "standard input" if path == STREAM else str(path)
     with path.open("rb") if piped else nullcontext(getattr(sys.stdin, "buffer", None)) as stream:
@@ -141,7 +136,19 @@ def opened(path: Path, unknown: str = "") -> Iterator[Source]:
         copy.write_bytes(content)
         packing = (end for end, (first, *_) in _PACKINGS.items() if re.match(first, content))
         begun = (f.kind for f in WHOLE.values() if f.beginning and content.startswith(f.beginning))
-        yield Source(copy, next(begun, "csv"), name, next(packing, ""))
+        with naming(name):
+            yield Source(copy, next(begun, "csv"), name, next(packing, ""))
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Begin refusals with the name of the input."""
+    try:
+        yield
+    except InputError as error:
+        if str(error).startswith(name):
+            raise
+        raise InputError(f"{name}: {error}") from error
 
 
 def _by_suffix(path: Path, unknown: str) -> Source:

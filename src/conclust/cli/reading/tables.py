@@ -13,22 +13,21 @@ from numpy.typing import NDArray
 from conclust._files.formats import WHOLE
 from conclust._files.parquetfile import index_columns
 from conclust._types import Floats
-from conclust.cli.reading.notation import (
-    EMPTY,
-    EMPTY_NUMBER,
-    NAMING,
-    NUMBERING,
-    SPACES,
-    Reading,
-    described,
-    is_number,
-    last_word,
-    readings,
-)
+from conclust.cli.reading import notation
+from conclust.cli.reading.notation import Reading, as_numbers, is_number, last_word
 from conclust.cli.reading.sources import Source
 from conclust.cli.reading.textfile import TextFile
 from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
 from conclust.exceptions import InputError
+
+FEW = 10  # number of objects below which all labels of a column may differ by chance
+_USUAL = {
+    "points": ("X", "points", "data", "fea"),
+    "labels": ("labels", "L", "members", "X"),
+    "labelling": ("labels", "label", "y", "gt"),
+    "weights": ("weights",),
+}
+"""Usual names of arrays in an NPZ file."""
 
 
 class Column:
@@ -48,6 +47,7 @@ class Column:
         self.table, self.place, self.name, self._data = table, place, name, data
         self._is_array = isinstance(data, np.ndarray)
         self._has_words = not self._is_array and is_arrow_text(data.type)
+        self._empty = {*notation.EMPTY, *table.how.na}
         self.notation = ""
         self.empty_words: list[str] = []
 
@@ -58,35 +58,29 @@ class Column:
 
         if self._numbers is not None:
             return self._data
-        cells = compute.utf8_trim(self._data.cast("string"), SPACES)
-        empty = compute.is_in(cells, value_set=array([*EMPTY, *self.table.how.na]))
-        return compute.if_else(empty, None, cells)
+        cells = compute.utf8_trim(self._data.cast("string"), notation.SPACES)
+        return compute.if_else(compute.is_in(cells, value_set=array([*self._empty])), None, cells)
 
     @cached_property
     def _numbers(self) -> Any:
         """The cells as numbers, if each is one without more: most columns are, and need no further look. Else None."""
-        from pyarrow import ArrowInvalid, compute, types
+        from pyarrow import compute
 
-        if not types.is_string(self._data.type) or self.table.how.na:
-            return None
-        try:
-            numbers = self._data.cast("float64")
-        except ArrowInvalid:
-            return None
-        whole = not numbers.null_count and not compute.any(compute.is_nan(numbers)).as_py()
-        return numbers if whole else None
+        plain = str(self._data.type) == "string" and not self.table.how.na
+        numbers = as_numbers(self._data) if plain else None
+        whole = numbers is not None and not numbers.null_count
+        return numbers if whole and not compute.any(compute.is_nan(numbers)).as_py() else None
 
     @cached_property
     def texts(self) -> list[str]:
         """The cells as text."""
         cells = self._data.tolist() if self._is_array else self._data.to_pylist()
-        return ["" if cell is None else str(cell).strip(SPACES) for cell in cells]
+        return ["" if cell is None else str(cell).strip(notation.SPACES) for cell in cells]
 
     @cached_property
     def words(self) -> list[str | None]:
         """The cells as text, None where they are empty."""
-        empty = {*EMPTY, *self.table.how.na}
-        return [None if text.strip() in empty else text for text in self.texts]
+        return [None if text.strip() in self._empty else text for text in self.texts]
 
     @cached_property
     def readings(self) -> dict[str, Floats]:
@@ -95,18 +89,17 @@ class Column:
             return {"number": self._data.astype(np.float64)}
         from pyarrow import array, compute, types
 
+        if types.is_timestamp(self._data.type) or types.is_date(self._data.type):
+            days = self._data.cast("timestamp[us]").cast("int64").to_numpy() / 86_400e6
+            return {"YYYY-MM-DD": days}
         if not self._has_words:
-            if types.is_timestamp(self._data.type) or types.is_date(self._data.type):
-                days = self._data.cast("timestamp[us]").cast("int64").to_numpy() / 86_400e6
-                return {"YYYY-MM-DD": days}
-            self._refuse_type()
-            return {"number": np.asarray(arrow_labels(self._data), dtype=np.float64)}
-        found = readings(self._cells, self._numbers)
+            return {"number": np.asarray(self.labels(), dtype=np.float64)}
+        found = notation.readings(self._cells, self._numbers)
         if not found:
-            is_word = compute.is_in(self._cells, value_set=array(EMPTY_NUMBER))
+            is_word = compute.is_in(self._cells, value_set=array(notation.EMPTY_NUMBER))
             self.empty_words = self._cells.filter(is_word).unique().to_pylist()
             if self.empty_words:
-                found = readings(compute.if_else(is_word, None, self._cells))
+                found = notation.readings(compute.if_else(is_word, None, self._cells))
         return found
 
     @property
@@ -117,18 +110,21 @@ class Column:
     @property
     def is_text(self) -> bool:
         """Whether it is text, without a number in its first cells."""
-        if not self._has_words or self.readings:
-            return False
-        return not any(map(is_number, self.texts[:1000]))
+        words = self._has_words and not self.readings
+        return words and not any(map(is_number, self.texts[:1000]))
 
-    def names_rows(self, *, few: int) -> bool:
-        """Return whether it may name the objects: a different value in every row, in a place for names."""
-        word, labels = last_word(self.name) if self.table.named else "", self.table.of_labels
-        called = (NAMING if labels or self.is_text else NUMBERING).fullmatch(word) is not None
-        first = self.place == 0 and (len(self.table) >= few if labels else self.is_text)
-        if not (called or first) or not (self.is_text or self.is_whole or (labels and called)):
-            return False
-        return len(self.table) > 2 and self.differs
+    @property
+    def names_rows(self) -> bool:
+        """Whether it is an index, or may name the objects: a different value in every row, in a place for names."""
+        table = self.table
+        if not self.name or self.name in table.index:
+            return True
+        word, labels = last_word(self.name) if table.named else "", table.of_labels
+        words = notation.NAMING if labels or self.is_text else notation.NUMBERING
+        called = words.fullmatch(word) is not None
+        placed = called or (self.place == 0 and (len(table) >= FEW if labels else self.is_text))
+        kind = placed and (self.is_text or self.is_whole or (labels and called))
+        return kind and len(table) > 2 and len(table.columns) > 1 and self.differs
 
     @property
     def differs(self) -> bool:
@@ -140,62 +136,44 @@ class Column:
         """Whether all of its cells are whole numbers."""
         return any(np.array_equal(values, np.rint(values)) for values in self.readings.values())
 
-    def settle(self, signs: set[str]) -> None:
-        """Choose a notation: the one of an earlier file, or one with the decimal sign of other columns."""
-        given, fit = self.table.how.notations.get(self.name), list(self.readings)
-        if self.table.how.decimal or len(signs) == 1:
-            others = {"point", "comma"} - signs
-            same = [one for one in fit if one.split()[0] not in others]
-            fit = same if same or self.table.how.decimal else fit
-        if given in fit:
-            fit = [given]
-        elif len(fit) > 1 and fit[0] == "point" and not any("," in text for text in self.texts):
-            fit = fit[:1]
-        self.notation = fit[0] if len(fit) == 1 else ""
-
     @property
     def how_written(self) -> list[str]:
         """What is unusual in its notation."""
         words = [f"{word!r} as empty" for word in self.empty_words]
-        return [*filter(None, [described(self.notation)]), *words]
+        return [*filter(None, [notation.described(self.notation)]), *words]
 
-    def labels(self, *, noise: bool) -> NDArray[Any]:
-        """Return it as labels: -1 missing, -2 noise, also for -1 if `noise`."""
-        labels = self._data if self._is_array else self._arrow_labels(noise)
-        labels = labels.objects() if isinstance(labels, CodedColumn) else labels
-        if not noise:
-            return labels
-        is_noise = labels == -1
-        if labels.dtype.kind not in "biuf":
-            labels = labels.astype(object)
-            is_noise = np.array([str(label).strip() == "-1" for label in labels], dtype=np.bool_)
-        return np.where(is_noise, -2, labels)
+    def labels(self) -> NDArray[Any]:
+        """Return it as labels: NaN, None or -1 missing, -2 noise."""
+        if self._is_array:
+            data: NDArray[Any] = self._data
+            return data
+        from pyarrow import types
 
-    def _arrow_labels(self, noise: bool) -> Any:
-        """Return labels of Arrow; if `noise`, none that is missing is -1."""
-        from pyarrow import ArrowInvalid
+        kind = self._data.type
+        kind = kind.value_type if types.is_dictionary(kind) else kind
+        number = types.is_primitive(kind) and not types.is_temporal(kind)
+        if not number and not is_arrow_text(kind):
+            what = f"is of type {self._data.type}; numbers, text and dates of points are read"
+            raise InputError(f"the column {self.name!r} {what}.")
+        found = arrow_labels(self._data if self.table.text is None else self._names_or_numbers())
+        return found.objects() if isinstance(found, CodedColumn) else found
 
-        self._refuse_type()
-        if self.table.text is None:
-            return arrow_labels(self._data)
-        try:
-            numbers = self._numbers
-            if numbers is None:
-                numbers = self._cells.cast("float64")  # hexadecimal ones are names
-        except ArrowInvalid:  # names
-            return arrow_labels(self._cells)
+    def _names_or_numbers(self) -> Any:
+        """Return labels that a file of text holds: names, or whole numbers."""
+        # Hexadecimal ones are names.
+        numbers = as_numbers(self._cells) if self._numbers is None else self._numbers
+        if numbers is None:
+            return self._cells
         values = numbers.to_numpy()
         bad = ((np.rint(values) != values) & ~np.isnan(values)) | (values < -2) | (values >= 2**63)
         if bad.any():
             row = int(np.argmax(bad))
             text = self.texts[row][:60]
-            raise InputError(
-                f"{self.table.name}: {self.at(row)}: {text!r} is not a label. Labels are whole numbers from 0 to 2**63 - 1 or names; -1 is missing, "
-                f"-2 is noise. If these are points, not labels, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}."
-            )
+            what = "Labels are whole numbers from 0 to 2**63 - 1 or names; -1: missing, -2: noise"
+            way = f"If these are points, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}"
+            raise InputError(f"{self.at(row)}: {text!r} is not a label. {what}. {way}.")
         inexact = (np.abs(values) >= 2.0**53).any()
-        whole = (self._cells if inexact else numbers).cast("int64")
-        return arrow_labels(whole) if noise else whole.fill_null(-1).to_numpy()
+        return (self._cells if inexact else numbers).cast("int64")
 
     def at(self, row: int) -> str:
         """Return the position of a cell: line or row, and column."""
@@ -203,21 +181,10 @@ class Column:
         where = f"row {row + 1}" if text is None else f"line {text.line(row)}"
         return f"{where}, column {self.place + 1}{name}"
 
-    def _refuse_type(self) -> None:
-        from pyarrow import types
-
-        kind = self._data.type
-        kind = kind.value_type if types.is_dictionary(kind) else kind
-        number = types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)
-        if not number and not is_arrow_text(kind):
-            raise InputError(
-                f"{self.table.name}: the column {self.name!r} is of type {kind}; numbers, text and dates of points are read."
-            )
-
 
 @dataclass
 class Table:
-    """The columns of a file.
+    """The columns of a file, and their roles, which `conclust.cli.reading.columns` finds.
 
     Parameters
     ----------
@@ -225,7 +192,7 @@ class Table:
         Name of the file in messages.
     data : sequence of ChunkedArray or ndarray
         The cells of its columns.
-    column_names : sequence of str
+    names : sequence of str
         Their names; "1", "2", ... where they have none.
     how : Reading
         The user's settings.
@@ -233,8 +200,8 @@ class Table:
         Whether it holds labels, which may be text, or points.
     named : bool, default=True
         Whether the file names its columns.
-    notes : tuple of str, default=()
-        Remarks on the reading of the file.
+    notes : list of str
+        Remarks on the reading of the file, and guesses.
     index : set of str, default=set()
         Columns that pandas wrote as the index of the rows.
     text : TextFile, default=None
@@ -248,26 +215,21 @@ class Table:
 
     name: str
     data: InitVar[Sequence[Any]]
-    column_names: InitVar[Sequence[str]]
+    names: tuple[str, ...]
     how: Reading
     of_labels: bool = True
     named: bool = True
-    notes: tuple[str, ...] = ()
+    notes: list[str] = field(default_factory=list)
     index: set[str] = field(default_factory=set)
     text: TextFile | None = None
 
-    def __post_init__(self, data: Sequence[Any], column_names: Sequence[str]) -> None:
-        cells = zip(column_names, data, strict=True)
+    def __post_init__(self, data: Sequence[Any]) -> None:
+        cells = zip(self.names, data, strict=True)
         self.columns = [Column(self, j, name, one) for j, (name, one) in enumerate(cells)]
         self._length = len(data[0]) if len(data) else 0
 
     def __len__(self) -> int:
         return self._length
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns; "1", "2", ... where they have none."""
-        return tuple(column.name for column in self.columns)
 
     def column(self, wanted: str, option: str) -> Column:
         """Return the column `wanted`, given by its name or counted from 1."""
@@ -276,57 +238,51 @@ class Table:
         if wanted.isascii() and wanted.isdigit() and len(wanted) < 10:
             for column in self.columns[int(wanted) - 1 : int(wanted)]:
                 return column
-        raise InputError(
-            f"{option}: {self.name} has no column {wanted!r}. Its columns are {listed(self.names)}."
-        )
+        known = f"Its columns are {listed(self.names)}"
+        raise InputError(f"{option}: there is no column {wanted!r}. {known}.")
 
 
-def settle(columns: Sequence[Column], decimal: str | None) -> None:
-    """Choose the notation of columns where several fit: by the given decimal sign, or that of the other columns."""
+def settle(columns: Sequence[Column], how: Reading) -> None:
+    """Choose the notation of each column: that of an earlier file, or the one with the given decimal sign, or that of other columns."""
     only = [next(iter(column.readings)) for column in columns if len(column.readings) == 1]
-    signs = {decimal} if decimal else {one.split()[0] for one in only} & {"point", "comma"}
+    both = {"point", "comma"}
+    signs = {how.decimal} if how.decimal else {one.split()[0] for one in only} & both
     for column in columns:
-        column.settle(signs)
+        given, fit = how.notations.get(column.name), list(column.readings)
+        if len(signs) == 1:
+            same = [one for one in fit if one.split()[0] not in both - signs]
+            fit = same if same or how.decimal else fit
+        if given in fit:
+            fit = [given]
+        elif fit[1:] and fit[0] == "point" and not any("," in text for text in column.texts):
+            fit = fit[:1]
+        column.notation = fit[0] if len(fit) == 1 else ""
 
 
-def label_matrix(columns: Sequence[Column], *, noise: bool) -> NDArray[Any]:
-    """Return columns as labels: -1 missing, -2 noise, also for -1 if `noise`."""
-    arrays = [column.labels(noise=noise) for column in columns]
-    if all(column.dtype.kind in "biuf" for column in arrays) and stay_exact(arrays):
-        return np.column_stack(arrays)
-    labels = np.empty((len(arrays[0]), len(columns)), dtype=object)
-    for u, column in enumerate(arrays):
-        labels[:, u] = column
-    return labels
-
-
-_USUAL = {
-    "points": ("X", "points", "data", "fea"),
-    "labels": ("labels", "L", "members", "X"),
-    "labelling": ("labels", "label", "y", "gt"),
-    "weights": ("weights",),
-}
-"""Usual names of arrays in an NPZ file."""
+def label_matrix(columns: Sequence[Column]) -> NDArray[Any]:
+    """Return columns as labels: NaN, None or -1 missing, -2 noise."""
+    arrays = [column.labels() for column in columns]
+    exact = stay_exact(arrays)
+    return np.column_stack(arrays if exact else [array.astype(object) for array in arrays])
 
 
 def table_of(
     source: Source, how: Reading, what: Literal["points", "labels", "labelling", "weights"]
 ) -> Table:
     """Read a file as a table, in any format except a saved ensemble; in labels, text is data."""
-    labels = what in ("labels", "labelling")
-    form = WHOLE[source.kind]
+    labels, form = what in ("labels", "labelling"), WHOLE[source.kind]
     if form.read is None:
         text = TextFile(source, how, labels=labels)
         named, notes = text.has_header, text.notes
         return Table(source.name, text.columns, text.names, how, labels, named, notes, text=text)
     if form.has_columns:
-        refuse_options_of_text(source, how)
+        _refuse_options_of_text(how)
         frame = form.read(source.path, source.name, False)
-        return table_of_frame(frame, source.name, how, of_labels=labels)
+        names, index = tuple(frame.column_names), index_columns(frame.schema)
+        return Table(source.name, frame.columns, names, how, labels, index=index)
     if how.id_column is not None or how.label_column is not None:
-        raise InputError(
-            f"{source} is an array without named columns: --id-column and --label-column are for CSV and Parquet."
-        )
+        way = "--id-column and --label-column are for CSV and Parquet"
+        raise InputError(f"an array has no named columns: {way}.")
     array = read_array(source, how, _USUAL[what], mmap=labels)
     if what != "points" and array.ndim == 1:
         array = array[:, np.newaxis]
@@ -334,48 +290,44 @@ def table_of(
         array = array.T
     if array.ndim != 2 or array.dtype.kind not in ("biufUS" if labels else "biuf"):
         kinds = "numbers or names, an object per row" if labels else "real numbers"
-        raise InputError(
-            f"{source}: {what} are two-dimensional arrays of {kinds}. Got shape {array.shape} and dtype {array.dtype} instead."
-        )
-    names = [str(j + 1) for j in range(array.shape[1])]
+        got = f"Got shape {array.shape} and dtype {array.dtype} instead"
+        raise InputError(f"{what} are two-dimensional arrays of {kinds}. {got}.")
+    names = tuple(str(j + 1) for j in range(array.shape[1]))
     return Table(source.name, list(array.T), names, how, labels, named=False)
 
 
-def table_of_frame(frame: Any, name: str, how: Reading, *, of_labels: bool = True) -> Table:
-    """Wrap an Arrow table; messages call its file `name`."""
-    index = index_columns(frame.schema)
-    return Table(name, frame.columns, frame.column_names, how, of_labels, index=index)
-
-
-def refuse_options_of_text(source: Source, how: Reading) -> None:
-    """Refuse options for files of text with another one."""
+def _refuse_options_of_text(how: Reading) -> None:
     if how.encoding is not None or how.na:
-        raise InputError(
-            f"--encoding and --na are for CSV files. Leave them out for {source}, and mark missing values in the file itself."
-        )
+        way = "Leave them out, and mark missing values in the file itself"
+        raise InputError(f"--encoding and --na are for CSV files. {way}.")
 
 
 def read_array(
     source: Source, how: Reading, usual: tuple[str, ...], *, mmap: bool = False
 ) -> NDArray[Any]:
     """Read the only array of a file, or the one with a usual name."""
-    refuse_options_of_text(source, how)
+    _refuse_options_of_text(how)
     form = WHOLE[source.kind]
     assert form.read is not None
     arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
-    if not arrays:
-        raise InputError(f"{source} does not contain an array of numbers.")
     if {"codes", "cluster_counts"} <= arrays.keys():
-        raise InputError(
-            f"{source} is a saved ensemble, which is read by 'conclust combine'. Here give a table of labels."
-        )
-    found = next((name for name in usual if name in arrays), next(iter(arrays)))
-    if len(arrays) > 1 and found not in usual:
-        raise InputError(
-            f"{source} holds {len(arrays)} arrays: {listed(tuple(arrays))}. Save the one to be read alone, by numpy.save, or by one "
-            f"of the names {', '.join(usual)}."
-        )
-    return arrays[found]
+        way = "which is read by 'conclust combine'. Here give a table of labels"
+        raise InputError(f"it is a saved ensemble, {way}.")
+    found = [name for name in usual if name in arrays] or [*arrays]
+    if not found or (len(arrays) > 1 and found[0] not in usual):
+        way = f"Save the one to be read alone, by numpy.save, or by one of the names {', '.join(usual)}"
+        raise InputError(f"it holds {len(arrays)} arrays: {listed(tuple(arrays))}. {way}.")
+    return arrays[found[0]]
+
+
+def matrix_of(columns: Sequence[Column]) -> Floats:
+    """Return the numbers of columns whose notation is settled."""
+    return np.column_stack([column.readings[column.notation] for column in columns])
+
+
+def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
+    """Return the names of columns."""
+    return tuple(column.name for column in columns)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -20,14 +20,11 @@ from conclust.cli.reading.sources import NO_TEXT, Source
 from conclust.exceptions import FileFormatError
 
 # As Excel ("Unicode text") and `>` of PowerShell 5 write them.
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig"}
+_MARKS |= dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16")
 _WAY = "Give --header yes or --header no"
 _MAX_FIELDS = 100_000
-_SNIFFED_LINES = 50
+_SNIFFED_LINES = 49
 _HEAD = 1000  # rows by which the first line is recognised as a header
 _BLANKS = re.compile(r'("(?:[^"]|"")*")|(^[ \t]+|[ \t]+$)|[ \t]+', re.MULTILINE)
 
@@ -52,40 +49,36 @@ class TextFile:
         Names of the columns; "1", "2", ... where there is no header.
     has_header : bool
         Whether the first line was taken as a header.
-    notes : tuple of str
+    notes : list of str
         Remarks on the reading of the file.
-    undivided : bool
-        Whether no separator was found or given: every line is one cell.
     """
 
     def __init__(self, source: Source, how: Reading, *, labels: bool) -> None:
         self._name, self._labels = source.name, labels
-        self._text = text = self._decoded(source.read(), how.encoding)
-        if not text or text.isspace():
+        self._text = self._decoded(source.read(), how.encoding)
+        if not self._text or self._text.isspace():
             self._refuse("is empty")
-        self._separator = how.delimiter or _sniffed(_head(text))
-        self.undivided = how.delimiter is None and self._separator not in _head(text)
-        self.notes: tuple[str, ...] = ()
-        if self._separator == SEPARATORS["blank"]:
-            self._text, self._separator = _tabbed(text), "\t"
-            self.notes = ("columns separated by blanks",)
+        head = _head(self._text)
+        self._separator = how.delimiter or _sniffed(head)
+        undivided = how.delimiter is None and self._separator not in head
+        blank = self._separator == SEPARATORS["blank"]
+        if blank:
+            self._text, self._separator = _tabbed(self._text), "\t"
         if how.header is not False and _lacks_a_name(_tried(_head(self._text), self._separator)):
             self._text = self._separator + self._text
         cells = self._columns()
         first = [column[0].as_py() for column in cells]
-        header = how.header
-        if header is None:
-            rows = zip(*(column[1:_HEAD].to_pylist() for column in cells), strict=True)
-            header = self._is_header(first, [list(row) for row in rows])
-        self.has_header = header
-        said = "its first line read as the header" if header else "no header"
-        self.notes = (said, *self.notes)
+        self.has_header = self._is_header(first, cells) if how.header is None else how.header
+        said = "its first line read as the header" if self.has_header else "no header"
+        self.notes = [said, *["columns separated by blanks"] * blank]
         self.names = tuple(str(column + 1) for column in range(len(first)))
-        if header:
-            self.names = self._checked_names(first)
+        if self.has_header:
+            self.names = tuple(name.strip() for name in first)
             cells = [column[1:] for column in cells]
-            self._refuse_header_below(first, cells)
+            self._check_header(first, cells)
         self.columns = cells
+        if undivided and len(cells) == 1:
+            self._check_undivided(cells[0].to_pylist())
 
     def line(self, row: int) -> int:
         """Return the line at which a row ends, from 1."""
@@ -120,53 +113,48 @@ class TextFile:
             from pyarrow import csv as arrow_csv
         except ImportError:
             missing_extra("pyarrow", "cli", "Reading text files")
-        width = len(next(self._rows())[1])
+        width, quoted = len(next(self._rows())[1]), '"' in self._text
         if width > _MAX_FIELDS:
             self._refuse(f"has {width} columns; at most {_MAX_FIELDS} are read")
-        quoted = '"' in self._text
-        if (
-            width == 1 or quoted
-        ):  # PyArrow reads misplaced quotation marks, and leaves out empty lines
+        # PyArrow reads misplaced quotation marks, and leaves out empty lines.
+        if width == 1 or quoted:
             deque(self._rows(), maxlen=0)
         content, names = self._text.encode(), [str(j) for j in range(width)]
-        size = min(len(content) + 1, 1 << 30)
-        try:
-            table = arrow_csv.read_csv(
-                pyarrow.BufferReader(content),
-                arrow_csv.ReadOptions(use_threads=False, block_size=size, column_names=names),
-                arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted),
-                arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string())),
-            )
-        except pyarrow.ArrowInvalid as error:
-            deque(self._rows(), maxlen=0)  # names the line at fault
-            self._refuse(f"is not a table ({error})")
-        return list(table.columns)
+        reading = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string()))
+        parsing = arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted)
+        # Small blocks are read sooner; a row must not be larger than one.
+        for size in (1 << 20, min(len(content) + 1, 1 << 30)):
+            blocks = arrow_csv.ReadOptions(use_threads=False, block_size=size, column_names=names)
+            try:
+                file = pyarrow.BufferReader(content)
+                return list(arrow_csv.read_csv(file, blocks, parsing, reading).columns)
+            except pyarrow.ArrowInvalid as error:
+                fault = error
+        deque(self._rows(), maxlen=0)  # names the line at fault
+        return self._refuse(f"is not a table ({fault})")
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows with the lines at which they end; refuse the first at fault."""
-        reader = _split(self._text, self._separator)
-        width, end = 0, 0
+        reader, width, end = _split(self._text, self._separator), 0, 0
         try:
-            for row in reader:
+            for row in filter(None, reader):
                 width = width or len(row)
-                if row and len(row) != width:
+                if len(row) != width:
                     sign = next((one for one, s in SEPARATORS.items() if s == self._separator), "")
-                    self._refuse(
-                        f"is ragged: line {reader.line_num} has {count(len(row), 'field')}, the first line has {width} (separated by "
-                        f"{sign or repr(self._separator)})"
-                    )
-                if row and width == 1 and 0 < end < reader.line_num - 1 - row[0].count("\n"):
+                    fields = f"{count(len(row), 'field')}, the first line has {width}"
+                    what = f"line {reader.line_num} has {fields} (separated by {sign or repr(self._separator)})"
+                    self._refuse(f"is ragged: {what}")
+                if width == 1 and 0 < end < reader.line_num - 1 - row[0].count("\n"):
                     self._refuse(f"is empty in line {end + 1}. Write NA for a missing label")
-                if row:
-                    yield reader.line_num, row
-                    end = reader.line_num
+                end = reader.line_num
+                yield end, row
         except csv.Error as error:
-            self._refuse(
-                f"has a quotation mark that is misplaced or left open in the row that begins in line {end + 1} ({error})"
-            )
+            what = "has a quotation mark that is misplaced or left open in the row that begins in"
+            self._refuse(f"{what} line {end + 1} ({error})")
 
-    def _is_header(self, first: list[str], rows: list[list[str]]) -> bool:
+    def _is_header(self, first: list[str], cells: list[Any]) -> bool:
         """Decide by the first rows; refuse a line of which it is not clear."""
+        rows = [*zip(*(column[1:_HEAD].to_pylist() for column in cells), strict=True)]
         number = partial(is_number, plain=self._labels)
         names = [name.strip() for name in first]
         numbers = [number(name) for name in names]
@@ -182,7 +170,7 @@ class TextFile:
             return not self._labels and len(names) > 1 and not names[0] and all(numbers[1:])
         # A header of several names that comes again, as in files joined by cat, is refused later.
         different = 1 < len(names) == len(set(names))
-        below = ([row for row in rows if row != first] if different else []) or rows
+        below = ([row for row in rows if row != tuple(first)] if different else []) or rows
         if any(all(number(row[j]) or row[j].strip() in EMPTY for row in below) for j in text):
             return True  # a name above numbers
         named = NAMING.fullmatch(last_word(names[0])) and not re.search(r"[0-9]", names[0])
@@ -202,32 +190,33 @@ class TextFile:
             self._refuse(f"has a first line of names of columns, or of labels. {_WAY}")
         return words == {False}
 
-    def _checked_names(self, first: list[str]) -> tuple[str, ...]:
-        names = [name.strip() for name in first]
-        name, times = Counter(names).most_common(1)[0]
-        if times > 1 and name:
-            self._refuse(f"has the column name {name!r} more than once in its header")
-        if "" in names[1:]:
-            self._refuse(
-                f"has no name for column {names.index('', 1) + 1} in its header; a separator may be one too many"
-            )
-        return tuple(names)
-
-    def _refuse_header_below(self, first: list[str], cells: list[Any]) -> None:
-        """Refuse a header without rows, or among the rows, as in files joined by cat: it would be one more object."""
+    def _check_header(self, first: list[str], cells: list[Any]) -> None:
+        """Refuse a header with a name twice or without one, without rows, or among the rows, as in files joined by cat."""
         from pyarrow import compute
 
+        name, times = Counter(self.names).most_common(1)[0]
+        if times > 1 and name:
+            self._refuse(f"has the column name {name!r} more than once in its header")
+        if "" in self.names[1:]:
+            where = f"column {self.names.index('', 1) + 1} in its header"
+            self._refuse(f"has no name for {where}; a separator may be one too many")
         if not len(cells[0]):
             self._refuse("has a header and no rows below it")
         if len(first) == 1 or all(map(is_number, first)):
             return
         equal = (compute.equal(column, name) for column, name in zip(cells, first, strict=True))
         if (row := compute.index(reduce(compute.and_, equal), True).as_py()) >= 0:
-            self._refuse(
-                f"has its header again in line {self.line(row)}, as if files were joined one after the other. Leave out the headers "
-                "of all but the first. If this line is an object, give the columns other names, or --header no if the first line is "
-                "an object, too"
-            )
+            what = f"has its header again in line {self.line(row)}, as if files were joined one after the other"
+            way = "If this line is an object, give the columns other names, or --header no if the first line is one, too"
+            self._refuse(f"{what}. Leave out the headers of all but the first. {way}")
+
+    def _check_undivided(self, cells: list[str]) -> None:
+        """Refuse a single column of text whose cells seem to be whole rows."""
+        texts = [text for cell in cells if (text := cell.strip()) not in EMPTY]
+        if 2 * len(set(texts)) > len(texts) and all(re.search(r"[\s|:/,;]", one) for one in texts):
+            what = f"is one column of text (such as {texts[0][:60]!r}), nearly all different"
+            why = "Lines have different numbers of fields, or a separator that is not one of those of --delimiter"
+            self._refuse(f"{what}. {why}. If each line is one label, give --delimiter comma")
 
     def _refuse(self, what: str) -> NoReturn:
         raise FileFormatError(f"{self._name} {what}.")
@@ -248,9 +237,8 @@ def _tabbed(text: str) -> str:
 
 
 def _head(text: str) -> str:
-    """Return the first lines; not the last of them, which may end within a quoted field."""
-    lines = list(islice(_lines(text), _SNIFFED_LINES))
-    return "".join(lines[: _SNIFFED_LINES - 1])
+    """Return the first lines."""
+    return "".join(islice(_lines(text), _SNIFFED_LINES))
 
 
 def _tried(text: str, separator: str) -> list[list[str]]:
