@@ -106,6 +106,9 @@ class MixtureModel(NamedClusterer):
         -2 ``log_likelihood_`` + log(n_samples) x free parameters; lower is better.
     icl_ : float
         ``bic_`` + 2 x entropy of the memberships, which favours clusters that do not overlap; lower is better.
+    entropy_r2_ : float
+        1 less the entropy of the memberships over that of uniform ones: 1 if every object is certain of its component. NaN
+        for one component.
     trace_ : ndarray of shape (n_iter + 1,)
         The log-likelihood with the term of the pseudo-counts, at the start and after each iteration on
         all objects. It never falls.
@@ -198,7 +201,9 @@ class MixtureModel(NamedClusterer):
         counted = ensemble.cluster_counts[ensemble.partition_weights > 0]
         free = k - 1 + k * int((counted - 1).sum())
         self.bic_ = -2.0 * best.log_likelihood + math.log(ensemble.n_samples) * free
-        self.icl_ = self.bic_ + 2.0 * float(rows.masses @ _entropies(best.membership))
+        entropy = float(rows.masses @ _entropies(best.membership))
+        self.icl_ = self.bic_ + 2.0 * entropy
+        self.entropy_r2_ = 1.0 - entropy / (ensemble.n_samples * math.log(k)) if k > 1 else math.nan
         return best.membership[rows.inverse]
 
     def _keep_clusters(self, clusters: Ints) -> None:
