@@ -17,9 +17,9 @@ from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
+from conclust.consensus.base import NamedClusterer, Naming
 from conclust.consensus.label_rows import RowLoss, RowMoves, best_of_restarts, fewer_starts, trusted
 from conclust.consensus.method import Method, NumberOfClusters
-from conclust.consensus.voting.ballots import NamedClusterer, Naming, spread, tally
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust.spectra.gram import IndicatorProducts
@@ -185,11 +185,14 @@ class MixtureModel(NamedClusterer):
         threads = thread_count(self.n_jobs, "MixtureModel")
         ensemble = ensemble.reweighted(ensemble.relative_weights)
         rows = ensemble.distinct_rows()
-        if self.names == "shared":
+        shared = self.names == "shared"
+        if shared:
             self._votes = self._votes_by_name(ensemble)
-        k = self._votes.shape[1] if self.names == "shared" else self.n_clusters
+        k = self._votes.shape[1] if shared else self.n_clusters
         search = _Search(k, float(self.smoothing), self.max_iter, self.tol)
-        if self.names == "shared":
+        if shared:
+            from conclust.consensus.voting.ballots import spread, tally  # the default needs neither
+
             shares = spread(tally(rows.ensemble, self._votes), rows.ensemble.observed_weights)
             best = search.climb(rows, _maximised(rows, shares, search.smoothing))
         else:

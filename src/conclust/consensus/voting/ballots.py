@@ -6,7 +6,7 @@ clusters of the consensus. A row of zeros abstains or, where its cluster was obs
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,15 +15,11 @@ from numpy.typing import NDArray
 from conclust._arrays.containers import holds, starts_of
 from conclust._arrays.ratios import ratio
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import refuse
 from conclust.consensus.base import PlacingClusterer
-from conclust.consensus.method import NumberNeeded
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import Derived
-from conclust.ensemble.labels import indicator_of, missing_code, one_hot_rows, refuse_twins_among
+from conclust.ensemble.labels import indicator_of, missing_code
 from conclust.spectra.gram import IndicatorProducts
-
-Naming: TypeAlias = Literal["own", "shared"]
 
 
 def tally(ensemble: Ensemble, votes: Floats) -> Floats:
@@ -41,55 +37,6 @@ def spread(sums: Floats, observed_weight: Floats) -> Floats:
     shares += np.maximum(1.0 - shares.sum(axis=1, keepdims=True), 0.0) / sums.shape[1]
     shares /= shares.sum(axis=1, keepdims=True)
     return shares
-
-
-class NamedClusterer(PlacingClusterer):
-    """Base of the estimators that can take equal names in different partitions as the same class (``names="shared"``).
-
-    ``classes_`` has the names: first those of the columns of ``membership_``, then those without a column.
-    """
-
-    names: Naming
-    classes_: NDArray[Any]
-
-    def _number_needed(self) -> NumberNeeded:
-        return "emerges" if self.names == "shared" else super()._number_needed()
-
-    def _check_parameters(self, ensemble: Ensemble) -> None:
-        super()._check_parameters(ensemble)
-        if self.names == "shared" and self.n_clusters is not None:
-            advice = "Each name is a class, so that the labels have the number."
-            refuse(
-                "n_clusters",
-                type(self).__name__,
-                "None with names='shared'",
-                self.n_clusters,
-                advice,
-            )
-
-    def _votes_by_name(self, ensemble: Ensemble) -> Floats:
-        """Set ``classes_`` to the sorted names; return the votes (T, n_classes), each cluster for its own name."""
-        found = list(dict.fromkeys(name for own in ensemble.names for name in own))
-        refuse_twins_among(found, "one of the partitions")
-        try:
-            found.sort()
-        except TypeError:  # names of different types have no order
-            found.sort(key=str)
-        kinds = {type(name) for name in found}
-        self.classes_ = np.array(found, dtype=None if kinds in ({int}, {str}) else object)
-        place = {name: k for k, name in enumerate(found)}
-        own = [place[name] for names in ensemble.names for name in names]
-        return one_hot_rows(np.array(own, dtype=np.int64), len(found))
-
-    def _keep_clusters(self, clusters: Ints) -> None:
-        super()._keep_clusters(clusters)
-        if self.names == "shared":
-            rest = np.delete(self.classes_, clusters)
-            self.classes_ = np.concatenate([self.classes_[clusters], rest])
-
-    def _warn_of_sets(self, ensemble: Ensemble) -> None:
-        if self.names == "own":  # shared names connect what no partition does
-            super()._warn_of_sets(ensemble)
 
 
 class VotingClusterer(PlacingClusterer):

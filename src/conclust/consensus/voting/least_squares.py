@@ -11,10 +11,11 @@ import scipy.sparse as sp
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
+from conclust.consensus.base import NamedClusterer, Naming
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import Alignment, align, harden, one_pass, squared_distance
-from conclust.consensus.voting.ballots import NamedClusterer, Naming, VotingClusterer, spread, tally
+from conclust.consensus.voting.ballots import VotingClusterer, spread, tally
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import one_hot_rows
 
