@@ -119,7 +119,7 @@ def test_starts_reach_the_best_maximum_known():
     rows, search = ensemble.distinct_rows(), multinomial._Search(8, 1e-3, 500, 1e-6)
     for labels in (KCC(8, random_state=0).fit(ensemble).labels_, truth):
         start = multinomial._maximised(rows, np.eye(8)[rows.one_of_each(labels)], 1e-3)
-        assert reached >= search.climb(rows, start).trace[-1] - 1.0
+        assert reached >= search._climb(rows, start).trace[-1] - 1.0
 
 
 def test_new_objects_are_placed_by_their_posterior():
@@ -210,7 +210,7 @@ def test_leaps_end_at_a_maximum_of_plain_steps(weighted, learn_alpha, monkeypatc
 
     monkeypatch.setattr("conclust.consensus.mixture.bayesian._leap", one_step)
     tighter = replace(search, tol=1e-11)
-    further = tighter.climb(rows, leaping.model, leaping.mass, 0)
+    further = tighter._climb(rows, leaping.model, leaping.mass, 0)
     assert further.trace[-1] == pytest.approx(leaping.trace[-1], rel=1e-5)
     plain = tighter.carry_on(start, rows)
     assert leaping.trace[-1] == pytest.approx(plain.trace[-1], rel=3e-3)

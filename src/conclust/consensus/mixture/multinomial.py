@@ -169,8 +169,8 @@ class MixtureModel(NamedClusterer):
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
     smoothing: float = 1e-3
-    names: Naming = "own"
     n_init: int = 10
+    names: Naming = "own"
     max_iter: int = 500
     tol: float = 1e-6
     missing: Missing = "unobserved"
@@ -194,7 +194,7 @@ class MixtureModel(NamedClusterer):
             from conclust.consensus.voting.ballots import spread, tally  # the default needs neither
 
             shares = spread(tally(rows.ensemble, self._votes), rows.ensemble.observed_weights)
-            best = search.climb(rows, _maximised(rows, shares, search.smoothing))
+            best = search._climb(rows, _maximised(rows, shares, search.smoothing))
         else:
             n_init = fewer_starts(self.n_init, rows, k)
             best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
@@ -311,11 +311,11 @@ class _Search:
         moves = RowMoves(self.n_clusters, RowLoss("entropic"), _PASSES, _LITTLE)
         brief = replace(self, max_iter=min(_BRIEF, self.max_iter))
         z = trusted(moves.begin(rows, start, seed).labels, self.n_clusters)
-        return brief.climb(rows, _maximised(rows, z, self.smoothing))
+        return brief._climb(rows, _maximised(rows, z, self.smoothing))
 
     def finish(self, result: _Fitted, rows: DistinctRows, chosen: Ints) -> _Fitted:
         """Continue EM with all rows."""
-        return self.climb(rows, result.components)
+        return self._climb(rows, result.components)
 
     def carry_on(self, result: _Fitted, rows: DistinctRows) -> _Fitted:
         """Run EM from the end of a start, on the same rows, until it converges."""
@@ -323,14 +323,14 @@ class _Search:
         if result.converged or done >= self.max_iter:
             return result
         left = replace(self, max_iter=self.max_iter - done)
-        end = left.climb(rows, result.components)
+        end = left._climb(rows, result.components)
         return replace(end, trace=[*result.trace, *end.trace[1:]])
 
     def loss(self, result: _Fitted) -> float:
         """Return the negative objective at the end of a start."""
         return -result.trace[-1]
 
-    def climb(self, rows: DistinctRows, components: Components) -> _Fitted:
+    def _climb(self, rows: DistinctRows, components: Components) -> _Fitted:
         """Run EM from some components until it converges."""
         times = IndicatorProducts.of(rows.ensemble).times
         total = rows.masses.sum()
