@@ -91,3 +91,16 @@ def superpixels(size, width, seed=0):
     shifts = np.random.default_rng(seed).integers(0, width, (10, 2))
     squares = [(y + a) // width * (size // width + 2) + (x + b) // width for a, b in shifts]
     return fields.ravel(), np.column_stack([(6 * one + fields).ravel() for one in squares])
+
+
+# Seven pathologists (columns) on carcinoma in 118 slides of the uterine cervix, 1 if present: J. R. Landis and G. G. Koch,
+# Biometrics 33, 1977, in A. Agresti, Categorical Data Analysis, 2002, Table 13.1; each row of answers with its number.
+# fmt: off
+_SLIDES = {
+    "0000000": 34, "0000100": 2, "0100000": 6, "0100001": 1, "0100100": 4,
+    "0100101": 5, "1000000": 2, "1010101": 1, "1100000": 2, "1100001": 1,
+    "1100100": 2, "1100101": 7, "1100111": 1, "1101001": 1, "1101101": 2,
+    "1101111": 3, "1110101": 13, "1110111": 5, "1111101": 10, "1111111": 16,
+}
+# fmt: on
+PATHOLOGISTS = np.array([list(map(int, row)) for row, n in _SLIDES.items() for _ in range(n)])

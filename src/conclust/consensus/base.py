@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +44,9 @@ from conclust.ensemble.labels import (
     encode_labels,
     missing_code,
     noise_code,
+    one_hot_rows,
     read_new_labels,
+    refuse_twins_among,
 )
 from conclust.exceptions import (
     EnsembleWarning,
@@ -59,6 +61,8 @@ from conclust.exceptions import (
 # Packages that fit estimators with numbers of clusters that the user did not request.
 _SEARCHES = tuple(f"conclust.{name}" for name in ("consensus", "selection", "confidence"))
 _ROWS_AT_ONCE = 1 << 14
+
+Naming: TypeAlias = Literal["own", "shared"]
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
 
 
@@ -588,6 +592,55 @@ class PlacingClusterer(SoftConsensusClusterer):
     def _place_in_clusters(self, codes: NDArray[Any], Y: Floats) -> Ints:
         """Return the clusters of objects with next to no membership `Y` in the clusters of ``labels_``; -1 if it is 0."""
         return np.where(Y.max(axis=1) > 0, Y.argmax(axis=1), -1)
+
+
+class NamedClusterer(PlacingClusterer):
+    """Base of the estimators that can take equal names in different partitions as the same class (``names="shared"``).
+
+    ``classes_`` has the names: first those of the columns of ``membership_``, then those without a column.
+    """
+
+    names: Naming
+    classes_: NDArray[Any]
+
+    def _number_needed(self) -> NumberNeeded:
+        return "emerges" if self.names == "shared" else super()._number_needed()
+
+    def _check_parameters(self, ensemble: Ensemble) -> None:
+        super()._check_parameters(ensemble)
+        if self.names == "shared" and self.n_clusters is not None:
+            advice = "Each name is a class, so that the labels have the number."
+            refuse(
+                "n_clusters",
+                type(self).__name__,
+                "None with names='shared'",
+                self.n_clusters,
+                advice,
+            )
+
+    def _votes_by_name(self, ensemble: Ensemble) -> Floats:
+        """Set ``classes_`` to the sorted names; return the votes (T, n_classes), each cluster for its own name."""
+        found = list(dict.fromkeys(name for own in ensemble.names for name in own))
+        refuse_twins_among(found, "one of the partitions")
+        try:
+            found.sort()
+        except TypeError:  # names of different types have no order
+            found.sort(key=str)
+        kinds = {type(name) for name in found}
+        self.classes_ = np.array(found, dtype=None if kinds in ({int}, {str}) else object)
+        place = {name: k for k, name in enumerate(found)}
+        own = [place[name] for names in ensemble.names for name in names]
+        return one_hot_rows(np.array(own, dtype=np.int64), len(found))
+
+    def _keep_clusters(self, clusters: Ints) -> None:
+        super()._keep_clusters(clusters)
+        if self.names == "shared":
+            rest = np.delete(self.classes_, clusters)
+            self.classes_ = np.concatenate([self.classes_[clusters], rest])
+
+    def _warn_of_sets(self, ensemble: Ensemble) -> None:
+        if self.names == "own":  # shared names connect what no partition does
+            super()._warn_of_sets(ensemble)
 
 
 def _checked_labels(labels: Any, ensemble: Ensemble, name: str) -> NDArray[Any]:

@@ -201,6 +201,46 @@ class Ensemble(TablesReader, Derived):
         return cls._make(coded, weights, soft)
 
     @classmethod
+    def from_q_files(cls, paths: Any, *, weights: ArrayLike | None = None) -> Ensemble:
+        r"""Make an ensemble of the membership matrices (Q) in files of population genetics.
+
+        Parameters
+        ----------
+        paths : path-like, or iterable of path-like
+            Files of ADMIXTURE (``.Q``), fastSTRUCTURE (``.meanQ``), STRUCTURE (``_f``), or of CLUMPP: its indfile and
+            popfile hold several runs. Numbers are separated by blanks or commas.
+        weights : array-like of shape (n_partitions,), default=None
+            Weight of each run, 0 or between 1e-30 and 1e30. None: all equal.
+
+        Returns
+        -------
+        Ensemble
+            One soft partition per run; see `from_memberships`.
+
+        Raises
+        ------
+        InputError
+            If a file has no rows of memberships, a row has something other than numbers, or runs are of different
+            individuals.
+        OSError
+            If a file cannot be read.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from conclust import Ensemble
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "run.2.Q"
+        ...     size = path.write_text("0.9 0.1\n0.2 0.8\n")
+        ...     Ensemble.from_q_files([path])
+        Ensemble(2 objects, 1 soft partition of 2 clusters)
+        """
+        from conclust.ensemble.memberships import read_q_files
+
+        return cls.from_memberships(read_q_files(paths), weights=weights)
+
+    @classmethod
     def from_communities(
         cls,
         communities: Iterable[Any],

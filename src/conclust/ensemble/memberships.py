@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,11 @@ from conclust.exceptions import InputError
 # Rounded memberships are written with at least two decimals; their sums differ from 1 by at most this if the number
 # of decimals does not explain more.
 _DECIMALS, _ROUNDING = range(2, 9), 0.01
+# In the output of STRUCTURE, the rows of memberships are below this line.
+_SECTION = "Inferred ancestry of individuals"
+_INTERVAL = re.compile(r"\([^)]*\)")  # of each membership, behind them
+# Memberships sum to 1, and to 2 or more with a number of individuals.
+_WITH_COUNT = 1.5
 # Posteriors below this are 0, because their reciprocal is infinite.
 _SMALLEST = np.finfo(np.float64).tiny
 
@@ -33,6 +41,45 @@ def read_memberships(memberships: Any) -> list[Floats]:
     given = list(memberships)
     check_row_names({f"membership {u}": P for u, P in enumerate(given)}, named_only=True)
     return [_as_numbers(P, u) for u, P in enumerate(given)]
+
+
+def read_q_files(paths: Any) -> list[Floats]:
+    """Read the membership matrices in files of STRUCTURE, ADMIXTURE, fastSTRUCTURE or CLUMPP; see `Ensemble.from_q_files`."""
+    alone = isinstance(paths, str | os.PathLike)
+    return [run for path in ([paths] if alone else paths) for run in _runs_of(Path(path))]
+
+
+def _runs_of(path: Path) -> list[Floats]:
+    """Return the matrices of a file: a run begins where the first word of its first row occurs again."""
+    lines = path.read_text("utf-8", errors="replace").splitlines()  # names may be in any encoding
+    section = next((k for k, line in enumerate(lines) if line.startswith(_SECTION)), None)
+    first = 0 if section is None else section + 2  # below the heads of the columns
+    runs: list[list[list[float]]] = []
+    name = ""
+    for number, line in enumerate(lines[first:], first + 1):
+        head, colon, cells = line.rpartition(":")
+        words = _INTERVAL.sub(" ", cells).replace(",", " ").split()
+        if not words and section is not None and runs:
+            break
+        if not words:
+            continue
+        if not runs or (colon and head.split()[:1] == [name]):
+            runs.append([])
+            name = head.split()[0] if head.split() else ""
+        try:
+            row = [float(word) for word in words]
+        except ValueError as error:
+            raise InputError(
+                f"{path}, line {number}: a row of memberships has numbers, behind a colon if there are names. Got "
+                f"{shown(line)} instead."
+            ) from error
+        # CLUMPP's rows end with the number of individuals.
+        runs[-1].append(row[:-1] if colon and sum(row) > _WITH_COUNT else row)
+    for run in runs or [[]]:
+        if len({len(row) for row in run}) != 1:
+            found = "none" if not run else "rows of different lengths"
+            raise InputError(f"{path} must have rows of memberships of one length. Got {found}.")
+    return [np.array(run) for run in runs]
 
 
 def _as_numbers(P: Any, u: int) -> Floats:

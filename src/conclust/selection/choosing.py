@@ -259,7 +259,7 @@ def choose(
     points, scaling = read(X, scale, _OWNER)
     n, p = points.shape
     codes = read_categories(categories, n, _OWNER)
-    ks = _numbers(k, clusterer, n, fraction)
+    ks = tried(k, clusterer, n, fraction, _OWNER)
     settings = Settings(ks, clusterer, n_resamples, fraction, null, n_references, threads)
     components = components_for(n, p, n_components, _OWNER)
     root = seed_sequence(random_state, _OWNER)
@@ -351,16 +351,16 @@ def choose(
     )
 
 
-def _numbers(k: Any, clusterer: Any, n: int, fraction: float) -> tuple[int, ...]:
+def tried(k: Any, clusterer: Any, n: int, fraction: float, owner: str) -> tuple[int, ...]:
     """Return the numbers of clusters to try; refuse those that are impossible for a resample or the clusterer."""
     drawn = drawn_size(n, fraction)
-    ks = read_numbers(k, _OWNER, drawn)
+    ks = read_numbers(k, owner, drawn)
     if ks[-1] > drawn:
         raise ParameterError(
-            f"The 'k' parameter of {_OWNER} must hold numbers up to the {drawn} objects that a resample "
+            f"The 'k' parameter of {owner} must hold numbers up to the {drawn} objects that a resample "
             f"draws (n_samples={n}, sample_fraction={fraction:g}). Got {ks[-1]} instead."
         )
-    check_clusterer(clusterer, ks, _OWNER)
+    check_clusterer(clusterer, ks, owner)
     return ks
 
 

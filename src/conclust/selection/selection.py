@@ -12,10 +12,11 @@ from conclust._arrays.containers import holds
 from conclust._sklearn import Saved
 from conclust._types import Floats, Ints
 from conclust._validation import check_bool, count, pandas_for, refuse
-from conclust.confidence import BorderTests
+from conclust.confidence import BorderTests, cluster_confidence, item_consensus
 from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
 from conclust.exceptions import DenseLimitError, InputError, SelectionWarning, warn
+from conclust.measures.matching import relabel
 from conclust.selection.decision import (
     decide,
     more_than_gaussian,
@@ -187,13 +188,7 @@ class Selection(Saved):
         InputError
             If the selection was read from a result folder, which does not keep the resamples.
         """
-        self._tried(n_clusters)
-        if not self.ensembles:
-            raise InputError(
-                "A selection read from a result folder has no resamples. Repeat it with conclust.selection.choose, or take "
-                "the distribution over pairs, selection.cdf(K)."
-            )
-        ensemble = self.ensembles[n_clusters]
+        ensemble = self._resamples(n_clusters)
         if max_dense is not None and ensemble.n_samples > max_dense:
             raise DenseLimitError(
                 f"The consensus matrix of {ensemble.n_samples} objects would take "
@@ -249,6 +244,67 @@ class Selection(Saved):
         check_bool(strict, "strict", "Selection.pac")
         return np.array([self.pairs[int(k)].pac(ends, strict=strict) for k in self.k])
 
+    def cluster_consensus(self, n_clusters: int) -> Floats:
+        """Return the mean of the consensus matrix over the pairs of each cluster.
+
+        Parameters
+        ----------
+        n_clusters : int
+            One of the numbers tried.
+
+        Returns
+        -------
+        ndarray of shape (n_clusters,)
+            In the order of ``labels[n_clusters]``; NaN for a cluster of one.
+
+        Raises
+        ------
+        ParameterError
+            If the number was not tried.
+        InputError
+            If the selection was read from a result folder, which does not keep the resamples.
+        """
+        ensemble = self._resamples(n_clusters)
+        return cluster_confidence(self.labels[n_clusters], ensemble).consensus
+
+    def item_consensus(self, n_clusters: int) -> Floats:
+        """Return the mean of the consensus matrix over the pairs of an object and the others of each cluster.
+
+        Parameters
+        ----------
+        n_clusters : int
+            One of the numbers tried.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            NaN where no resample drew the object together with any of them.
+
+        Raises
+        ------
+        ParameterError
+            If the number was not tried.
+        InputError
+            If the selection was read from a result folder, which does not keep the resamples.
+        """
+        ensemble = self._resamples(n_clusters)
+        return item_consensus(self.labels[n_clusters], ensemble)
+
+    def tracking(self) -> Ints:
+        """Return the clusters of every number, a cluster with the name of the one before that it mostly consists of.
+
+        These are the colours of a tracking plot: an object that changes its name has moved.
+
+        Returns
+        -------
+        ndarray of int64 of shape (n_samples, n_k)
+            A column for each of `k`; a cluster without a counterpart has a new name.
+        """
+        columns = [self.labels[int(self.k[0])]]
+        for k in self.k[1:]:
+            columns.append(relabel(columns[-1], self.labels[int(k)]))
+        return np.column_stack(columns)
+
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame, with the numbers tried as its index.
 
@@ -284,6 +340,15 @@ class Selection(Saved):
             and all(_is_tree(self.trees[k], self.leaves[k], n) for k in ks)
             and all(self.pairs[k].fits(ensembles[k].n_partitions) for k in ensembles)
         )
+
+    def _resamples(self, n_clusters: int) -> Ensemble:
+        self._tried(n_clusters)
+        if not self.ensembles:
+            raise InputError(
+                "A selection read from a result folder has no resamples. Repeat it with conclust.selection.choose, or take "
+                "the distribution over pairs, selection.cdf(K)."
+            )
+        return self.ensembles[n_clusters]
 
     def _tried(self, n_clusters: Any) -> int:
         if n_clusters not in self.pairs:

@@ -17,7 +17,7 @@ from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import PlacingClusterer
+from conclust.consensus.base import NamedClusterer, Naming
 from conclust.consensus.label_rows import RowLoss, RowMoves, best_of_restarts, fewer_starts, trusted
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
@@ -33,7 +33,7 @@ _PASSES, _LITTLE = 100, 1e-6
 
 
 @dataclass(eq=False, repr=False)
-class MixtureModel(PlacingClusterer):
+class MixtureModel(NamedClusterer):
     r"""Mixture of multinomials over label vectors, fitted by EM.
 
     Each object belongs to one of K components, and each component has a distribution over the
@@ -50,7 +50,7 @@ class MixtureModel(PlacingClusterer):
     ----------
     n_clusters : int, default=None
         Number of components. ``n_clusters_`` does not count components that are not the most probable one of any
-        object. Required: ``fit`` refuses None.
+        object. Required with ``names="own"``: ``fit`` refuses None.
     smoothing : float, default=1e-3
         Pseudo-count of every label in every component (a Dirichlet prior): a label that no object of
         the component has stays possible. 0 gives maximum likelihood.
@@ -59,6 +59,10 @@ class MixtureModel(PlacingClusterer):
         entropy); fewer if a cluster has fewer than two different rows. They end after one iteration of EM, and the
         best is continued. With more than 5,000 distinct rows they are run on 5,000 objects drawn at random, and
         the best is continued on all.
+    names : {"own", "shared"}, default="own"
+        Meaning of the names of clusters. "own": those of each partition are arbitrary. "shared": a name is the same class in
+        all partitions, as in answers of raters. There is then a component for each name, and EM begins at the shares of the
+        answers: the model of Dawid and Skene [2]_. `n_clusters` must be None, and `n_init` has no effect.
     max_iter : int, default=500
         Maximum number of iterations of EM.
     tol : float, default=1e-6
@@ -88,6 +92,11 @@ class MixtureModel(PlacingClusterer):
     label_probabilities_ : list of ndarray, each of shape (n_held, n_clusters_u)
         theta_u for each partition, one row per component; labels in the order of their first
         appearance.
+    classes_ : ndarray of shape (n_classes,)
+        With ``names="shared"``: the names, first those of the columns of ``membership_``. ``classes_[labels_]`` are the answers
+        of objects whose label is not -1.
+    confusion_ : ndarray of shape (n_partitions, n_held, n_classes)
+        With ``names="shared"``: probability that a partition answers each class (last axis) if another one is true.
     log_likelihood_ : float
         Log-likelihood of all labels, in nats.
     objective_ : float
@@ -97,6 +106,9 @@ class MixtureModel(PlacingClusterer):
         -2 ``log_likelihood_`` + log(n_samples) x free parameters; lower is better.
     icl_ : float
         ``bic_`` + 2 x entropy of the memberships, which favours clusters that do not overlap; lower is better.
+    entropy_r2_ : float
+        1 less the entropy of the memberships over that of uniform ones: 1 if every object is certain of its component. NaN
+        for one component.
     trace_ : ndarray of shape (n_iter + 1,)
         The log-likelihood with the term of the pseudo-counts, at the start and after each iteration on
         all objects. It never falls.
@@ -128,6 +140,8 @@ class MixtureModel(PlacingClusterer):
     References
     ----------
     .. [1] A. Topchy, A. K. Jain, W. Punch: A mixture model for clustering ensembles. SDM 2004.
+    .. [2] A. P. Dawid and A. M. Skene, "Maximum likelihood estimation of observer error-rates using the EM algorithm",
+       Applied Statistics 28(1), 1979.
 
     Examples
     --------
@@ -156,6 +170,7 @@ class MixtureModel(PlacingClusterer):
     _: KW_ONLY
     smoothing: float = 1e-3
     n_init: int = 10
+    names: Naming = "own"
     max_iter: int = 500
     tol: float = 1e-6
     missing: Missing = "unobserved"
@@ -163,22 +178,35 @@ class MixtureModel(PlacingClusterer):
     n_jobs: int | None = None
     verbose: int = 0
     _components: Components = field(init=False)
+    _votes: Floats = field(init=False)
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "MixtureModel")
         threads = thread_count(self.n_jobs, "MixtureModel")
         ensemble = ensemble.reweighted(ensemble.relative_weights)
         rows = ensemble.distinct_rows()
-        search = _Search(self.n_clusters, float(self.smoothing), self.max_iter, self.tol)
-        n_init = fewer_starts(self.n_init, rows, self.n_clusters)
-        best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
+        shared = self.names == "shared"
+        if shared:
+            self._votes = self._votes_by_name(ensemble)
+        k = self._votes.shape[1] if shared else self.n_clusters
+        search = _Search(k, float(self.smoothing), self.max_iter, self.tol)
+        if shared:
+            from conclust.consensus.voting.ballots import spread, tally  # the default needs neither
+
+            shares = spread(tally(rows.ensemble, self._votes), rows.ensemble.observed_weights)
+            best = search._climb(rows, _maximised(rows, shares, search.smoothing))
+        else:
+            n_init = fewer_starts(self.n_init, rows, k)
+            best = best_of_restarts(search, rows, n_init, seed, threads, search.carry_on)
         self._components = best.components
         self._keep_course(best.trace, best.converged, "iterations of EM")
         self.log_likelihood_ = best.log_likelihood
         counted = ensemble.cluster_counts[ensemble.partition_weights > 0]
-        free = self.n_clusters - 1 + self.n_clusters * int((counted - 1).sum())
+        free = k - 1 + k * int((counted - 1).sum())
         self.bic_ = -2.0 * best.log_likelihood + math.log(ensemble.n_samples) * free
-        self.icl_ = self.bic_ + 2.0 * float(rows.masses @ _entropies(best.membership))
+        entropy = float(rows.masses @ _entropies(best.membership))
+        self.icl_ = self.bic_ + 2.0 * entropy
+        self.entropy_r2_ = 1.0 - entropy / (ensemble.n_samples * math.log(k)) if k > 1 else math.nan
         return best.membership[rows.inverse]
 
     def _keep_clusters(self, clusters: Ints) -> None:
@@ -188,6 +216,11 @@ class MixtureModel(PlacingClusterer):
         self.label_probabilities_ = [
             block.T.copy() for block in np.split(self._components.theta, cuts)
         ]
+        super()._keep_clusters(clusters)
+        if self.names == "shared":
+            self._votes = np.hstack([self._votes[:, clusters], np.delete(self._votes, clusters, 1)])
+            parts = zip(self.label_probabilities_, np.split(self._votes, cuts), strict=True)
+            self.confusion_ = np.array([theta @ votes for theta, votes in parts])
 
     def _fits(self, counts: Ints) -> bool:
         return self._components.fits(counts, self.membership_.shape[1])

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
+from conclust.consensus.base import NamedClusterer, Naming
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import Alignment, align, harden, one_pass, squared_distance
@@ -25,7 +26,7 @@ _EVERY_START = 5000
 
 
 @dataclass(eq=False, repr=False)
-class Voting(VotingClusterer):
+class Voting(NamedClusterer, VotingClusterer):
     r"""Voting: match the clusters of all partitions one to one, and average.
 
     Finds memberships M and, for every partition u, a one-to-one matching P_u of its clusters with the
@@ -41,7 +42,7 @@ class Voting(VotingClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the vote of any object.
-        Required: ``fit`` refuses None.
+        Required with ``names="own"``: ``fit`` refuses None.
     algorithm : {"least_squares", "one_pass"}, default="least_squares"
         "least_squares": a fixed point of f, which depends on the order of the partitions only through the starts of the
         descents [2]_. "one_pass": each partition is matched once to the mean of those before it, in random order [1]_;
@@ -49,6 +50,10 @@ class Voting(VotingClusterer):
     hard : bool, default=False
         Whether M is restricted to partitions: each row then has a single 1, and f is least where
         it is at the cluster with the most votes.
+    names : {"own", "shared"}, default="own"
+        Meaning of the names of clusters. "own": those of each partition are arbitrary. "shared": a name is the same class in
+        all partitions, as in answers of raters. Then nothing is matched, `membership_` has the shares of the answers, and
+        `labels_` is the majority vote, at a tie the class of the first column. `n_clusters` must be None.
     n_init : int, default=10
         Number of starts of "least_squares": partitions of the ensemble, each once, then random matchings.
     max_iter : int, default=100
@@ -73,6 +78,9 @@ class Voting(VotingClusterer):
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
         1 where a cluster of a partition (in the order of ``Ensemble.indicator``) stands for a
         cluster of the consensus: the columns of ``membership_``, then empty clusters.
+    classes_ : ndarray of shape (n_classes,)
+        With ``names="shared"``: the names, first those of the columns of ``membership_``. ``classes_[labels_]`` are the answers
+        of objects whose label is not -1.
     n_clusters_ : int
         Clusters found.
     objective_ : float
@@ -145,6 +153,7 @@ class Voting(VotingClusterer):
     _: KW_ONLY
     algorithm: Algorithm = "least_squares"
     hard: bool = False
+    names: Naming = "own"
     n_init: int = 10
     max_iter: int = 100
     tol: float = 1e-8
@@ -166,15 +175,19 @@ class Voting(VotingClusterer):
         return membership
 
     def _review(self, ensemble: Ensemble, labels: Ints) -> None:
-        warn_of_misfit(ensemble, self.n_clusters, "Voting")
-        warn_of_merged(ensemble, labels, self.n_clusters, "Voting")
+        if self.names == "own":
+            warn_of_misfit(ensemble, self.n_clusters, "Voting")
+            warn_of_merged(ensemble, labels, self.n_clusters, "Voting")
 
     def _solve(self, ensemble: Ensemble) -> tuple[Alignment, Floats]:
         seed = seed_sequence(self.random_state, "Voting")
         generators = spawn_generators(seed, self.n_init)
-        if self.algorithm == "one_pass":
-            order = generators[0].permutation(ensemble.n_partitions)
-            votes = one_pass(ensemble, self.n_clusters, order)
+        if self.names == "shared" or self.algorithm == "one_pass":
+            if self.names == "shared":
+                votes = self._votes_by_name(ensemble)
+            else:
+                order = generators[0].permutation(ensemble.n_partitions)
+                votes = one_pass(ensemble, self.n_clusters, order)
             membership = _mean(ensemble, votes)
             if self.hard:
                 sums = tally(ensemble, votes)
