@@ -112,6 +112,17 @@ def test_lists_and_help_do_not_import_numpy(words):
     assert not actual & {"numpy", "sklearn", "scipy"}
 
 
-def test_a_missing_pandas_stays_missing():
-    """None in sys.modules makes the import fail, as if pandas were not installed."""
-    imported("import sys\nsys.modules['pandas'] = None\n" + FIT.format(name="HBGF"))
+def test_a_python_without_pandas_and_compressions_fits_combines_and_draws(tmp_path):
+    """None in sys.modules makes an import fail, as if the module were not installed. Pyplot is not needed either."""
+    table = tmp_path / "a.csv"
+    table.write_text("a,b\n0,0\n0,1\n1,1\n1,1\n")
+    words = ["combine", str(table), "-k", "2", "-q", "--out", str(tmp_path / "out")]
+    actual = imported(
+        "import sys\nsys.modules.update(pandas=None, bz2=None, lzma=None)\n"
+        + FIT.format(name="HBGF")
+        + f"from conclust.cli import main\nassert main({words!r}) == 0\n"
+        + "assert 'matplotlib' not in sys.modules\n"
+        + "from conclust.plotting import coassociation_heatmap\ncoassociation_heatmap(np.eye(2))\n"
+    )
+    assert "matplotlib.figure" in actual
+    assert "matplotlib.pyplot" not in actual
