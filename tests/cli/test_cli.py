@@ -4,9 +4,6 @@ import csv
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 import warnings
 from copy import copy
 from pathlib import Path
@@ -492,34 +489,21 @@ def test_deprecation_warnings_are_not_printed(matrix, out, monkeypatch, capsys):
     assert "for programmers" not in error_output
 
 
-# ---- as a process
+# ---- the terminal
 
 
-def test_a_closed_terminal_leaves_no_files(tmp_path, out):
-    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5000, 20)))
-    command = [sys.executable, "-m", "conclust.cli", "cluster", str(tmp_path / "x.npy")]
-    more = ["--partitions", "100000", "--jobs", "1", "--out", str(out)]
-    with subprocess.Popen([*command, *more], stderr=subprocess.PIPE, text=True) as process:
-        try:
-            while "Clustering" not in (line := process.stderr.readline()):
-                assert line, "ended before it began"
-            time.sleep(0.5)
-            process.send_signal(signal.SIGHUP)
-            process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert process.returncode == 129
-    assert listing(tmp_path) == ["x.npy"]
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("nohup", [False, True])
+def test_a_closed_terminal_ends_a_command_but_under_nohup(matrix, out, monkeypatch, nohup):
+    def hung_up(arguments, run=consensus.run_combine):
+        os.kill(os.getpid(), signal.SIGHUP)
+        run(arguments)
 
-
-def test_a_command_under_nohup_is_not_ended_by_a_closed_terminal(matrix, out):
-    code = (
-        "import os, signal, sys\nfrom conclust.cli import main\nfrom conclust.cli.commands import consensus\n"
-        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "run = consensus.run_combine\n"
-        "def hung_up(arguments):\n    os.kill(os.getpid(), signal.SIGHUP)\n    run(arguments)\n"
-        "consensus.run_combine = hung_up\n"
-        f"sys.exit(main(['combine', {str(matrix)!r}, '--max-clusters', '2', '--out', {str(out)!r}]))"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
-    assert (out / "result.json").exists()
+    monkeypatch.setattr(consensus, "run_combine", hung_up)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if nohup else signal.SIG_DFL)
+    try:
+        code = main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)])
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert code == (0 if nohup else 129)
+    assert (out / "result.json").exists() == nohup

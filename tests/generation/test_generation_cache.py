@@ -100,7 +100,7 @@ def laboratory(tmp_path):
 def test_a_stopped_run_resumes_from_the_cache(laboratory, blow, n_jobs):
     victim = laboratory.start("victim", pause=0.3, n_jobs=n_jobs)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 200
         while laboratory.kept() < 3:
             assert victim.poll() is None
             assert time.monotonic() < deadline
