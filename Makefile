@@ -8,8 +8,9 @@
 #   make test-browser  the report in headless Chromium (Debian's chromium)
 #   make cluster   labels and points in Zarr and Dask, on the workers of a Dask cluster
 #   make anndata   columns of AnnData and MuData, through files and beside scanpy
+#   make everything  all of these in one run
 #   make lint      style, types; the build itself takes warnings of the C++ sources for errors
-#   make stubs     types and stubs beside the library that runs (mypy's stubtest)
+#   make stubs     types, and stubs beside the library that runs (mypy's stubtest)
 #   make bench     the benchmarks, each beside its baseline
 #   make peers     consensus of other packages, in an environment of its own, beside ours
 #   make experiments   the papers' experiments, small versions (EXPERIMENT_ARGS= for whole ones)
@@ -50,26 +51,34 @@ LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic
 	selection/test_selection_null.py topics/test_topics.py test_estimator_checks.py test_exhaustive.py test_damage.py test_fuzz.py test_fuzz_calls.py weighting/test_degenerate.py \
 	weighting/test_suitability.py)
 
-.PHONY: demo test processes workshop long test-browser cluster anndata lint stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize sanitize-threads setup check-tools clean FORCE
+.PHONY: demo test processes workshop long everything test-browser cluster anndata lint style stubs bench peers experiments stale docs oldest wheel conda mutants coverage sanitize sanitize-threads setup check-tools clean FORCE
 .DELETE_ON_ERROR:
 
 # Without the tools of the tests.
 demo: $(VENV)/.runs
 	$(BIN)/conclust demo --out demo-report --force
 
+# A worker that is done takes over tests of another.
+PARALLEL := $(BIN)/python -m pytest --dist=worksteal
+# Each has a target of its own.
+APART := $(addprefix --ignore=,tests/browser tests/blocks/cluster tests/sc)
+
 test: setup
-	$(BIN)/python -m pytest --numprocesses=2 -m "not long" $(addprefix --ignore=,$(PROCESSES) $(LONG) tests/browser tests/blocks/cluster tests/sc) $(PYTEST_ARGS)
+	$(PARALLEL) --numprocesses=2 -m "not long" $(addprefix --ignore=,$(PROCESSES) $(LONG)) $(APART) $(PYTEST_ARGS)
 
 # Three at a time: these tests wait for each other's processes.
 processes: setup
-	$(BIN)/python -m pytest --numprocesses=3 $(PYTEST_ARGS) $(PROCESSES)
+	$(PARALLEL) --numprocesses=3 $(PYTEST_ARGS) $(PROCESSES)
 
 workshop: setup
-	$(BIN)/python -m pytest --numprocesses=2 $(PYTEST_ARGS) experiments/tests tools/tests
+	$(PARALLEL) --numprocesses=2 $(PYTEST_ARGS) experiments/tests tools/tests
 
 long: setup
-	$(BIN)/python -m pytest --numprocesses=2 $(PYTEST_ARGS) $(LONG)
-	$(BIN)/python -m pytest --numprocesses=2 -m long $(PYTEST_ARGS) $(filter-out $(PROCESSES) $(LONG),$(shell grep -rl --include='test_*.py' 'mark\.long' tests))
+	$(PARALLEL) --numprocesses=2 $(PYTEST_ARGS) $(LONG)
+	$(PARALLEL) --numprocesses=2 -m long $(PYTEST_ARGS) $(filter-out $(PROCESSES) $(LONG),$(shell grep -rl --include='test_*.py' 'mark\.long' tests))
+
+everything: setup
+	$(PARALLEL) --numprocesses=3 $(APART) $(PYTEST_ARGS) tests experiments/tests tools/tests
 
 test-browser: setup
 	@sh tools/check_browser.sh
@@ -94,10 +103,12 @@ $(VENV)-anndata/.installed: constraints/anndata.txt | $(VENV)/.built
 	$(VENV)-anndata/bin/python tools/on_top_of.py $(BIN)/python
 	touch $@
 
-lint: setup
+lint: style
+	$(BIN)/mypy
+
+style: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	@$(BIN)/clang-format --dry-run -Werror $(filter %.h %.cpp,$(KERNEL_SOURCES))
 
 stubs: setup
@@ -162,7 +173,7 @@ COUNTED := $(addprefix tests/,confidence/test_posterior.py consensus/literature/
 	evidence/test_spanning_tree.py plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \
 	topics/test_topics.py)
 coverage: check-tools
-	sh tools/coverage.sh "$(PYTHON)" $(addprefix --ignore=,$(filter-out $(COUNTED),$(LONG)) $(UNCOUNTED) tests/browser tests/blocks/cluster tests/sc) $(PYTEST_ARGS)
+	sh tools/coverage.sh "$(PYTHON)" $(addprefix --ignore=,$(filter-out $(COUNTED),$(LONG)) $(UNCOUNTED)) $(APART) $(PYTEST_ARGS)
 
 # Its own environment: the instrumented kernels must never be mistaken for the real ones.
 sanitize: check-tools
@@ -214,9 +225,13 @@ $(VENV)/.runs: $(VENV)/.tools $(VENV)/.modules constraints/run.txt $(KERNEL_SOUR
 	+@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.kernels $(VENV)/.compiled
 	touch $@
 
-$(VENV)/.built: $(VENV)/.runs constraints/dev.txt
+$(VENV)/.develops: constraints/dev.txt $(VENV)/.needs
 	$(PIP) --requirement constraints/run.txt --requirement constraints/dev.txt
 	touch $@
+
+$(VENV)/.built: $(VENV)/.tools $(VENV)/.modules constraints/run.txt constraints/dev.txt $(KERNEL_SOURCES)
+	+@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.kernels $(VENV)/.compiled $(VENV)/.develops
+	touch $(VENV)/.runs $@
 
 clean:
 	rm -rf $(VENV) $(VENV)-anndata $(VENV)-peers .venv-conda .venv-coverage .venv-oldest .venv-sanitize .venv-wheel build dist demo-report

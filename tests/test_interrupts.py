@@ -356,8 +356,10 @@ def long_command(tmp_path_factory):
     return ["cluster", str(folder / "points.npy"), "--out", str(folder / "out"), "-q"]
 
 
-@pytest.mark.parametrize("seconds", [0.0, 0.02, 0.2])
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("seconds", "number", "code"),
+    [(0.0, signal.SIGINT, 130), (0.02, signal.SIGTERM, 143), (0.2, signal.SIGINT, 130)],
+)
 def test_an_interrupted_command_prints_one_line_from_its_first_import_on(
     long_command, seconds, number, code
 ):
@@ -467,16 +469,7 @@ def test_ctrl_c_ends_the_division_of_counts_of_all_pairs(monkeypatch):
 # ---- the end of the process
 
 
-@pytest.mark.parametrize(
-    "work",
-    [
-        "while True: cc.coassociation(ensemble, n_jobs=1)",
-        "cc.PCC(4, divergence=cc.divergences.Divergence(value, derivative), solver='greedy').fit(ensemble)",
-        "ensemble.label_view; time.sleep(60)",
-    ],
-    ids=["many kernels", "a function of the user in a kernel", "no kernel"],
-)
-def test_a_daemon_thread_does_not_disturb_the_end_of_the_process(work):
+def test_daemon_threads_do_not_disturb_the_end_of_the_process():
     """CPython ends such a thread when it takes the GIL, which C++ code must survive."""
     code = (
         "import threading, time, numpy as np, conclust as cc\n"
@@ -484,8 +477,13 @@ def test_a_daemon_thread_does_not_disturb_the_end_of_the_process(work):
         "ensemble = cc.Ensemble(labels)\n"
         "def value(p, q):\n    return (p - q) ** 2\n"
         "def derivative(p, q):\n    return 2 * (q - p)\n"
-        f"def work():\n    {work}\n"
-        "threading.Thread(target=work, daemon=True).start()\n"
+        "def kernels():\n    while True: cc.coassociation(ensemble, n_jobs=1)\n"
+        "def kernel_with_a_function_of_the_user():\n"
+        "    divergence = cc.divergences.Divergence(value, derivative)\n"
+        "    cc.PCC(4, divergence=divergence, solver='greedy').fit(ensemble)\n"
+        "def no_kernel():\n    ensemble.label_view; time.sleep(60)\n"
+        "for work in (kernels, kernel_with_a_function_of_the_user, no_kernel):\n"
+        "    threading.Thread(target=work, daemon=True).start()\n"
         "time.sleep(1.5)\n"
     )
     done = subprocess.run(

@@ -4,9 +4,6 @@ import csv
 import json
 import os
 import signal
-import subprocess
-import sys
-import time
 import warnings
 from copy import copy
 from pathlib import Path
@@ -492,58 +489,21 @@ def test_deprecation_warnings_are_not_printed(matrix, out, monkeypatch, capsys):
     assert "for programmers" not in error_output
 
 
-# ---- as a process
+# ---- the terminal
 
 
-def run(*arguments, **more):
-    command = [sys.executable, "-m", "conclust.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, **more)
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+@pytest.mark.parametrize("nohup", [False, True])
+def test_a_closed_terminal_ends_a_command_but_under_nohup(matrix, out, monkeypatch, nohup):
+    def hung_up(arguments, run=consensus.run_combine):
+        os.kill(os.getpid(), signal.SIGHUP)
+        run(arguments)
 
-
-def test_the_command_runs_in_a_separate_process(matrix, out):
-    done = run("combine", matrix, "--max-clusters", 2, "--out", out)
-    assert (done.returncode, done.stderr.count("Traceback")) == (0, 0), done.stderr
-    assert "2 clusters of 8 objects" in done.stdout
-    failed = run("combine", matrix, "--out", out)
-    assert failed.returncode == 1
-    assert failed.stderr.startswith("conclust combine: The folder")
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_termination_leaves_no_files(tmp_path, out, number, code):
-    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(5000, 20)))
-    command = [sys.executable, "-m", "conclust.cli", "cluster", str(tmp_path / "x.npy")]
-    more = ["--partitions", "100000", "--jobs", "1", "--out", str(out)]
-    with subprocess.Popen([*command, *more], stderr=subprocess.PIPE, text=True) as process:
-        try:
-            while "Clustering" not in (line := process.stderr.readline()):
-                assert line, "ended before it began"
-            time.sleep(0.5)
-            process.send_signal(number)
-            process.communicate(timeout=60)
-        finally:
-            process.kill()
-    assert process.returncode == code
-    assert listing(tmp_path) == ["x.npy"]
-
-
-def test_a_command_under_nohup_is_not_ended_by_a_closed_terminal(matrix, out):
-    code = (
-        "import os, signal, sys\nfrom conclust.cli import main\nfrom conclust.cli.commands import consensus\n"
-        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "run = consensus.run_combine\n"
-        "def hung_up(arguments):\n    os.kill(os.getpid(), signal.SIGHUP)\n    run(arguments)\n"
-        "consensus.run_combine = hung_up\n"
-        f"sys.exit(main(['combine', {str(matrix)!r}, '--max-clusters', '2', '--out', {str(out)!r}]))"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)
-    assert (out / "result.json").exists()
-
-
-def test_help_imports_no_heavy_packages():
-    code = (
-        "import sys\nfrom conclust.cli import main\n"
-        "try: main(['cluster', '--help'])\nexcept SystemExit: pass\n"
-        "heavy = {'numpy', 'scipy', 'sklearn', 'matplotlib'} & set(sys.modules)\nassert not heavy, heavy"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+    monkeypatch.setattr(consensus, "run_combine", hung_up)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if nohup else signal.SIG_DFL)
+    try:
+        code = main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)])
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert code == (0 if nohup else 129)
+    assert (out / "result.json").exists() == nohup

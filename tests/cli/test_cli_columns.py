@@ -6,7 +6,6 @@ import gzip
 import json
 import lzma
 import re
-import subprocess
 import sys
 
 import numpy as np
@@ -429,17 +428,6 @@ def test_a_python_without_a_compression_refuses_its_files(tmp_path, monkeypatch,
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(FileFormatError, match=rf"cannot unpack it \(.*{module}.*Unpack it first"):
         read_points(path, Reading())
-
-
-def test_the_shell_starts_in_a_python_without_compressions(tmp_path):
-    (tmp_path / "a.csv").write_text("a,b\n0,0\n0,1\n1,1\n1,1\n")
-    program = (
-        "import sys; sys.modules.update(bz2=None, lzma=None); from conclust.cli import main; "
-        "sys.exit(main(['combine', sys.argv[1], '-k', '2', '-q', '--out', sys.argv[2]]))"
-    )
-    words = [sys.executable, "-c", program, str(tmp_path / "a.csv"), str(tmp_path / "out")]
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
 
 
 def test_damaged_compressed_tables_are_refused(tmp_path):

@@ -1,13 +1,10 @@
 """Files that exhaust memory or break readers, inputs that would be overwritten, signals at startup, and kills."""
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -92,46 +89,7 @@ def test_force_never_replaces_an_input_file(table, tmp_path, capsys):
     assert main(["report", str(out), "--no-pictures", "--force", "-q"]) == 0
 
 
-def test_a_failed_write_to_standard_output_is_an_error(table, tmp_path):
-    command = [sys.executable, "-m", "conclust.cli", "combine", str(table), "-k", "2", "--out", "-"]
-    with Path("/dev/full").open("wb") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, timeout=60)
-    assert done.returncode == 1
-    assert b"complete" not in done.stderr
-    assert b"could not be written to standard output, or not all of it: No space" in done.stderr
-
-
 # ---- signals
-
-SLOW_IMPORT = """
-import sys, time
-class Slow:
-    def find_spec(self, name, *_):
-        if name == "conclust.cli.parser":
-            print("ready", flush=True)
-            time.sleep(30)
-sys.meta_path.insert(0, Slow())
-from conclust.__main__ import process
-process()
-"""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-@pytest.mark.parametrize(
-    ("number", "code", "word"),
-    [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")],
-)
-def test_signals_during_imports_end_the_command(number, code, word):
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW_IMPORT, "--methods"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
-    assert process.stdout.readline() == b"ready\n"
-    process.send_signal(number)
-    _, error_output = process.communicate(timeout=20)
-    assert (process.returncode, error_output) == (code, b"conclust: " + word + b".\n")
 
 
 def test_the_script_handles_signals_from_the_start():

@@ -152,13 +152,13 @@ def test_a_failed_fit_keeps_the_previous_one(model):
     assert fitted.keys() == state(model).keys()
 
 
-def test_a_million_objects_are_sampled_in_the_memory_of_their_labels(tmp_path):
+def test_many_objects_are_sampled_in_the_memory_of_their_labels(tmp_path):
     path = tmp_path / "heatmap.png"
     code = (
         "import resource, sys, numpy as np\n"
         "from conclust import Ensemble\n"
         "from conclust.plotting import coassociation_heatmap\n"
-        "z = np.random.default_rng(0).integers(0, 5, 1_000_000).astype(np.uint8)\n"
+        "z = np.random.default_rng(0).integers(0, 5, 200_000).astype(np.uint8)\n"
         "ensemble = Ensemble(np.column_stack([z] * 8))\n"
         "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "for order in ('cluster', 'dendrogram'):\n"
@@ -168,6 +168,6 @@ def test_a_million_objects_are_sampled_in_the_memory_of_their_labels(tmp_path):
         "    assert shares.shape == (1000, 1000)\n"
         "    assert abs(shares.mean() - 0.2) < 0.01\n"
         "after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "assert (after - before) < 1_500_000, after - before\n"
+        "assert (after - before) < 1_000_000, after - before\n"
     )
     subprocess.run([sys.executable, "-c", code, str(path)], check=True, timeout=300)

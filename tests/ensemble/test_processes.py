@@ -73,11 +73,9 @@ def _ended(process, *, send=(), between=0.0):
     return process.returncode, printed, time.monotonic() - start
 
 
-@pytest.mark.parametrize("pause", [0.0, 0.4])
-def test_an_interrupt_waits_for_running_members(pause):
+def test_an_interrupt_waits_for_running_members():
     process = _begin([sys.executable, "-c", "FAIL = False" + _MEMBERS])
     assert [process.stdout.readline() for _ in range(2)] == ["at work\n"] * 2
-    time.sleep(pause)
     code, printed, seconds = _ended(process, send=[signal.SIGINT])
     assert (code, printed) == (130, "")
     assert seconds < 30  # a thousand members would take eight minutes
@@ -99,8 +97,8 @@ def test_an_error_waits_for_running_members():
 
 @pytest.mark.parametrize(
     ("signals", "code"),
-    [([signal.SIGINT], 130), ([signal.SIGINT] * 4, 130), ([signal.SIGTERM], 143)],
-    ids=["int", "many", "term"],
+    [([signal.SIGINT] * 4, 130), ([signal.SIGTERM], 143)],
+    ids=["many", "term"],
 )
 def test_the_shell_reports_the_signal_that_ended_it(tmp_path, signals, code):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(20_000, 2)))

@@ -1,7 +1,6 @@
 import pickle
 import warnings
 
-import joblib
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -75,15 +74,6 @@ def test_more_members_do_not_change_the_first(method):
     few = EnsembleGenerator(method, 5, random_state=3).fit_transform(IRIS)
     more = EnsembleGenerator(method, 11, random_state=3).fit_transform(IRIS)
     assert np.array_equal(more[:, :5], few)
-
-
-@pytest.mark.parametrize("backend", ["loky"])
-def test_threads_and_processes_change_nothing(backend):
-    points = np.random.default_rng(0).normal(size=(400, 4))
-    base = EnsembleGenerator(["graph", "density"], 12, random_state=0)
-    expected = base.fit_transform(points)
-    with joblib.parallel_config(backend):
-        assert np.array_equal(clone(base).set_params(n_jobs=2).fit_transform(points), expected)
 
 
 def test_one_search_serves_all_members(monkeypatch):

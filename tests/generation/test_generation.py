@@ -1,7 +1,4 @@
-import os
 import pickle
-import subprocess
-import sys
 
 import joblib
 import numpy as np
@@ -207,31 +204,6 @@ def test_every_backend_and_n_jobs_give_the_same_bits(method):
             repeated = clone(base).set_params(n_jobs=n_jobs)
             assert np.array_equal(repeated.fit_transform(IRIS), expected)
             assert repeated.members_ == base.members_
-
-
-_DIGEST = """
-import hashlib
-import numpy as np
-from conclust import EnsembleGenerator
-X = np.random.default_rng(0).normal(size=(1200, 30)) + np.arange(1200)[:, None] % 3
-for generator in (
-    EnsembleGenerator("kmeans", n_partitions=3),
-    EnsembleGenerator("mixed", n_clusters=[3, 5]),
-    EnsembleGenerator("spectral", 2, n_jobs=2),
-    EnsembleGenerator(["graph", "density"], 6, n_jobs=2),
-):
-    labels = generator.set_params(random_state=0).fit_transform(X)
-    print(hashlib.sha256(labels.tobytes()).hexdigest())
-"""
-
-
-def test_thread_settings_change_no_bit():
-    values = []
-    for threads in ("1", "3"):
-        environment = dict(os.environ, OMP_NUM_THREADS=threads, OPENBLAS_NUM_THREADS=threads)
-        run = [sys.executable, "-c", _DIGEST]
-        values.append(subprocess.run(run, env=environment, capture_output=True, check=True).stdout)
-    assert values[0] == values[1] != b""
 
 
 class _ListBackend(SequentialBackend):

@@ -96,13 +96,11 @@ def laboratory(tmp_path):
     return Laboratory(tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("blow", "n_jobs"), [(signal.SIGKILL, 1), (signal.SIGKILL, 2), (signal.SIGINT, 1)]
-)
+@pytest.mark.parametrize(("blow", "n_jobs"), [(signal.SIGKILL, 2), (signal.SIGINT, 1)])
 def test_a_stopped_run_resumes_from_the_cache(laboratory, blow, n_jobs):
     victim = laboratory.start("victim", pause=0.3, n_jobs=n_jobs)
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 200
         while laboratory.kept() < 3:
             assert victim.poll() is None
             assert time.monotonic() < deadline

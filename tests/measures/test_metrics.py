@@ -76,7 +76,7 @@ def together(a, b):
 
 
 @pytest.mark.long
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=60, deadline=None)
 @given(complete)
 def test_measures_agree_with_scikit_learn(labels):
     a, b = labels
@@ -152,7 +152,7 @@ def test_measures_match_their_definitions_with_missing_and_noise(labels):
 
 
 @pytest.mark.long
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(derandomize=True, max_examples=50, deadline=None)
 @given(incomplete, st.permutations(range(3)), st.randoms(use_true_random=False))
 def test_names_and_order_change_no_bit(labels, names, random):
     a, b = labels

@@ -361,6 +361,7 @@ def test_a_number_chosen_by_resampling_is_not_recorded_as_requested(blobs):
         {},
         {
             "clusterer": KMeans(n_init=1),
+            "n_jobs": 1,
             "scale": "minmax",
             "n_references": 5,
             "alpha": 0.2,

@@ -71,7 +71,7 @@ def test_one_cluster_has_its_pictures():
     [EAC(3), PCC(5, random_state=0), HBGF(2, random_state=0), WeightedPCC(3, random_state=0)],
 )
 def test_methods_have_their_pictures(method, blobs):
-    ensemble = ConsensusClustering(random_state=0).fit(blobs).ensemble_
+    ensemble = EnsembleGenerator("kmeans", n_partitions=12, random_state=0).fit_transform(blobs)
     fitted = method.fit(ensemble)
     actual = pictures(report.account(fitted, ensemble=ensemble))
     assert ("tree" in actual.get("why", ())) == isinstance(method, EAC)

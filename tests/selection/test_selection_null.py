@@ -50,13 +50,13 @@ def p_of(X, seed, **changes):
 
 
 def test_the_p_value_is_exact_with_more_features_than_objects():
-    # 150 single Gaussians of 20 objects and 50 features; rejections at 0.05 are binomial.
+    # 80 single Gaussians of 20 objects and 50 features; rejections at 0.05 are binomial.
     rng = rng_of(0)
     rejected = 0
-    for seed in range(150):
+    for seed in range(80):
         X = rng.normal(size=(20, 50)) * np.arange(1, 51) ** -0.7
         rejected += p_of(X, seed) <= 0.05
-    assert 1 <= rejected <= 16
+    assert 1 <= rejected <= 10
 
 
 def test_single_gaussians_of_four_covariances_have_uniform_p_values():
@@ -70,11 +70,11 @@ def test_single_gaussians_of_four_covariances_have_uniform_p_values():
         lambda: rng.normal(size=(150, 400)) * np.arange(1, 401) ** -0.35,
     )
     actual = np.array(
-        [p_of(ways[seed % 4](), seed, ks=(2, 3, 4), n_resamples=20) for seed in range(60)]
+        [p_of(ways[seed % 4](), seed, ks=(2, 3, 4), n_resamples=20) for seed in range(40)]
     )
-    assert np.count_nonzero(actual <= 0.05) <= 7
+    assert np.count_nonzero(actual <= 0.05) <= 5
     # Multiples of 1 / 20, less half a step: uniform but for the steps.
-    assert scipy.stats.kstest(actual - 0.5 / 20, "uniform").statistic < 0.2
+    assert scipy.stats.kstest(actual - 0.5 / 20, "uniform").statistic < 0.22
 
 
 def test_the_order_of_the_draws_changes_nothing():
