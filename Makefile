@@ -43,7 +43,7 @@ STRICT ?= ON
 PROCESSES := $(addprefix tests/,cli/test_cli_borders.py cli/test_cli_predict.py cli/test_customers_page.py cli/test_cli_streams.py cli/test_demo.py \
 	consensus/test_scale.py ensemble/test_processes.py generation/test_generation_cache.py \
 	selection/test_selection_interrupts.py test_first_use.py test_interrupts.py test_memory.py test_reproducibility.py)
-LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/probabilistic/test_solvers_agree.py \
+LONG := $(addprefix tests/,blocks/test_blocks_battery.py consensus/papers/probabilistic/test_solvers_agree.py \
 	confidence/test_posterior.py consensus/literature/test_eccms.py consensus/test_pipeline.py test_docs.py \
 	ensemble/test_gram.py evidence/test_spanning_tree.py generation/test_generation.py \
 	plotting/test_look.py plotting/test_pictures.py report/test_report_pictures.py \

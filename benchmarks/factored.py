@@ -28,7 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.timing import Seconds, median, memory_of, timed
 from conclust import PCC, Ensemble
-from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
+from conclust.consensus.papers.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.exceptions import DatasetNotFoundError
 
 N, M, K = 1_000_000, 100, 8

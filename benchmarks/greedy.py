@@ -21,11 +21,11 @@ from benchmarks.factored import make_labels
 from benchmarks.timing import timed
 from conclust import Ensemble
 from conclust._kernels import GreedySolver, PairCounts
-from conclust.consensus.probabilistic import descent
-from conclust.consensus.probabilistic.problem import Problem, Run, Solution, Stopping
-from conclust.consensus.probabilistic.search import starts
-from conclust.consensus.probabilistic.search.starts import inside
-from conclust.consensus.probabilistic.solvers.factored import Factored
+from conclust.consensus.papers.probabilistic import descent
+from conclust.consensus.papers.probabilistic.problem import Problem, Run, Solution, Stopping
+from conclust.consensus.papers.probabilistic.search import starts
+from conclust.consensus.papers.probabilistic.search.starts import inside
+from conclust.consensus.papers.probabilistic.solvers.factored import Factored
 from conclust.divergences import Divergence, kl, l2
 from conclust.evidence import SparseEvidence, sample_pairs
 

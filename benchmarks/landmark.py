@@ -20,10 +20,10 @@ from benchmarks.factored import make_labels, planted_labels
 from benchmarks.greedy import least_squares
 from benchmarks.timing import timed
 from conclust import Ensemble
-from conclust.consensus.probabilistic import descent
-from conclust.consensus.probabilistic.problem import Problem, Run, Stopping
-from conclust.consensus.probabilistic.search.starts import inside
-from conclust.consensus.probabilistic.solvers.landmark import Landmark
+from conclust.consensus.papers.probabilistic import descent
+from conclust.consensus.papers.probabilistic.problem import Problem, Run, Stopping
+from conclust.consensus.papers.probabilistic.search.starts import inside
+from conclust.consensus.papers.probabilistic.solvers.landmark import Landmark
 from conclust.divergences import kl
 from conclust.evidence import pair_counts, sample_pairs
 

@@ -31,11 +31,17 @@ from benchmarks.greedy import PER_OBJECT, make_ensemble
 from benchmarks.timing import Seconds, median, timed
 from conclust import Ensemble
 from conclust._kernels import GreedySolver, PairCounts
-from conclust.consensus.probabilistic import descent
-from conclust.consensus.probabilistic.problem import PairEvidence, Problem, Run, Solution, Stopping
-from conclust.consensus.probabilistic.search import starts
-from conclust.consensus.probabilistic.search.starts import inside
-from conclust.consensus.probabilistic.solvers.factored import near_solution
+from conclust.consensus.papers.probabilistic import descent
+from conclust.consensus.papers.probabilistic.problem import (
+    PairEvidence,
+    Problem,
+    Run,
+    Solution,
+    Stopping,
+)
+from conclust.consensus.papers.probabilistic.search import starts
+from conclust.consensus.papers.probabilistic.search.starts import inside
+from conclust.consensus.papers.probabilistic.solvers.factored import near_solution
 from conclust.divergences import Divergence, kl, l2
 from conclust.evidence import SparseEvidence, evidence, sample_pairs
 

@@ -23,7 +23,7 @@ from conclust import Ensemble, EnsembleGenerator, coassociation
 from conclust._kernels import agglomerate_average
 from conclust._threads import one_library_thread
 from conclust.borders import valley_counts
-from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
+from conclust.consensus.papers.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.ensemble.equal_rows import EqualRows
 from conclust.evidence import spanning_tree
 from conclust.generation.runs import run_kmeans

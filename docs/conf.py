@@ -46,7 +46,7 @@ autosummary_ignore_module_all = False
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 # The base of all solvers of PCC's objective is told of in the sources only.
-nitpick_ignore = [("py:class", "conclust.consensus.probabilistic.problem.Solver")]
+nitpick_ignore = [("py:class", "conclust.consensus.papers.probabilistic.problem.Solver")]
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 html_math_renderer = "mathml"

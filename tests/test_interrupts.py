@@ -29,7 +29,7 @@ from conclust._kernels import (
 )
 from conclust._threads import UnwantedError, heeding, side_by_side
 from conclust.consensus.mixture import nonparametric
-from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
+from conclust.consensus.papers.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.generation.crew import Crew
 from conclust.generation.runs import run_kmeans
 from conclust.neighbours import find_neighbours

@@ -50,7 +50,7 @@ import numpy as np
 import conclust as cc
 from conclust import _kernels as kernels
 from conclust._kernels import *
-from conclust.consensus.probabilistic.placements.factored_model import FactoredModel, padded
+from conclust.consensus.papers.probabilistic.placements.factored_model import FactoredModel, padded
 from conclust.generation.runs import run_kmeans
 from conclust.neighbours import find_neighbours
 from tests.cases import planted

@@ -44,14 +44,14 @@ OMP_NUM_THREADS=2 \
     tests/evidence/test_spanning_tree.py tests/consensus/linkage/test_linkage.py \
     tests/consensus/linkage/test_linkage_pairs.py tests/consensus/linkage/test_dendrogram.py \
     tests/consensus/linkage/test_clusterwise.py \
-    tests/consensus/probabilistic/test_pcc.py tests/consensus/probabilistic/test_multistart.py \
-    tests/consensus/probabilistic/test_pairwise.py tests/consensus/probabilistic/test_greedy.py \
-    tests/consensus/probabilistic/test_landmark.py tests/consensus/probabilistic/test_weighted.py \
-    tests/consensus/test_fca_consensus.py tests/consensus/graph/test_graph.py \
+    tests/consensus/papers/probabilistic/test_pcc.py tests/consensus/papers/probabilistic/test_multistart.py \
+    tests/consensus/papers/probabilistic/test_pairwise.py tests/consensus/papers/probabilistic/test_greedy.py \
+    tests/consensus/papers/probabilistic/test_landmark.py tests/consensus/papers/probabilistic/test_weighted.py \
+    tests/consensus/papers/test_fca_consensus.py tests/consensus/graph/test_graph.py \
     tests/consensus/label_vectors/test_kmeans_consensus.py tests/consensus/mixture/test_mixture.py \
     tests/consensus/median/test_median.py tests/consensus/median/test_kernel_weighted.py \
     tests/consensus/mixture/test_nonparametric.py tests/consensus/mixture/test_mixed_gibbs.py \
-    tests/consensus/matrix/test_matrix_models.py \
+    tests/consensus/papers/matrix/test_matrix_models.py \
     tests/ensemble/test_simplex.py tests/ensemble/test_ensemble.py \
     tests/confidence/test_confidence_gaps.py tests/generation/test_kmeans_runs.py \
     tests/generation/test_labelling.py \

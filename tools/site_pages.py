@@ -79,7 +79,7 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 "Probabilities from pairs",
                 "Memberships that explain the co-association of pairs.",
                 "conclust",
-                ("conclust.consensus.probabilistic",),
+                ("conclust.consensus.papers.probabilistic",),
             ),
             (
                 "Evidence accumulation",
@@ -121,13 +121,13 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 "Median partitions",
                 "The partition with the smallest distance from all.",
                 "conclust",
-                ("conclust.consensus.median", "conclust.consensus.fca"),
+                ("conclust.consensus.median", "conclust.consensus.papers.fca"),
             ),
             (
                 "Factors of a matrix",
                 "The matrix of pairs as a product of memberships.",
                 "conclust",
-                ("conclust.consensus.matrix",),
+                ("conclust.consensus.papers.matrix",),
             ),
             (
                 "Models of labels",

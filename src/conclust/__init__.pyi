@@ -21,7 +21,6 @@ from conclust import similarity as similarity
 from conclust import weighting as weighting
 from conclust._files.saving import load as load
 from conclust.consensus.auto import AutoConsensus as AutoConsensus
-from conclust.consensus.fca import FCAConsensus as FCAConsensus
 from conclust.consensus.graph import CSPA as CSPA
 from conclust.consensus.graph import HBGF as HBGF
 from conclust.consensus.graph import HGPA as HGPA
@@ -51,10 +50,6 @@ from conclust.consensus.literature import PTGP as PTGP
 from conclust.consensus.literature import SPCE as SPCE
 from conclust.consensus.literature import CEs2 as CEs2
 from conclust.consensus.literature import FuzzyRows as FuzzyRows
-from conclust.consensus.matrix import DyadicAspect as DyadicAspect
-from conclust.consensus.matrix import FuzzyCommunities as FuzzyCommunities
-from conclust.consensus.matrix import LeftStochastic as LeftStochastic
-from conclust.consensus.matrix import WeightedNMF as WeightedNMF
 from conclust.consensus.median import AddRemAdd as AddRemAdd
 from conclust.consensus.median import BayesEstimate as BayesEstimate
 from conclust.consensus.median import KernelWeightedPartition as KernelWeightedPartition
@@ -66,10 +61,6 @@ from conclust.consensus.mixture import (
     NonparametricBayesianEnsemble as NonparametricBayesianEnsemble,
 )
 from conclust.consensus.mixture import posterior_coclustering as posterior_coclustering
-from conclust.consensus.probabilistic import PCC as PCC
-from conclust.consensus.probabilistic import PEACE as PEACE
-from conclust.consensus.probabilistic import BaumEagon as BaumEagon
-from conclust.consensus.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.voting import CumulativeVoting as CumulativeVoting
 from conclust.consensus.voting import PositionalVoting as PositionalVoting
 from conclust.consensus.voting import Voting as Voting
@@ -103,8 +94,6 @@ __all__ = [
     "LWGP",
     "MCLA",
     "MDEC",
-    "PCC",
-    "PEACE",
     "PTA",
     "PTGP",
     "QMI",
@@ -113,22 +102,17 @@ __all__ = [
     "WEAC",
     "AddRemAdd",
     "AutoConsensus",
-    "BaumEagon",
     "BayesEstimate",
     "BayesianEnsemble",
     "CEs2",
     "ConsensusClustering",
     "CumulativeVoting",
-    "DyadicAspect",
     "Ensemble",
     "EnsembleGenerator",
-    "FCAConsensus",
-    "FuzzyCommunities",
     "FuzzyRows",
     "GraphConsensus",
     "InformationTheoreticKMeans",
     "KernelWeightedPartition",
-    "LeftStochastic",
     "MedianPartition",
     "MixtureModel",
     "MultiEAC",
@@ -138,8 +122,6 @@ __all__ = [
     "TopicConsensus",
     "Voting",
     "WeightedEAC",
-    "WeightedNMF",
-    "WeightedPCC",
     "__version__",
     "best_by_anmi",
     "blocks",

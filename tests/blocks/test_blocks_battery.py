@@ -11,7 +11,7 @@ from tests.blocks.forms import FORMS, TOLERANCE, cases, made
 import conclust
 from conclust import Ensemble
 from conclust.blocks import LabelStore
-from conclust.consensus.probabilistic.solvers import blocked
+from conclust.consensus.papers.probabilistic.solvers import blocked
 from conclust.divergences import Divergence, kl
 from conclust.exceptions import EvidenceWarning
 

@@ -11,7 +11,7 @@ import conclust
 from conclust import Ensemble
 from conclust.consensus.linkage import cluster_stability
 from conclust.consensus.literature import fuzzy_rows
-from conclust.consensus.matrix import left_stochastic
+from conclust.consensus.papers.matrix import left_stochastic
 from conclust.ensemble import derived as _gram
 from conclust.exceptions import DenseLimitError
 from conclust.measures.agreement import partition_similarities

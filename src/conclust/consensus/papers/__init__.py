@@ -1,0 +1,1 @@
+"""Methods of the papers that conclust implements, and models of the matrix of pairs that these compare with. The core does not import this folder."""
