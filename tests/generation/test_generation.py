@@ -22,7 +22,7 @@ from tests.naive import generation as naive
 
 from conclust import Ensemble, EnsembleGenerator
 from conclust.exceptions import InputError, ParameterError
-from conclust.generation import members, plan
+from conclust.generation import members
 from conclust.generation.kinds.registry import KINDS
 from conclust.generation.labelling.models import Centers
 
@@ -92,10 +92,6 @@ def test_the_default_range_of_n_clusters_follows_the_objects(n, top):
     ).fit(X)
     sizes = {member.n_clusters for member in generator.members_}
     assert sizes == set(range(2, min(top, n // 10) + 1))
-
-
-def test_the_default_range_ends_at_fifty():
-    assert plan._default_choices(10**7) == range(2, 51)
 
 
 def test_the_default_range_ends_at_the_number_of_distinct_points():
