@@ -27,15 +27,14 @@ _LINE = 100
 
 def methods() -> dict[str, str]:
     """Return the consensus methods of all families: names and modules."""
-    import conclust.consensus as families
-
     homes = {}
-    for family in pkgutil.iter_modules(families.__path__, "conclust.consensus."):
-        module = import_module(family.name)
-        for name in getattr(module, "__all__", ()):
-            value = getattr(module, name)
-            if isinstance(value, type) and issubclass(value, ConsensusClusterer):
-                homes |= {name: family.name} if hasattr(value, "method") else {}
+    for folder in ("conclust.consensus", "conclust.consensus.papers"):
+        for family in pkgutil.iter_modules(import_module(folder).__path__, f"{folder}."):
+            module = import_module(family.name)
+            for name in getattr(module, "__all__", ()):
+                value = getattr(module, name)
+                if isinstance(value, type) and issubclass(value, ConsensusClusterer):
+                    homes |= {name: family.name} if hasattr(value, "method") else {}
     return homes
 
 

@@ -61,6 +61,15 @@ from conclust.consensus.mixture import (
     NonparametricBayesianEnsemble as NonparametricBayesianEnsemble,
 )
 from conclust.consensus.mixture import posterior_coclustering as posterior_coclustering
+from conclust.consensus.papers.fca import FCAConsensus as FCAConsensus
+from conclust.consensus.papers.matrix import DyadicAspect as DyadicAspect
+from conclust.consensus.papers.matrix import FuzzyCommunities as FuzzyCommunities
+from conclust.consensus.papers.matrix import LeftStochastic as LeftStochastic
+from conclust.consensus.papers.matrix import WeightedNMF as WeightedNMF
+from conclust.consensus.papers.probabilistic import PCC as PCC
+from conclust.consensus.papers.probabilistic import PEACE as PEACE
+from conclust.consensus.papers.probabilistic import BaumEagon as BaumEagon
+from conclust.consensus.papers.probabilistic import WeightedPCC as WeightedPCC
 from conclust.consensus.voting import CumulativeVoting as CumulativeVoting
 from conclust.consensus.voting import PositionalVoting as PositionalVoting
 from conclust.consensus.voting import Voting as Voting
@@ -94,6 +103,8 @@ __all__ = [
     "LWGP",
     "MCLA",
     "MDEC",
+    "PCC",
+    "PEACE",
     "PTA",
     "PTGP",
     "QMI",
@@ -102,17 +113,22 @@ __all__ = [
     "WEAC",
     "AddRemAdd",
     "AutoConsensus",
+    "BaumEagon",
     "BayesEstimate",
     "BayesianEnsemble",
     "CEs2",
     "ConsensusClustering",
     "CumulativeVoting",
+    "DyadicAspect",
     "Ensemble",
     "EnsembleGenerator",
+    "FCAConsensus",
+    "FuzzyCommunities",
     "FuzzyRows",
     "GraphConsensus",
     "InformationTheoreticKMeans",
     "KernelWeightedPartition",
+    "LeftStochastic",
     "MedianPartition",
     "MixtureModel",
     "MultiEAC",
@@ -122,6 +138,8 @@ __all__ = [
     "TopicConsensus",
     "Voting",
     "WeightedEAC",
+    "WeightedNMF",
+    "WeightedPCC",
     "__version__",
     "best_by_anmi",
     "blocks",
