@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from numpy.typing import ArrayLike
-from sklearn.cluster import AgglomerativeClustering
 
 from conclust._random import RandomStateLike, repeating, seed_sequence, spawn_sequences
 from conclust._threads import thread_count
@@ -96,7 +95,10 @@ def consensus_clustering(
     fraction = check_real(sample_fraction, "sample_fraction", _OWNER, high=1.0, closed="right")
     threads = thread_count(n_jobs, _OWNER)
     points, _ = read(X, None, _OWNER)
-    clusterer = AgglomerativeClustering() if clusterer is None else clusterer
+    if clusterer is None:
+        from sklearn.cluster import AgglomerativeClustering  # `choose` does not need it
+
+        clusterer = AgglomerativeClustering()
     ks = tried(k, clusterer, len(points), fraction, _OWNER)
     root = seed_sequence(random_state, _OWNER)
     drawing, choosing = spawn_sequences(root, 2)
