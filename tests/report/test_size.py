@@ -23,7 +23,7 @@ def test_a_page_of_very_many_objects_is_below_five_megabytes(tmp_path):
     model = AutoConsensus(K, random_state=0).fit(ensemble)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        chosen = choose_from(ensemble, range(4, 9), random_state=0)
+        chosen = choose_from(ensemble, range(5, 8), random_state=0)
     tracemalloc.start()
     page = report.write(
         model,
