@@ -98,15 +98,17 @@ def shown(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
-def check_dense(n: int, max_dense: int, needs: str, instead: str) -> None:
+def check_dense(n: int, max_dense: int, needs: str, instead: str, *, fixed: bool = False) -> None:
     """Refuse a matrix of all pairs of n distinct rows of labels that ``max_dense`` does not allow.
 
-    `needs` is the beginning of the sentence, `instead` what to use that needs no such matrix.
+    `needs` is the beginning of the sentence, `instead` what to use that needs no such matrix. A limit that is `fixed` is no
+    parameter.
     """
     if n > max_dense:
+        allowed = f"the {max_dense} allowed" if fixed else f"max_dense={max_dense} allows"
         raise DenseLimitError(
-            f"{needs} all pairs of the {n} distinct rows of labels ({8 * n * n / 1e9:.1f} GB), more than "
-            f"max_dense={max_dense} allows. Use {instead}, or a larger max_dense."
+            f"{needs} all pairs of the {n} distinct rows of labels ({8 * n * n / 1e9:.1f} GB), more than {allowed}. "
+            f"Use {instead}{'' if fixed else ', or a larger max_dense'}."
         )
 
 

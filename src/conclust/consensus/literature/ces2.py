@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,9 +47,6 @@ class CEs2(ConsensusClusterer):
     determinacy : {"linear", "quadratic"}, default="linear"
         Determinacy of a pair that a share p of the partitions puts together: the distance of p from the
         threshold over the largest one on its side (CEs2-L), or the square of that (CEs2-Q).
-    max_dense : int, default=20000
-        Maximum number of distinct rows of labels, for which the evidence of all pairs is stored (one byte each for up to
-        126 complete partitions without weights, otherwise two).
 
     Attributes
     ----------
@@ -70,7 +67,7 @@ class CEs2(ConsensusClusterer):
     Raises
     ------
     DenseLimitError
-        If there are more than `max_dense` distinct rows of labels.
+        If there are more than 20,000 distinct rows of labels.
 
     Warns
     -----
@@ -119,6 +116,7 @@ class CEs2(ConsensusClusterer):
     stability_: Floats = field(init=False)
     n_pieces_: int = field(init=False)
 
+    max_dense: ClassVar[int] = 20000
     method = Method(
         title="Clustering ensemble based on sample stability",
         n_clusters="exact",
@@ -129,7 +127,6 @@ class CEs2(ConsensusClusterer):
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
     determinacy: Determinacy = "linear"
-    max_dense: int = 20000
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         ensemble = with_weight(ensemble)
@@ -150,7 +147,7 @@ class CEs2(ConsensusClusterer):
         """Return the cluster of each row; core and stability of the rows are stored."""
         n, k = len(start), int(self.n_clusters)
         instead = "LWEA, LWGP or EAC with linkage='single', which need no such matrix"
-        check_dense(n, self.max_dense, "CEs2 keeps the evidence of", instead)
+        check_dense(n, self.max_dense, "CEs2 keeps the evidence of", instead, fixed=True)
         stage("stability of the objects")
         self.stability_, self.core_ = stability_of_rows(start, self.determinacy)
         self.n_pieces_ = n

@@ -55,8 +55,6 @@ class DREC(ConsensusClusterer):
         The paper's lambda, positive. From about 10 on, a row's residual is nearly its length, the
         weights of the iteration are all but equal, and the method is spectral clustering with the
         kernel of a ridge regression.
-    max_dense : int, default=10000
-        Maximum number of distinct rows of labels: a matrix of all pairs of them is cut, 8 bytes per entry.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
 
@@ -72,7 +70,7 @@ class DREC(ConsensusClusterer):
     Raises
     ------
     DenseLimitError
-        If there are more than `max_dense` distinct rows of labels.
+        If there are more than 10,000 distinct rows of labels.
 
     See Also
     --------
@@ -102,6 +100,7 @@ class DREC(ConsensusClusterer):
     array([0, 0, 1, 1])
     """
 
+    max_dense: ClassVar[int] = 10000
     method = Method(
         title="Dense representation ensemble clustering",
         n_clusters="exact",
@@ -113,7 +112,6 @@ class DREC(ConsensusClusterer):
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
     penalty: float = 100.0
-    max_dense: int = 10000
     random_state: RandomStateLike = None
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
@@ -124,7 +122,7 @@ class DREC(ConsensusClusterer):
         if n <= k:
             return start.inverse
         instead = "LWGP or HBGF, which need no such matrix"
-        check_dense(n, self.max_dense, "DREC cuts a matrix of", instead)
+        check_dense(n, self.max_dense, "DREC cuts a matrix of", instead, fixed=True)
         with one_library_thread():
             stage("rows represented by each other")
             graph = representation_affinity(_features(start.ensemble), self.penalty)

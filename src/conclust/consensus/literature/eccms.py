@@ -317,9 +317,6 @@ class ECCMS(TreeClusterer):
         LWEA.
     theta : float, default=0.4
         Parameter of the certainty of clusters in A, as in LWEA; positive.
-    max_dense : int, default=10000
-        Maximum number of distinct rows of labels. Up to ten matrices of all pairs of them are made at a time, 8
-        bytes per entry.
 
     Attributes
     ----------
@@ -343,7 +340,7 @@ class ECCMS(TreeClusterer):
     Raises
     ------
     DenseLimitError
-        If there are more than `max_dense` distinct rows of labels.
+        If there are more than 10,000 distinct rows of labels.
 
     Warns
     -----
@@ -388,6 +385,7 @@ class ECCMS(TreeClusterer):
 
     components_: Ints = field(init=False)
 
+    max_dense: ClassVar[int] = 10000
     method = Method(
         title="Ensemble clustering via co-association matrix self-enhancement",
         n_clusters="optional",
@@ -405,7 +403,6 @@ class ECCMS(TreeClusterer):
     alpha: float = 0.8
     penalty: float = 0.4
     theta: float = 0.4
-    max_dense: int = 10000
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         self.certainty_ = cluster_certainty(ensemble, self.theta)
@@ -413,7 +410,7 @@ class ECCMS(TreeClusterer):
         start = pairs.start
         n = len(start)
         instead = "LWEA, which is ECCMS without smoothing and needs no such matrix"
-        check_dense(n, self.max_dense, "ECCMS smooths a matrix of", instead)
+        check_dense(n, self.max_dense, "ECCMS smooths a matrix of", instead, fixed=True)
         stage("the pairs that are trusted")
         graph = confident_graph(start, self.alpha)
         with one_library_thread():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -41,8 +41,6 @@ class PTA(TreeClusterer):
         neighbour of its neighbours. None: half the root of the number of distinct rows, from 1 to 20.
     n_steps : int, default=None
         Length of the walks. None: the same number.
-    max_dense : int, default=10000
-        Maximum number of distinct rows of labels for which the matrix of all pairs is made.
 
     Attributes
     ----------
@@ -60,7 +58,7 @@ class PTA(TreeClusterer):
     Raises
     ------
     DenseLimitError
-        If there are more than `max_dense` distinct rows of labels.
+        If there are more than 10,000 distinct rows of labels.
 
     Warns
     -----
@@ -101,6 +99,7 @@ class PTA(TreeClusterer):
            1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
 
+    max_dense: ClassVar[int] = 10000
     method = Method(
         title="Probability trajectory accumulation",
         n_clusters="optional",
@@ -114,7 +113,6 @@ class PTA(TreeClusterer):
     linkage: TrajectoryLinkage = "average"
     n_neighbors: int | None = None
     n_steps: int | None = None
-    max_dense: int = 10000
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
         ensemble = informative(ensemble)

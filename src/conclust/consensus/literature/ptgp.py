@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,8 +38,6 @@ class PTGP(ConsensusClusterer):
         neighbour of its neighbours. None: half the root of the number of distinct rows, from 1 to 20.
     n_steps : int, default=None
         Length of the walks. None: the same number.
-    max_dense : int, default=10000
-        Maximum number of distinct rows of labels, of which the matrix of the similarities of all pairs is made.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts.
 
@@ -57,7 +56,7 @@ class PTGP(ConsensusClusterer):
     Raises
     ------
     DenseLimitError
-        If there are more than `max_dense` distinct rows of labels.
+        If there are more than 10,000 distinct rows of labels.
 
     Warns
     -----
@@ -98,6 +97,7 @@ class PTGP(ConsensusClusterer):
            1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1])
     """
 
+    max_dense: ClassVar[int] = 10000
     method = Method(
         title="Probability trajectory graph partitioning",
         n_clusters="exact",
@@ -110,7 +110,6 @@ class PTGP(ConsensusClusterer):
     _: KW_ONLY
     n_neighbors: int | None = None
     n_steps: int | None = None
-    max_dense: int = 10000
     random_state: RandomStateLike = None
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,9 +50,6 @@ class SPCE(ConsensusClusterer):
         Number of clusters, K. Required: ``fit`` refuses None.
     gamma : float, default=0.5
         Cost of an edge, non-negative: larger values make S sparser.
-    max_dense : int, default=3000
-        Maximum number of distinct rows of labels. Eigenvectors of matrices of all pairs of them are computed up to
-        40 times.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of those starts.
 
@@ -70,7 +68,7 @@ class SPCE(ConsensusClusterer):
     Raises
     ------
     DenseLimitError
-        If there are more than `max_dense` distinct rows of labels.
+        If there are more than 3,000 distinct rows of labels.
 
     See Also
     --------
@@ -104,6 +102,7 @@ class SPCE(ConsensusClusterer):
 
     n_components_: int = field(init=False)
 
+    max_dense: ClassVar[int] = 3000
     method = Method(
         title="Self-paced clustering ensemble",
         n_clusters="exact",
@@ -115,7 +114,6 @@ class SPCE(ConsensusClusterer):
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
     gamma: float = 0.5
-    max_dense: int = 3000
     random_state: RandomStateLike = None
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> Ints:
@@ -127,7 +125,9 @@ class SPCE(ConsensusClusterer):
             self.n_components_ = n
             return start.inverse
         instead = "LWEA or LWGP, which need no such matrix"
-        check_dense(n, self.max_dense, "SPCE finds eigenvectors of a matrix of", instead)
+        check_dense(
+            n, self.max_dense, "SPCE finds eigenvectors of a matrix of", instead, fixed=True
+        )
         with one_library_thread():
             pairs = _Pairs(start)
             S = learned_graph(pairs, k, self.gamma)

@@ -141,7 +141,7 @@ def walks_of(
             )
         return None
     instead = "LWGP or LWEA, which need no such matrix"
-    check_dense(len(start), max_dense, f"{owner} needs a matrix of", instead)
+    check_dense(len(start), max_dense, f"{owner} needs a matrix of", instead, fixed=True)
     start = _ordered(start)
     n = len(start)
     usual = max(1, min(_MOST, int(np.sqrt(n) / 2)))
