@@ -20,11 +20,11 @@ from sklearn.datasets import make_blobs
 
 from benchmarks.timing import median
 from conclust import Ensemble, EnsembleGenerator, coassociation
+from conclust._arrays.rows import EqualRows
 from conclust._kernels import agglomerate_average
 from conclust._threads import one_library_thread
 from conclust.borders import valley_counts
 from conclust.consensus.papers.probabilistic.placements.factored_model import FactoredModel, padded
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.evidence import spanning_tree
 from conclust.generation.runs import run_kmeans
 from conclust.neighbours import find_neighbours, neighbour_graph

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import number_array, plain_array
-from conclust._arrays.points import point_rows, refuse_gaps
-from conclust._arrays.ratios import ratio
+from conclust._arrays.containers import number_array, plain_array, point_rows, refuse_gaps
+from conclust._arrays.rows import ratio
 from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
 

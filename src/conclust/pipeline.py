@@ -28,8 +28,8 @@ from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
 from conclust.consensus.auto.estimator import AutoConsensus
 from conclust.consensus.auto.votes import clusters_with_most_votes
-from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.constraints import given_links, read_constraints
+from conclust.consensus.base import ConsensusClusterer, given_links
+from conclust.consensus.constraints import read_constraints
 from conclust.consensus.method import advice_on, make, method_named
 from conclust.ensemble import MISSING, NOISE, Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
@@ -306,7 +306,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             if isinstance(consensus, ConsensusClusterer):
                 # Checked before the members are made, which takes longest.
                 consensus._check_number(num_samples(X))
-                read_constraints(must_link, cannot_link, num_samples(X))
+                if links:
+                    read_constraints(must_link, cannot_link, num_samples(X))
             with step("generate", generator):
                 ensemble = Ensemble(generator.fit_transform(X))
             self.doubts_ = _doubts_of_fit(generator, X)

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import number_array, plain_array
-from conclust._arrays.ratios import ratio, shares_of_rows
+from conclust._arrays.rows import ratio, shares_of_rows
 from conclust._types import Bools, Floats, Ints
 from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.labels import canonical_labels, indicator_of, missing_code, one_hot_rows

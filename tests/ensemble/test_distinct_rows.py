@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conclust import Ensemble
+from conclust._arrays.rows import EqualRows
 from conclust.ensemble import DistinctRows
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import ParameterError
 
 matrices = st.integers(2, 12).flatmap(

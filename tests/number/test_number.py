@@ -13,8 +13,7 @@ from conclust import AutoConsensus, ConsensusClustering
 from conclust.datasets import load
 from conclust.exceptions import ParameterError
 from conclust.neighbours import neighbour_graph
-from conclust.number.borders import counts_at_borders, evidence_of
-from conclust.number.branches import Branches, Divisions
+from conclust.number.borders import Branches, Divisions, counts_at_borders, evidence_of
 from conclust.number.centers import means_and_covariance
 from conclust.number.constants import SMALLEST
 from conclust.number.halves import divide_by_halves

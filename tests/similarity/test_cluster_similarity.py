@@ -17,7 +17,7 @@ from conclust.similarity import (
     trajectory_similarity,
     triple_quality,
 )
-from conclust.similarity.jaccard import averaging_indicator, quadratic_forms
+from conclust.spectra.gram import averaging_indicator, quadratic_forms
 
 CASES = [(0.0, 0.0, False), (0.3, 0.0, True), (0.0, 0.2, True), (0.3, 0.2, False)]
 

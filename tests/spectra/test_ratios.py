@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from conclust._arrays.containers import is_missing
-from conclust._arrays.ratios import inverse_or_zero, ratio, shares_of_rows
-from conclust.ensemble.equal_rows import EqualRows
+from conclust._arrays.rows import EqualRows, inverse_or_zero, ratio, shares_of_rows
 from conclust.ensemble.labels import one_hot, one_hot_rows
 from conclust.spectra.gram import runs_of_partitions
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from conclust._arrays.rows import EqualRows
 from conclust._kernels import largest_of_rows
 from conclust._types import Bools, Floats, Ints
-from conclust.ensemble.equal_rows import EqualRows
 
 # A cluster is empty if no object belongs to it with a higher probability: iterations that converge
 # to zero leave such remainders, and memberships are written with nine decimals.

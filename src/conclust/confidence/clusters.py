@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, count
 from conclust.confidence.objects import cluster_sums, membership_of

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from conclust._arrays.ratios import ratio, shares_of_rows
+from conclust._arrays.rows import ratio, shares_of_rows
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, count
 from conclust.confidence.reading import Judged, read_consensus

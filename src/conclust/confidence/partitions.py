@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._types import Floats, Ints
 from conclust._validation import check_real, count, count_range
 from conclust.confidence.reading import read_consensus

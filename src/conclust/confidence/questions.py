@@ -13,7 +13,8 @@ from conclust.confidence.reading import read_consensus
 from conclust.consensus.auto.estimator import AutoConsensus
 from conclust.consensus.auto.repair import merges_of, pieces_of, typical_objects
 from conclust.consensus.auto.votes import PIECES, certain_clusters, with_relative_weights
-from conclust.consensus.constraints import Constraints, given_links, read_constraints, unlinked
+from conclust.consensus.base import given_links
+from conclust.consensus.constraints import Constraints, read_constraints, unlinked
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError

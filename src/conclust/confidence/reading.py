@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays.containers import check_row_names
-from conclust._arrays.points import point_rows, refuse_gaps
+from conclust._arrays.containers import check_row_names, point_rows, refuse_gaps
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
 from conclust._validation import refuse

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from conclust._arrays.containers import collected
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
 from conclust._sklearn import EstimatorCard, Saved, check_order, forget_results, record_features
@@ -38,7 +39,6 @@ from conclust.blocks.numbering import (
 from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.consensus.method import Method, NumberNeeded, Task, names_in_blocks, names_of_those
 from conclust.ensemble import Ensemble, Missing, as_ensemble
-from conclust.ensemble.columns import collected
 from conclust.ensemble.labels import (
     canonical_labels,
     encode_labels,
@@ -762,3 +762,9 @@ def warn_of_separate_sets(ensemble: Ensemble) -> None:
             "each set by itself, or add partitions that observe objects of several sets.",
             EvidenceWarning,
         )
+
+
+def given_links(must_link: Any, cannot_link: Any) -> dict[str, Any]:
+    """Return the constraints that were given, as arguments of ``fit``."""
+    links = {"must_link": must_link, "cannot_link": cannot_link}
+    return {name: pairs for name, pairs in links.items() if pairs is not None}

@@ -208,12 +208,6 @@ def unlinked(n: int) -> Constraints:
     return Constraints(np.arange(n, dtype=np.int64), np.empty((0, 2), dtype=np.int64))
 
 
-def given_links(must_link: Any, cannot_link: Any) -> dict[str, Any]:
-    """Return the constraints that were given, as arguments of ``fit``."""
-    links = {"must_link": must_link, "cannot_link": cannot_link}
-    return {name: pairs for name, pairs in links.items() if pairs is not None}
-
-
 def read_constraints(must_link: Any, cannot_link: Any, n_samples: int) -> Constraints | None:
     """Read pairs of objects that must and must not be together; None if there are none.
 

@@ -78,12 +78,6 @@ def exact_column(column: Any) -> NDArray[Any]:
     return objects
 
 
-def collected(labels: Any) -> Any:
-    """Return the rows of a lazy frame of polars; anything else as it is."""
-    lazy = type(labels).__name__ == "LazyFrame" and hasattr(labels, "collect")
-    return labels.collect() if lazy else labels
-
-
 def arrow_column(column: Any) -> NDArray[Any]:
     """Return a column of an Arrow table as a NumPy array; absent labels are NaN or None."""
     whole = column.combine_chunks() if hasattr(column, "combine_chunks") else column

@@ -12,11 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from conclust._arrays.containers import collected
+from conclust._arrays.rows import EqualRows
 from conclust._kernels import cluster_sums, indicator_rows
 from conclust._types import Floats, Ints
 from conclust._validation import check_option, count, count_range, refuse
 from conclust.ensemble import file as _ensemble_file
-from conclust.ensemble.columns import CodedTable, collected, column_names
+from conclust.ensemble.columns import CodedTable, column_names
 from conclust.ensemble.derived import (
     Derived,
     labels_as_array,
@@ -27,7 +29,6 @@ from conclust.ensemble.derived import (
     read_weights,
     weights_by_name,
 )
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import (
     MISSING,
     NOISE,

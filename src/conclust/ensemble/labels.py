@@ -19,7 +19,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._arrays.containers import is_blank, is_missing, refuse_communities, refuse_container
+from conclust._arrays.containers import (
+    collected,
+    is_blank,
+    is_missing,
+    refuse_communities,
+    refuse_container,
+)
 from conclust._kernels import LabelView, Relabeller, continues_canonical, count_reserved
 from conclust._types import Floats, Ints
 from conclust._validation import shown
@@ -27,7 +33,6 @@ from conclust.ensemble.columns import (
     CodedColumn,
     CodedTable,
     arrow_labels,
-    collected,
     frame_column,
     stay_exact,
     unmasked,

@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import identifiers, is_missing
+from conclust._arrays.containers import collected, identifiers, is_missing
 from conclust._types import Ints
 from conclust._validation import check_option, refuse, shown
-from conclust.ensemble.columns import CodedTable, arrow_column, collected, exact_column
+from conclust.ensemble.columns import CodedTable, arrow_column, exact_column
 from conclust.ensemble.labels import MISSING, NOISE, Missing
 from conclust.exceptions import EvidenceWarning, InputError, warn
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from conclust._arrays.containers import refuse_graph
-from conclust._arrays.points import column_names, refuse_gaps
+from conclust._arrays.containers import column_names, refuse_gaps, refuse_graph
 from conclust._sklearn import check_order, record_features, record_order
 from conclust._types import Floats
 from conclust._validation import check_column_names, count, shown

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from conclust._arrays.containers import check_row_names, identifiers
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
 from conclust.ensemble.labels import MISSING, NOISE

@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from conclust import _kernels
+from conclust._arrays.rows import EqualRows
 from conclust._kernels import Forest, find_communities
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_option
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.neighbours.search import Metric, Neighbours, find_neighbours
 
 Weights: TypeAlias = Literal["uniform", "jaccard"]

@@ -9,14 +9,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import number_array
-from conclust._arrays.points import refuse_gaps
+from conclust._arrays.containers import number_array, refuse_gaps
+from conclust._arrays.rows import EqualRows
 from conclust._kernels import label_block, nearest_points
 from conclust._random import generator
 from conclust._threads import thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_option
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 
 Metric: TypeAlias = Literal["euclidean", "cosine"]

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from conclust._arrays.containers import holds
-from conclust._arrays.ratios import shares_of_rows
+from conclust._arrays.rows import shares_of_rows
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.votes import evidence_for
 from conclust.ensemble import Ensemble

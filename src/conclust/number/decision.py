@@ -8,21 +8,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from conclust._arrays.points import spread_rounded_columns
+from conclust._arrays.containers import spread_rounded_columns
+from conclust._arrays.rows import EqualRows
 from conclust._types import Bools, Floats, Ints
 from conclust.borders import leading_components
 from conclust.consensus.auto.decision import Decision, Division, decide, decision_on
 from conclust.consensus.auto.trees import ALIKE, Trees
 from conclust.consensus.auto.votes import clusters_with_most_votes, votes_for
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.number.borders import (
+    Branches,
+    Divisions,
     counts_at_borders,
     evidence_of,
     evidence_of_pieces,
     without_paths,
 )
-from conclust.number.branches import Branches, Divisions
 from conclust.number.centers import Discriminants, Ellipsoids
 from conclust.number.constants import (
     CLEAR,

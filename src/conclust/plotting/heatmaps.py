@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._random import generator
 from conclust._types import Floats, Ints
 from conclust._validation import check_int

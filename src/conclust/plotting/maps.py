@@ -12,8 +12,13 @@ from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, svds
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays.containers import check_row_names, number_array, plain_array
-from conclust._arrays.points import point_rows, refuse_gaps
+from conclust._arrays.containers import (
+    check_row_names,
+    number_array,
+    plain_array,
+    point_rows,
+    refuse_gaps,
+)
 from conclust._arrays.scale import moderate
 from conclust._random import generator
 from conclust._types import Floats, Ints

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays.containers import is_missing, refuse_container
-from conclust._arrays.points import column_names
+from conclust._arrays.containers import column_names, is_missing, refuse_container
 from conclust._files.versions import versions
 from conclust._types import Floats
 from conclust.confidence import (

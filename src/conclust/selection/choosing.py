@@ -11,7 +11,7 @@ import scipy.linalg
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 
-from conclust._arrays.points import refuse_gaps, spread_rounded_columns
+from conclust._arrays.containers import refuse_gaps, spread_rounded_columns
 from conclust._progress import reporter
 from conclust._random import RandomStateLike, generator, repeating, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread, thread_count

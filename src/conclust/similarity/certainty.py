@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_bool, check_real
 from conclust.ensemble import Ensemble, as_ensemble
@@ -186,3 +186,16 @@ def _entropies(observed: Floats, gram: sp.csr_array, partition_of: Ints, soft: b
         mass = np.maximum(observed, 1.0)
         entropies = entropies + (observed - inside) / mass * np.log2(mass)
     return np.maximum(entropies, 0.0)
+
+
+def mean_certainty(members: Derived, certainty: Floats) -> Floats:
+    """Return the mean certainty of the clusters of each partition over the objects that it observed."""
+    mass = members.cluster_sizes
+    partition_of = members.column_partitions
+    noise = members.noise_counts.astype(np.float64)
+    size = noise + np.bincount(partition_of, weights=mass, minlength=members.n_partitions)
+    sums = noise + np.bincount(
+        partition_of, weights=mass * certainty, minlength=members.n_partitions
+    )
+    # A part of an ensemble may have partitions that observed none of its objects.
+    return ratio(sums, size)

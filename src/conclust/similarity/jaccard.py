@@ -11,13 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from conclust._arrays.ratios import inverse_or_zero
+from conclust._arrays.rows import inverse_or_zero
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_real
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.derived import Derived, check_gram
-from conclust.spectra.gram import gram_blocks
+from conclust.spectra.gram import averaging_indicator, gram_blocks, quadratic_forms
 
 _INSTEAD = (
     "Use fewer partitions, or a method that makes none: HBGF, CSPA, EAC, PCC(divergence='l2')."
@@ -273,25 +273,3 @@ def approximate_simrank(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -
     largest = float(CS[np.ix_(counted, counted)].max(initial=0.0))
     CS *= decay / largest if largest > 0 else 0.0
     return _similarity(CS)
-
-
-def averaging_indicator(ensemble: Ensemble) -> sp.csr_array:
-    """Return the indicator (n, T) with each object's partition weights scaled to sum to 1.
-
-    b_i' C b_j is then the mean of C over the clusters of i and j. A noise object has no cluster in its
-    partition, which makes its mean smaller.
-    """
-    B = ensemble.indicator
-    share = inverse_or_zero(ensemble.observed_weights)
-    return sp.csr_array(sp.diags_array(share) @ B @ sp.diags_array(ensemble.column_weights))
-
-
-def quadratic_forms(V: sp.csr_array, W: sp.csr_array | Floats) -> Floats:
-    """Return v_i' W v_i of all rows of V, for a symmetric W, some rows at a time."""
-    n, T = V.shape
-    values = np.empty(n)
-    step = max(1, _BLOCK_ENTRIES // max(1, T))
-    for begin in range(0, n, step):
-        some = V[begin : begin + step]
-        values[begin : begin + step] = sp.csr_array(some.multiply(some @ W)).sum(axis=1)
-    return values

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._threads import one_library_thread
 from conclust._types import Floats
 from conclust._validation import check_real

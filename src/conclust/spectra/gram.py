@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
+from conclust._arrays.rows import inverse_or_zero
 from conclust._kernels import cluster_row_sums, indicator_rows
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
@@ -139,3 +140,29 @@ def scaled_gram_norm(ensemble: Ensemble, scale: Floats) -> float:
         scaled = sp.csr_array(sp.diags_array(scale[block.rows]) @ block.gram @ columns)
         total += float((scaled.data**2).sum())
     return total
+
+
+# Entries of a block of products.
+_FORMS_AT_ONCE = 1 << 22
+
+
+def averaging_indicator(ensemble: Ensemble) -> sp.csr_array:
+    """Return the indicator (n, T) with each object's partition weights scaled to sum to 1.
+
+    b_i' C b_j is then the mean of C over the clusters of i and j. A noise object has no cluster in its
+    partition, which makes its mean smaller.
+    """
+    B = ensemble.indicator
+    share = inverse_or_zero(ensemble.observed_weights)
+    return sp.csr_array(sp.diags_array(share) @ B @ sp.diags_array(ensemble.column_weights))
+
+
+def quadratic_forms(V: sp.csr_array, W: sp.csr_array | Floats) -> Floats:
+    """Return v_i' W v_i of all rows of V, for a symmetric W, some rows at a time."""
+    n, T = V.shape
+    values = np.empty(n)
+    step = max(1, _FORMS_AT_ONCE // max(1, T))
+    for begin in range(0, n, step):
+        some = V[begin : begin + step]
+        values[begin : begin + step] = sp.csr_array(some.multiply(some @ W)).sum(axis=1)
+    return values

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import LinearOperator
 
-from conclust._arrays.ratios import inverse_or_zero
+from conclust._arrays.rows import inverse_or_zero
 from conclust._types import Floats, Ints
 from conclust.spectra.bipartite import (
     Edges,

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._arrays.containers import number_array
+from conclust._arrays.rows import EqualRows
 from conclust._kernels import (
     BitSlices,
     agglomerate_average,
@@ -31,7 +32,6 @@ from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_dense, check_int, shown
 from conclust.ensemble import DistinctRows, Ensemble
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import label_view, missing_code, noise_code
 from conclust.evidence import SparseEvidence, coassociation, evidence, spanning_tree
 from conclust.evidence.dense import unsigned

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._kernels import AverageChain, RowPairs, SingleTree
 from conclust._progress import advance, stage, tracked
 from conclust._threads import one_library_thread
@@ -23,7 +23,7 @@ from conclust._validation import check_dense, count
 from conclust.ensemble import DistinctRows, Ensemble
 from conclust.ensemble.labels import over_clusters
 from conclust.exceptions import EnsembleWarning, EvidenceWarning, warn
-from conclust.similarity.jaccard import averaging_indicator, quadratic_forms
+from conclust.spectra.gram import averaging_indicator, quadratic_forms
 from conclust.spectra.transfer_cut import is_sparse
 from conclust.trees.agglomeration import (
     Linkage,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.rows import EqualRows
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_real
 from conclust.ensemble import Ensemble
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.measures.agreement import Measure
 from conclust.weighting.weights import (
     MAX_SHARE,

@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust._arrays.containers import number_array
-from conclust._arrays.points import refuse_gaps
-from conclust._arrays.ratios import ratio
+from conclust._arrays.containers import number_array, refuse_gaps
 from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
@@ -21,11 +19,12 @@ from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse, shown
 from conclust.blocks.numbering import is_blocked
 from conclust.ensemble import Ensemble, as_ensemble
-from conclust.ensemble.derived import Derived, labels_of
+from conclust.ensemble.derived import labels_of
 from conclust.exceptions import InputError, UnsupportedEnsembleError
 from conclust.measures.agreement import Measure, partition_similarities
 from conclust.measures.comparison import Average
 from conclust.similarity import cluster_certainty
+from conclust.similarity.certainty import mean_certainty
 
 if TYPE_CHECKING:
     from conclust.blocks.store import LabelStore
@@ -251,19 +250,6 @@ def certainty_weights(ensemble: Ensemble | LabelStore | ArrayLike, theta: float 
     check_real(theta, "theta", "certainty_weights", closed="neither")
     members = as_sums(ensemble)
     return mean_certainty(members, cluster_certainty(members, theta))
-
-
-def mean_certainty(members: Derived, certainty: Floats) -> Floats:
-    """Return the mean certainty of the clusters of each partition over the objects that it observed."""
-    mass = members.cluster_sizes
-    partition_of = members.column_partitions
-    noise = members.noise_counts.astype(np.float64)
-    size = noise + np.bincount(partition_of, weights=mass, minlength=members.n_partitions)
-    sums = noise + np.bincount(
-        partition_of, weights=mass * certainty, minlength=members.n_partitions
-    )
-    # A part of an ensemble may have partitions that observed none of its objects.
-    return ratio(sums, size)
 
 
 def validity_weights(

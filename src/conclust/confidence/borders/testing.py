@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays.containers import check_row_names
-from conclust._arrays.points import spread_rounded_columns
+from conclust._arrays.containers import check_row_names, spread_rounded_columns
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._threads import one_library_thread, side_by_side, thread_count

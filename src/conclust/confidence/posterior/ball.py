@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
+from conclust._arrays.rows import EqualRows
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, generator
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_int, check_option, check_real, count, count_range
 from conclust.ensemble import Ensemble
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels_beside

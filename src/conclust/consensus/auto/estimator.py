@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import holds, starts_of
-from conclust._arrays.ratios import shares_of_rows
+from conclust._arrays.rows import shares_of_rows
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints

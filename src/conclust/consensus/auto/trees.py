@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._types import Floats, Ints

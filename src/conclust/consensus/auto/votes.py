@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays.ratios import shares_of_rows
+from conclust._arrays.rows import shares_of_rows
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import within_range
-from conclust.similarity.certainty import ClusterSpread
+from conclust.similarity.certainty import ClusterSpread, mean_certainty
 from conclust.spectra.gram import IndicatorProducts
-from conclust.weighting.weights import mean_certainty
 
 # The constants of the default on labels: experiments/labels/README.md says what they were settled on.
 # Jeffreys' prior of a distribution of labels.

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._arrays.containers import holds, starts_of
-from conclust._arrays.ratios import ratio, shares_of_rows
+from conclust._arrays.rows import ratio, shares_of_rows
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import PlacingClusterer

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._arrays.ratios import inverse_or_zero
+from conclust._arrays.rows import inverse_or_zero
 from conclust._kernels import lloyd_round
 from conclust._random import spawn_generators, spawn_sequences
 from conclust._threads import one_library_thread

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import number_array
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike
 from conclust._threads import one_library_thread

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._progress import advance, rounds, stage, tracked
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._progress import advance, stage
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_dense, count

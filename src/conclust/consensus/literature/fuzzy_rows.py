@@ -10,7 +10,7 @@ from typing import ClassVar, Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._parameters import Parameters, Range
 from conclust._progress import rounds
 from conclust._random import RandomStateLike

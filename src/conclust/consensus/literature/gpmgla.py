@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays.ratios import inverse_or_zero
+from conclust._arrays.rows import inverse_or_zero
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence

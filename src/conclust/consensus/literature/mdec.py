@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
-from conclust._arrays.ratios import inverse_or_zero, ratio
+from conclust._arrays.rows import inverse_or_zero, ratio
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage
 from conclust._random import RandomStateLike, seed_sequence

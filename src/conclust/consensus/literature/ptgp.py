@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays.ratios import inverse_or_zero
+from conclust._arrays.rows import inverse_or_zero
 from conclust._random import RandomStateLike, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Ints

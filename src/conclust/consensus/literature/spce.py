@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from conclust._arrays.ratios import inverse_or_zero
+from conclust._arrays.rows import EqualRows, inverse_or_zero
 from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_sequences
 from conclust._threads import one_library_thread
@@ -19,7 +19,6 @@ from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.kmeans import Points, kmeans_labels
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, with_weight
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import over_partitions
 from conclust.evidence import evidence
 from conclust.spectra.bipartite import some_eigenpairs

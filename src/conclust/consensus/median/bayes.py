@@ -14,6 +14,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._arrays.rows import EqualRows
 from conclust._kernels import LossSearch
 from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
@@ -24,7 +25,6 @@ from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.method import Method
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.derived import within_range
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
 from conclust.exceptions import OrientationWarning, warn
 from conclust.measures.agreement import draws_are_rows

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays.ratios import inverse_or_zero, ratio
+from conclust._arrays.rows import inverse_or_zero, ratio
 from conclust._progress import tracked
 from conclust._types import Floats, Ints
 from conclust.consensus.voting.ballots import tally

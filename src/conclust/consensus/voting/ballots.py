@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._arrays.containers import holds, starts_of
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import PlacingClusterer
 from conclust.ensemble import Ensemble

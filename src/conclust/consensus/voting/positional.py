@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays.ratios import shares_of_rows
+from conclust._arrays.rows import shares_of_rows
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats

@@ -15,11 +15,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._arrays.containers import refuse_corrupt
+from conclust._arrays.rows import EqualRows
 from conclust._kernels import Forest
 from conclust._random import generator
 from conclust._types import Floats, Ints
 from conclust._validation import refuse
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.generation.labelling.models import VOTERS, NeighbourVote, vote, voters_of
 from conclust.generation.members import OWNER, Found, Kind, draw, place

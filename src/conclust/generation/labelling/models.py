@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 
 from conclust._arrays.containers import holds
+from conclust._arrays.rows import EqualRows
 from conclust._kernels import label_block, landmark_labels, nearest_landmarks, neighbour_vote
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.neighbours.search import PointIndex
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from conclust._arrays.containers import plain_array
+from conclust._arrays.rows import EqualRows
 from conclust._types import Floats, Ints
 from conclust._validation import refuse
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.exceptions import InputError
 from conclust.membership import vat_order
 from conclust.trees.agglomeration import linkage_of

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import check_row_names, plain_array
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._kernels import cluster_sums
 from conclust._types import Floats, Ints
 from conclust._validation import shown

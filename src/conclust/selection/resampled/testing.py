@@ -11,8 +11,8 @@ import numpy as np
 from scipy.cluster.hierarchy import ward
 from scipy.spatial.distance import pdist, squareform
 
-from conclust._arrays.points import column_names
-from conclust._arrays.ratios import ratio
+from conclust._arrays.containers import column_names
+from conclust._arrays.rows import ratio
 from conclust._random import generator, spawn_sequences
 from conclust._types import Floats, Ints
 from conclust.ensemble import Ensemble

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._kernels import aspect_pairs
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import svds
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._kernels import project_rows
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, generator, seed_sequence

@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays.ratios import ratio, shares_of_rows
+from conclust._arrays.rows import ratio, shares_of_rows
 from conclust._parameters import Parameters, Range
 from conclust._progress import rounds
 from conclust._random import RandomStateLike, generator, seed_sequence

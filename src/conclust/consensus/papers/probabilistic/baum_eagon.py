@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from conclust._arrays.ratios import ratio
+from conclust._arrays.rows import ratio
 from conclust._kernels import grow_rows, own_rows
 from conclust._progress import tracked
 from conclust._random import RandomStateLike, spawn_generators

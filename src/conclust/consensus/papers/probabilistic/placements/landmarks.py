@@ -17,6 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from conclust._arrays.containers import holds, starts_of
+from conclust._arrays.rows import EqualRows
 from conclust._kernels import LandmarkTable
 from conclust._progress import tracked
 from conclust._random import spawn_generators
@@ -26,7 +27,6 @@ from conclust.consensus.papers.probabilistic.descent import place_against
 from conclust.consensus.papers.probabilistic.problem import Placement, Problem, Report, Run, silent
 from conclust.divergences import Divergence
 from conclust.ensemble import Ensemble
-from conclust.ensemble.equal_rows import EqualRows
 from conclust.ensemble.labels import (
     canonical_labels,
     indicator_of,

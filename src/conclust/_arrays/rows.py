@@ -1,4 +1,4 @@
-"""Groups equal rows of a matrix, so that each distinct row is processed once."""
+"""Equal rows of a matrix, and ratios with degrees, sizes and weights, of which some are 0."""
 
 from __future__ import annotations
 
@@ -93,3 +93,21 @@ class EqualRows:
         return replace(
             self, first=self.first[order], inverse=place[self.inverse], counts=self.counts[order]
         )
+
+
+def inverse_or_zero(values: NDArray[Any]) -> Floats:
+    """Return 1 / x for positive x, and 0 for others."""
+    inverse: Floats = np.divide(1.0, values, out=np.zeros(values.shape), where=values > 0)
+    return inverse
+
+
+def ratio(numerator: NDArray[Any], denominator: NDArray[Any], otherwise: float = 0.0) -> Floats:
+    """Return the ratio where the denominator is positive, and `otherwise` elsewhere, in the shape of the numerator."""
+    ratios = np.full_like(numerator, otherwise, dtype=np.float64)
+    np.divide(numerator, denominator, out=ratios, where=denominator > 0)
+    return ratios
+
+
+def shares_of_rows(table: Floats) -> Floats:
+    """Return rows scaled to sum to 1; uniform for rows of zeros."""
+    return ratio(table, table.sum(axis=1, keepdims=True), 1.0 / table.shape[1])
