@@ -49,7 +49,6 @@ _REPETITIONS = frozenset(
         "splits",
         "resamples",
         "references",
-        "candidates",
         "partitions",
         "steps",
         "runs",

@@ -70,8 +70,8 @@ def listing(folder):
             1,
             b"The results are complete in o, but could not be printed: No space left",
         ),
-        ("$P methods | head -1 > /dev/null", 0, b""),
-        ("$P methods >&-", 0, b""),
+        ("$P --methods | head -1 > /dev/null", 0, b""),
+        ("$P --methods >&-", 0, b""),
         ("$P --help | true", 0, b""),
         ("$P --help >&-", 0, b""),
         ("$P --help > /dev/full", 1, b"conclust: The output could not be printed: No space left"),
@@ -145,7 +145,7 @@ def test_empty_known_classes_are_refused_before_the_work(tmp_path, command, caps
     monkeypatch.setattr("conclust.cli.commands.consensus._finish", None)
     more = ["--label-column", "class", "--out", str(tmp_path / "o")]
     assert main([command, str(path), *more]) == 1
-    assert "the column 'class' of" in capsys.readouterr().err
+    assert "a.csv: --label-column: the column 'class' has no known classes" in capsys.readouterr().err
     assert not (tmp_path / "o").exists()
 
 

@@ -106,7 +106,7 @@ def test_objects_outside_the_trees_join_the_most_similar_cluster():
 def test_constraints_that_hold_keep_the_clusters_around_centres():
     """Overlapping Gaussians, which the model places by their centres."""
     rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(c, 1.0, (150, 2)) for c in ((0, 0), (4, 0), (0, 4))])
+    X = np.vstack([rng.normal(c, 1.0, (150, 2)) for c in ((0, 0), (3.5, 0), (0, 3.5))])
     plain = cc.ConsensusClustering(n_clusters=3, random_state=0).fit(X)
     assert plain.centers_ is not None
     pairs = rng.integers(0, 450, (40, 2))

@@ -39,7 +39,7 @@ def test_each_resample_is_the_clusterer_run_on_the_objects_drawn(found, K):
 
 
 @pytest.mark.parametrize("K", [2, 3, 4])
-def test_the_consensus_is_that_of_the_formulas(found, K):
+def test_the_consensus_follows_the_formulas(found, K):
     labels = found.ensembles[K].labels
     matrix = naive.consensus_matrix(labels)
     np.fill_diagonal(matrix, 1.0)
@@ -105,7 +105,7 @@ def test_the_settings_repeat_a_run_with_any_number_of_threads(clusterer):
         ({"clusterer": "ward"}, "The 'clusterer' parameter of consensus_clustering"),
     ],
 )
-def test_what_cannot_be_run_is_refused(parameters, sentence):
+def test_wrong_parameters_are_refused(parameters, sentence):
     with pytest.raises(ParameterError, match=sentence):
         consensus_clustering(X, **parameters)
 

@@ -35,7 +35,7 @@ class Halved:
     depths : list of float
         For each border, how much fewer points are near it than near the middle of the emptier cluster, from 0 to 1.
     around : Ellipsoids
-        What places points in them.
+        Their means and covariance.
     """
 
     labels: Ints

@@ -111,7 +111,7 @@ def last_word(name: str) -> str:
 
 
 def as_numbers(cells: Any) -> Any:
-    """Return cells as numbers; None if one of them is none."""
+    """Return cells as numbers; None where one has other text."""
     from pyarrow import ArrowInvalid
 
     with suppress(ArrowInvalid):
