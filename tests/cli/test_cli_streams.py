@@ -145,7 +145,9 @@ def test_empty_known_classes_are_refused_before_the_work(tmp_path, command, caps
     monkeypatch.setattr("conclust.cli.commands.consensus._finish", None)
     more = ["--label-column", "class", "--out", str(tmp_path / "o")]
     assert main([command, str(path), *more]) == 1
-    assert "a.csv: --label-column: the column 'class' has no known classes" in capsys.readouterr().err
+    assert (
+        "a.csv: --label-column: the column 'class' has no known classes" in capsys.readouterr().err
+    )
     assert not (tmp_path / "o").exists()
 
 

@@ -114,8 +114,8 @@ class ClusterCenters:
     def membership(self, labels: Ints, indicator: sp.csr_array) -> Floats:
         """Return the share of the members' evidence for each cluster.
 
-        If the members favour another cluster than the nearest centre, both get the same share: they are equally
-        likely.
+        If the members favour other clusters than that of the nearest centre, these and it get the same share: they are
+        equally likely.
 
         Parameters
         ----------
@@ -131,11 +131,10 @@ class ClusterCenters:
         """
         shares = shares_of_rows(indicator @ self.votes)
         rows = np.arange(len(shares))
-        for_ = shares.argmax(axis=1)
-        other = np.flatnonzero(shares[rows, for_] > shares[rows, labels])
-        half = (shares[other, for_[other]] + shares[other, labels[other]]) / 2
-        shares[other, for_[other]] = half
-        shares[other, labels[other]] = half
+        favoured = shares > shares[rows, labels, np.newaxis]
+        favoured[rows, labels] = True
+        means = (shares * favoured).sum(axis=1) / favoured.sum(axis=1)
+        shares = np.where(favoured, means[:, np.newaxis], shares)
         # The label is the largest entry, the first one if tied.
         first = np.flatnonzero(shares.argmax(axis=1) != labels)
         shares[first, labels[first]] = np.nextafter(shares[first, labels[first]], 2.0)
