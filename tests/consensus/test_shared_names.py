@@ -7,6 +7,10 @@ import pytest
 from tests.cases import PATHOLOGISTS
 
 import conclust as cc
+from conclust._random import spawn_generators
+from conclust.cli import main
+from conclust.confidence import chance_confidence
+from conclust.confidence.calibration import shuffled
 from conclust.exceptions import InputError, ParameterError
 
 # A fifth of the answers is missing, so that slides have different raters.
@@ -162,3 +166,31 @@ def test_a_saved_model_has_its_classes(make, tmp_path):
     again = cc.load(tmp_path / "model.npz")
     np.testing.assert_array_equal(again.classes_, model.classes_)
     np.testing.assert_array_equal(again.predict(ANSWERS), model.predict(ANSWERS))
+
+
+def test_chance_shuffles_the_answers():
+    """By hand: the columns are permuted, and the names stay what they are, although partitions list them in other orders."""
+    labels = np.array([["b", "a", "a"], ["a", "b", "a"], ["a", "a", "b"], ["b", "b", "b"]] * 10)
+    model = cc.Voting(names="shared").fit(labels)
+    chance = chance_confidence(model, labels, n_draws=1, random_state=0)
+    _, rng = spawn_generators(np.random.SeedSequence(0), 2)
+    mixed = shuffled((labels == "b").astype(np.int64), rng)
+    share = mixed.mean(axis=1)
+    assert chance.by_chance == pytest.approx(np.maximum(share, 1 - share).mean())
+
+
+@pytest.mark.parametrize("method", ["Voting", "MixtureModel"])
+def test_the_shell_takes_shared_names(method, tmp_path, capsys):
+    path = tmp_path / "answers.csv"
+    path.write_text("a,b,c\nx,x,y\ny,y,y\nx,x,x\ny,x,y\n")
+    out = str(tmp_path / "out")
+    words = ["combine", str(path), "--method", method, "--set", "names=shared", "--out", out]
+    assert main(words) == 0
+    assert "2 clusters of 4 objects" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main([*words, "-k", "2"])
+    said = " ".join(capsys.readouterr().err.split())
+    assert (
+        f"{method} with --set names=shared determines the number of clusters itself: omit -k"
+        in said
+    )

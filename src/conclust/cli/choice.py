@@ -75,7 +75,7 @@ def choose(arguments: argparse.Namespace) -> Choice:
     """Return the choice made on the command line; exit with the usage if options contradict each other."""
     refuse: Callable[[str], NoReturn] = arguments.usage_error
     method = find(arguments.method or DEFAULT_METHOD, refuse)
-    parameters = _number_of_clusters(method, arguments, refuse)
+    parameters: dict[str, Any] = {}
     can = settable(method)
     for name, text in _split(arguments.set, refuse):
         if name in _OWN_OPTIONS:
@@ -89,20 +89,34 @@ def choose(arguments: argparse.Namespace) -> Choice:
             refuse(f"The parameter {name!r} is given twice.")
         parameters[name] = _value(text, can[name].kinds)
         can[name].check(parameters[name], method.estimator)
-    return Choice(method, parameters, arguments.clusters == AUTO)
+    number = _number_of_clusters(method, parameters, arguments, refuse)
+    return Choice(method, number | parameters, arguments.clusters == AUTO)
 
 
 def _number_of_clusters(
-    method: Method, arguments: argparse.Namespace, refuse: Callable[[str], NoReturn]
+    method: Method,
+    parameters: dict[str, Any],
+    arguments: argparse.Namespace,
+    refuse: Callable[[str], NoReturn],
 ) -> dict[str, Any]:
-    """Return n_clusters as the method takes it: exactly, at most, or not at all."""
+    """Return n_clusters as the method takes it with its other parameters: exactly, at most, or not at all."""
+    from conclust.consensus.method import make
+
     name = method.estimator
+    needed = make(name, **parameters)._number_needed()
     number, bound = arguments.clusters, arguments.max_clusters
     if number is not None and bound is not None:
         refuse("-k and --max-clusters both set the number of clusters: give only one of them.")
-    if method.n_clusters == "emerges":
+    if needed == "emerges":
         if number is not None or bound is not None:
-            refuse(f"{name} determines the number of clusters itself: omit -k and --max-clusters.")
+            how = (
+                f" with --set {' --set '.join(arguments.set)}"
+                if method.n_clusters != needed
+                else ""
+            )
+            refuse(
+                f"{name}{how} determines the number of clusters itself: omit -k and --max-clusters."
+            )
         return {}
     if number == AUTO:
         if arguments.command != "cluster":
@@ -111,7 +125,7 @@ def _number_of_clusters(
                 "the number."
             )
         return {}
-    if method.n_clusters == "upper bound":
+    if needed == "upper bound":
         requested = bound if number is None else number
         return {} if requested is None else {"n_clusters": requested}
     if bound is not None:
@@ -120,7 +134,7 @@ def _number_of_clusters(
         refuse(f"--max-clusters: {name} makes exactly the given number of clusters: give -k.")
     if number is not None:
         return {"n_clusters": number}
-    if method.n_clusters == "exact":
+    if needed == "exact":
         refuse(f"{name} needs the number of clusters: give -k.")
     return {}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -371,6 +372,8 @@ def chance_confidence(
     labels = members.labels[rows]
     observed = (labels != MISSING).any(axis=0)
     weights = None if members.weights is None else members.weights[observed]
+    if _shares_names(model):
+        labels = _of_names(labels, members.names)
     by_chance = [_of_random(model, labels[:, observed], weights, rng) for rng in generators]
     return ChanceConfidence(mean, np.array(by_chance))
 
@@ -394,7 +397,8 @@ def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.
     if "n_clusters" not in again.get_params(deep=False):
         # It would find one cluster, or one per object, whose confidences are not comparable.
         again = AddRemAdd()
-    again.set_params(n_clusters=min(int(model.n_clusters_), len(labels)))
+    if not _shares_names(again):
+        again.set_params(n_clusters=min(int(model.n_clusters_), len(labels)))
     if "random_state" in again.get_params(deep=False):
         again.set_params(random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():
@@ -405,6 +409,21 @@ def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.
         else:
             again.fit(ensemble)
     return _mean(again, ensemble)
+
+
+def _shares_names(model: Any) -> bool:
+    """Return whether equal names in different partitions are the same class to a model."""
+    return getattr(model, "names", "own") == "shared"
+
+
+def _of_names(labels: Ints, names: Sequence[Sequence[Any]]) -> Ints:
+    """Return labels (n_samples, n_partitions) with the same number for the same name in all partitions; negative ones stay."""
+    number: dict[Any, int] = {}
+    columns = []
+    for column, own in zip(labels.T, names, strict=True):
+        of_name = np.array([number.setdefault(name, len(number)) for name in own] or [0])
+        columns.append(np.where(column < 0, column, of_name[np.maximum(column, 0)]))
+    return np.column_stack(columns)
 
 
 def shuffled(labels: Ints, rng: np.random.Generator) -> Ints:
