@@ -209,7 +209,8 @@ class Ensemble(TablesReader, Derived):
         ----------
         paths : path-like, or iterable of path-like
             Files of ADMIXTURE (``.Q``), fastSTRUCTURE (``.meanQ``), STRUCTURE (``_f``), or of CLUMPP: its indfile and
-            popfile hold several runs. Numbers are separated by blanks or commas.
+            popfile hold several runs. Numbers are separated by blanks or commas. The populations of a popfile count
+            alike, however many individuals they have.
         weights : array-like of shape (n_partitions,), default=None
             Weight of each run, 0 or between 1e-30 and 1e30. None: all equal.
 

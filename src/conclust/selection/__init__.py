@@ -1,8 +1,8 @@
 """How many clusters: resampling, criteria, and one p-value for a single cluster (floor 4).
 
-``choosing.py`` is for points, ``monti.py`` for resampling alone, ``ensembles.py`` for labels that are there, ``resampling.py`` clusters draws of them,
-``pairs.py`` counts pairs of objects, ``criteria.py`` and ``measuring.py`` judge one K, ``null.py`` and ``testing.py``
-compare with references, ``decision.py`` decides.
+``choosing.py`` is for points and for labels that are there, ``monti.py`` for resampling without a test. In ``resampled/``, draws of the
+points are clustered and compared with references; in ``judged/``, pairs of objects are counted and one K is judged.
+``decision.py`` decides, and ``second.py`` tests the borders.
 """
 
 from conclust.selection.choosing import choose, choose_from

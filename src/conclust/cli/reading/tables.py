@@ -243,7 +243,7 @@ class Table:
 
 
 def settle(columns: Sequence[Column], how: Reading) -> None:
-    """Choose the notation of each column: that of an earlier file, or the one with the given decimal sign, or that of other columns."""
+    """Settle how each column is written: as in an earlier file, by the decimal sign given, or as the other columns are."""
     only = [next(iter(column.readings)) for column in columns if len(column.readings) == 1]
     both = {"point", "comma"}
     signs = {how.decimal} if how.decimal else {one.split()[0] for one in only} & both

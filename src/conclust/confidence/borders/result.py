@@ -113,7 +113,7 @@ class BorderTests:
         Raises
         ------
         ParameterError
-            If the level is smaller than that of the tests; call `border_tests` with this level instead.
+            If `alpha` is smaller than the level of the tests. Call `border_tests` with it instead.
         """
         level = self._level(alpha)
         if level < self.alpha:

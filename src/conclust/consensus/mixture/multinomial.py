@@ -107,8 +107,8 @@ class MixtureModel(NamedClusterer):
     icl_ : float
         ``bic_`` + 2 x entropy of the memberships, which favours clusters that do not overlap; lower is better.
     entropy_r2_ : float
-        1 less the entropy of the memberships over that of uniform ones: 1 if every object is certain of its component. NaN
-        for one component.
+        Separation of the components: 1 minus the entropy of the memberships as a share of the largest possible
+        one. It is 1 if each object belongs to one component for certain, and NaN for a single component.
     trace_ : ndarray of shape (n_iter + 1,)
         The log-likelihood with the term of the pseudo-counts, at the start and after each iteration on
         all objects. It never falls.
