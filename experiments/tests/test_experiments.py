@@ -167,20 +167,12 @@ def test_a_stopped_run_resumes(made_up_pool, tmp_path, monkeypatch):
 def test_a_method_that_refuses_is_excluded_with_its_reason(
     made_up_pool, tmp_path, monkeypatch, capsys
 ):
-    small = {"DREC": 10, "HBGF": None}
-
-    def make(entry, k, seed, jobs):
-        most = small[entry.estimator]
-        return getattr(conclust, entry.estimator)(
-            k, **({} if most is None else {"max_dense": most})
-        )
-
-    monkeypatch.setattr(board.Entry, "make", make)
+    monkeypatch.setattr(conclust.DREC, "max_dense", 10)
     board.main(["--entries", "DREC", "HBGF", "--draws", "2", "--out", str(tmp_path)])
     assert "DREC left out of mfeat: " in capsys.readouterr().out
-    _, eac, hbgf = rows_of(tmp_path / "pools_long.csv")
-    assert (eac["draws"], eac["NMI"], hbgf["draws"]) == ("0", "", "2")
-    assert "max_dense" in eac["left out"]
+    _, drec, hbgf = rows_of(tmp_path / "pools_long.csv")
+    assert (drec["draws"], drec["NMI"], hbgf["draws"]) == ("0", "", "2")
+    assert "DREC cuts a matrix of" in drec["left out"]
     table = (tmp_path / "pools.md").read_text()
     assert "| DREC | - |" in table
     assert "-: the method refuses the pool." in table
