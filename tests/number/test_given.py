@@ -6,6 +6,8 @@ from scipy.cluster.hierarchy import linkage
 
 from conclust import ConsensusClustering
 from conclust.metrics import adjusted_rand_index
+from conclust.neighbours import neighbour_graph
+from conclust.number.decision import least_torn, shares_of_ties_cut
 from conclust.trees.agglomeration import clusters_at, counted_cut
 
 
@@ -56,3 +58,25 @@ def test_small_clusters_next_to_a_large_one_are_counted():
     )
     assert adjusted_rand_index(model.labels_, y) == 1
     assert model.specks_ == ()
+
+
+def test_the_shares_of_ties_that_leave_each_cluster_are_counted_pair_by_pair():
+    rng = np.random.default_rng(0)
+    points, labels = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+    graph = neighbour_graph(points, 4)
+    distances = np.linalg.norm(points[:, np.newaxis] - points, axis=2)
+    near = np.argsort(distances, axis=1)[:, 1:5]
+    tied = np.zeros((40, 40), dtype=bool)
+    tied[np.arange(40)[:, np.newaxis], near] = True
+    tied |= tied.T
+    expected = [tied[labels == k][:, labels != k].sum() / tied[labels == k].sum() for k in range(3)]
+    np.testing.assert_allclose(shares_of_ties_cut(graph, labels), expected)
+
+
+def test_rings_are_torn_less_by_the_rings_than_by_halves():
+    angle = np.linspace(0, 2 * np.pi, 60, endpoint=False)
+    ring = np.column_stack([np.cos(angle), np.sin(angle)])
+    graph = neighbour_graph(np.vstack([ring, 3 * ring]), 5)
+    rings, halves = np.repeat([0, 1], 60), np.tile(angle > np.pi, 2).astype(np.int64)
+    assert least_torn(graph, 2, [halves, rings]) == 1
+    assert least_torn(graph, 3, [halves, rings]) is None

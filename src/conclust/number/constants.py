@@ -26,10 +26,7 @@ WITHOUT_BORDER = np.array([0.7, 1.0, 1.5]), np.array([0.2, 4.0, 2.0]) / 6.2
 IN_VALLEY, ON_PEAK = float(np.log(2 * 0.4 / 1.4)), float(np.log(2 / 1.4))
 # Cost of a further cluster, and by how much more clusters must be better than fewer, in units of log-likelihood.
 COST, CLEAR = 3.0, 1.0
-# Neighbours in the graph of the paths, and the largest density along them at a border.
+# Neighbours in the graph of the points, and the largest density along its paths at a border.
 NEIGHBOURS, ALONG_PATHS = 10, 0.6
-# Clusters around centres give way to a division that cuts fewer than this share of their ties to the nearest neighbours,
-# of which each point has this number.
-CLEARLY_FEWER, TIES = 0.8, 5
 # Clusters that overlap are found in halves of at most 1,000 objects, at most 8 of them.
 HALVED_OBJECTS, LARGEST_HALVED = 1_000, 8

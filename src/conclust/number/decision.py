@@ -27,12 +27,10 @@ from conclust.number.borders import (
 from conclust.number.centers import Discriminants, Ellipsoids
 from conclust.number.constants import (
     CLEAR,
-    CLEARLY_FEWER,
     COMPONENTS,
     COST,
     NEIGHBOURS,
     SMALLEST,
-    TIES,
 )
 from conclust.number.halves import divide_by_halves
 from conclust.trees.agglomeration import counted_cut, has_specks
@@ -67,7 +65,7 @@ def decide_by_points(
     found in one half of the points and judged by the other, and chosen if their evidence is larger (`divide_by_halves`).
 
     If a number is given that the points do not show by themselves, or only with a speck, the clusters are those around
-    centres, or a cut of a tree that cuts clearly fewer ties between near neighbours (`fewest_cut`). The halvings of the
+    centres, or a cut of a tree, by which of them tears near neighbours apart least (`least_torn`). The halvings of the
     points are the same in every run.
 
     Parameters
@@ -118,7 +116,7 @@ def decide_by_points(
             answer.labels is not None and has_specks(answer.labels)
         ):
             given = replace(given, divisions=divisions)
-            return _cut_into(points, found.points, trees, given, n_jobs)
+            return _cut_into(points, found, trees, given, n_jobs)
         decision = replace(given, labels=answer.labels, depths=tuple(answer.depths))
     else:
         decision = Decision(
@@ -332,15 +330,18 @@ def _divided_further(found: Found, answer: Answer, most: int, n_jobs: int | None
 
 
 def _cut_into(
-    points: Floats, compared: Floats, trees: Trees, given: Decision, n_jobs: int | None
+    points: Floats, found: Found, trees: Trees, given: Decision, n_jobs: int | None
 ) -> Shown:
     """Return the clusters of a number that the points do not show by themselves."""
-    number = given.n_clusters
-    if number < 2 or len(points) <= max(number, TIES):
+    number, compared = given.n_clusters, found.points
+    if not 1 < number < len(points):
         return Shown(given)
     around, cuts = Ellipsoids.fit(compared, number, _SEED), cuts_without_specks(trees, number)
     candidates = [] if around is None else [around.labels(compared)]
-    chosen = fewest_cut(points, number, [*candidates, *(cut.placed for cut in cuts)], n_jobs)
+    graph = found.graph or neighbour_graph(
+        compared, min(NEIGHBOURS, len(points) - 1), n_jobs=n_jobs
+    )
+    chosen = least_torn(graph, number, [*candidates, *(cut.placed for cut in cuts)])
     if chosen is None:
         return Shown(given)
     if around is not None and chosen == 0:
@@ -362,48 +363,37 @@ def cuts_without_specks(trees: Trees, n_clusters: int) -> list[CutOfTree]:
     return [_cut(trees, tree, n_clusters) for tree in trees.matrices.values()]
 
 
-def fewest_cut(
-    points: Floats, n_clusters: int, candidates: Sequence[Ints], n_jobs: int | None = None
-) -> int | None:
-    """Return the first candidate, or a later one that cuts clearly fewer ties between near neighbours.
-
-    Without the margin, the choice between candidates that are about as good would depend on the seed.
+def least_torn(graph: NeighbourGraph, n_clusters: int, candidates: Sequence[Ints]) -> int | None:
+    """Return the candidate whose worst cluster loses the smallest share of its ties between near neighbours.
 
     Parameters
     ----------
-    points : ndarray of shape (n_objects, n_features)
-        The points.
+    graph : NeighbourGraph
+        The graph of the nearest neighbours of the points.
     n_clusters : int
         The number of clusters; candidates with fewer are left out.
     candidates : sequence of ndarray of int64 of shape (n_objects,)
         The clusters.
-    n_jobs : int, default=None
-        Threads. The result does not depend on it.
 
     Returns
     -------
     int or None
-        The place of the candidate; None if none has this number of clusters.
+        The place of the candidate, the first one of several; None if none has this number of clusters.
     """
-    graph = neighbour_graph(points, min(TIES, len(points) - 1), n_jobs=n_jobs)
-    best, fewest = None, np.inf
-    for at, labels in enumerate(candidates):
-        if len(np.unique(labels)) == n_clusters:
-            share = share_of_ties_cut(graph, labels)
-            if share < CLEARLY_FEWER * fewest:
-                best, fewest = at, share
-    return best
+    torn = {
+        at: shares_of_ties_cut(graph, labels).max()
+        for at, labels in enumerate(candidates)
+        if len(np.unique(labels)) == n_clusters
+    }
+    return min(torn, key=torn.__getitem__, default=None)
 
 
-def share_of_ties_cut(graph: NeighbourGraph, labels: Ints) -> float:
-    """Return the share of the ties of a cluster that leave it, as the mean over clusters."""
+def shares_of_ties_cut(graph: NeighbourGraph, labels: Ints) -> Floats:
+    """Return the share of the ties of each cluster that leave it, 0 of a cluster without ties."""
     of_points = labels[graph.rows.first]
     source = of_points[graph.sources]
-    leaves = source != of_points[graph.ends]
     ties = np.bincount(source)
-    cut = np.bincount(source, weights=leaves)
-    held = ties > 0
-    return float((cut[held] / ties[held]).mean())
+    return np.bincount(source, weights=source != of_points[graph.ends]) / np.maximum(ties, 1)
 
 
 def _cut(trees: Trees, tree: Floats, n_clusters: int) -> CutOfTree:
