@@ -66,6 +66,13 @@ def test_few_points_in_separated_blobs_are_found(n_clusters, size):
     assert adjusted_rand_score(y, model.labels_) == 1.0
 
 
+def test_small_clusters_in_many_dimensions_are_counted():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(8), 12)
+    model = fitted(10 * np.eye(20)[y] + rng.normal(size=(96, 20)))
+    assert adjusted_rand_score(y, model.labels_) > 0.99
+
+
 def test_the_number_keeps_to_bounds():
     X = np.random.default_rng(0).normal(size=(300, 2))
     assert fitted(X, min_clusters=3).n_clusters_ >= 3

@@ -267,7 +267,7 @@ def evidence_of_pieces(
     n_jobs : int or None
         Threads. The result does not depend on it.
     """
-    pieces = _pieces(tree)
+    pieces = _pieces(tree, OBJECTS_A_PIECE)
     piece_of = pieces[graph.rows.first]
     ends = np.column_stack([piece_of[graph.sources], piece_of[graph.ends]])
     pairs = np.unique(
@@ -368,10 +368,10 @@ def _is_empty_along(ties: sp.csr_array, sides: NDArray[np.int8], masses: Floats)
     return bool((near + 1.0) / (at_middle + 1.0) < ALONG_PATHS)
 
 
-def _pieces(tree: Floats) -> Ints:
-    """Cut a tree into small pieces."""
+def _pieces(tree: Floats, objects: int = 1) -> Ints:
+    """Cut a tree into small pieces, with at least so many objects in the mean."""
     n = len(tree) + 1
-    return clusters_at(tree, max(3, min(isqrt(n), n // OBJECTS_A_PIECE, MOST_PIECES)))
+    return clusters_at(tree, max(3, min(isqrt(n), n // objects, MOST_PIECES)))
 
 
 def _whitened(points: Floats, pieces: Ints) -> Floats:
