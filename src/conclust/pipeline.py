@@ -199,11 +199,11 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     a cost per cluster, is the answer, or a smaller number with about as much. Clusters that overlap, found in one half of the points from k-means, take its place if the other half
     shows more evidence for their borders. With further partitions or fewer than 16 objects, the ensemble decides.
 
-    The clusters are those around centres, in the metric of the covariance within clusters, unless the tree cuts clearly fewer
-    ties between near neighbours. So clusters that overlap have straight borders, and the others keep their shapes. If a number
-    is given that the points show by themselves, the answer is the same as without it; for any other number, the cuts of
-    the trees take the place of the division. The memberships are the evidence of the members for these clusters; if the
-    members favour another cluster than the nearest centre, both have the same share.
+    Clusters of the tree keep their shapes; those that overlap are placed around centres, in the metric of the covariance within
+    clusters, with straight borders. If a number is given that the points show by themselves, the answer is the same as without
+    it. For any other number the clusters are those around centres or a cut of a tree, by which of them tears near neighbours
+    apart least: the share of ties that its worst cluster loses. The memberships are the evidence of the members for the
+    clusters; if the members favour another cluster than the nearest centre, both have the same share.
 
     None or "auto"? None finds clusters of any shape with borders between them, and takes little more time than making the members.
     "auto" finds the same clusters; if there are none, it looks for clusters without a border that k-means finds again in
