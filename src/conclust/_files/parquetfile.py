@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from conclust._files.storage import open_regular, reading_limit
+from conclust._files.storage import open_regular, reading_limit, refuse_file
 from conclust._validation import missing_extra
-from conclust.exceptions import FileFormatError, InputError
+from conclust.exceptions import InputError
 
 
 def read_parquet(path: Path, source: str) -> Any:
@@ -31,15 +31,13 @@ def read_parquet(path: Path, source: str) -> Any:
             # Equal values are stored once, so that a small file can be a giant table.
             cells = file.metadata.num_rows * file.metadata.num_columns
             if cells * 8 > reading_limit():
-                raise FileFormatError(
-                    f"{source} unpacks to {cells} cells, too many for this machine."
-                )
+                refuse_file(source, f"unpacks to {cells} cells, too many for this machine")
             table = file.read()
     except (pyarrow.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
         # An error of the disk, not in the content.
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise FileFormatError(f"{source} is not a valid Parquet file ({error}).") from error
+        refuse_file(source, f"is not a valid Parquet file ({error})")
     names = table.column_names
     if not names or not len(table):
         raise InputError(f"{source} is empty.")

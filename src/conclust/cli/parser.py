@@ -115,7 +115,6 @@ def _add_demo(commands: Any) -> None:
         help="data sets to use [six, or those of them that are available]",
     )
     options.add_running(parser)
-    parser.set_defaults(run=_runs("demo"))
 
 
 def _add_cluster(commands: Any) -> None:
@@ -125,9 +124,7 @@ def _add_cluster(commands: Any) -> None:
         "cluster points many times and combine the clusterings",
         "Cluster the points of a file many times and combine the clusterings into one.",
     )
-    parser.add_argument(
-        "points", type=options.path_of, metavar="FILE", help=f"one object per row: {INPUTS}"
-    )
+    _of_points(parser)
     group = parser.add_argument_group("ensemble")
     kinds = options.described_kinds()
     group.add_argument(
@@ -235,9 +232,7 @@ def _add_select(commands: Any) -> None:
         "rotations of the points: clouds of the same covariance without clusters. One p-value tests "
         "whether there is more than one cluster; the number with the most stable clusters is chosen.",
     )
-    parser.add_argument(
-        "points", type=options.path_of, metavar="FILE", help=f"one object per row: {INPUTS}"
-    )
+    _of_points(parser)
     group = parser.add_argument_group("selection")
     group.add_argument(
         "-k",
@@ -292,7 +287,6 @@ def _add_select(commands: Any) -> None:
         "subsamples for the chosen number), features.csv, result.json and borders.csv (--borders)",
     )
     options.add_running(parser)
-    parser.set_defaults(run=_runs("select"))
 
 
 def _add_report(commands: Any) -> None:
@@ -304,9 +298,7 @@ def _add_report(commands: Any) -> None:
         "reason for it, the confidence of each cluster and object, the features that distinguish clusters, pictures, "
         "citations and settings. The page is a single self-contained HTML file.",
     )
-    parser.add_argument(
-        "result", type=options.path_of, metavar="DIR", help="result folder of conclust"
-    )
+    _of_result(parser)
     group = parser.add_argument_group("output")
     group.add_argument(
         "--out",
@@ -331,7 +323,6 @@ def _add_report(commands: Any) -> None:
         "[labels from 0]",
     )
     options.add_talking(parser)
-    parser.set_defaults(run=_runs("report"))
 
 
 def _add_predict(commands: Any) -> None:
@@ -343,18 +334,13 @@ def _add_predict(commands: Any) -> None:
         "combine' (labels in FILE). Columns are matched by name if the file names them. "
         "The model is read from model.npz in the result folder, which contains no pickle; nothing is computed again.",
     )
-    parser.add_argument(
-        "result", type=options.path_of, metavar="DIR", help="result folder of conclust"
-    )
-    parser.add_argument(
-        "points", type=options.path_of, metavar="FILE", help=f"new objects: {INPUTS}"
-    )
+    _of_result(parser)
+    _of_points(parser, "new objects")
     options.add_points(options.add_reading(parser, selection=False), imputing=False)
     options.add_writing(
         parser, "prediction", "labels.csv, memberships.csv (probabilities) and result.json"
     )
     options.add_running(parser, seed=False)
-    parser.set_defaults(run=_runs("predict"))
 
 
 def _add_repeat(commands: Any) -> None:
@@ -366,14 +352,9 @@ def _add_repeat(commands: Any) -> None:
         "Prints 'the same, to the bit', or the first difference: of the data, of the labels of the result, of the versions, of the new "
         "labels. The exit code is 1 if there is one.",
     )
-    parser.add_argument(
-        "result", type=options.path_of, metavar="DIR", help="result folder of conclust"
-    )
-    parser.add_argument(
-        "points", type=options.path_of, metavar="FILE", help=f"the points: {INPUTS}"
-    )
+    _of_result(parser)
+    _of_points(parser, "the points")
     options.add_talking(parser)
-    parser.set_defaults(run=_runs("repeat"))
 
 
 def _add_compare(commands: Any) -> None:
@@ -395,7 +376,6 @@ def _add_compare(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options.add_reading(parser, classes=False, selection=False)
     options.add_talking(parser)
-    parser.set_defaults(run=_runs("compare"))
 
 
 def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
@@ -407,8 +387,18 @@ def _command(commands: Any, name: str, summary: str, description: str) -> argpar
         formatter_class=_Formatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(usage_error=parser.error, refuse_rest=parser.refuse_rest)
+    parser.set_defaults(run=_runs(name), usage_error=parser.error, refuse_rest=parser.refuse_rest)
     return parser
+
+
+def _of_result(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "result", type=options.path_of, metavar="DIR", help="result folder of conclust"
+    )
+
+
+def _of_points(parser: argparse.ArgumentParser, what: str = "one object per row") -> None:
+    parser.add_argument("points", type=options.path_of, metavar="FILE", help=f"{what}: {INPUTS}")
 
 
 class _Version(argparse.Action):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from conclust.words.reason import Reason
 
 Kind: TypeAlias = Literal["fast", "strict", "threshold", "ecg"]
+Run: TypeAlias = Callable[[int], NDArray[np.int32]]
+"""The communities that one seed finds."""
 
 _OWNER = "GraphConsensus"
 # As published: ECG and FastEnsemble.
@@ -223,39 +225,33 @@ class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
             root = seed_sequence(self.random_state, _OWNER)
             *seeds, last = spawn_seeds(root, self._runs + 1)
             if ensemble is None:
-                ensemble_made = self._ensemble(network, seeds, threads)
+                runs = _side_by_side(self._run_of(network), seeds, network.n_nodes, threads)
             else:
-                ensemble_made = self._given(ensemble, network)
+                runs = _given(ensemble, network)
             stage("the edges")
-            evidence = evidence_of_pattern(
-                ensemble_made, network.starts, network.ends, n_jobs=self.n_jobs
-            )
+            evidence = evidence_of_pattern(runs, network.starts, network.ends, n_jobs=self.n_jobs)
             remaining = self._reweighted(network, evidence)
             stage("the remaining graph")
             if self.recluster:
                 labels, _ = self._quality(remaining).communities(self._rate, last, self._rounds)
+                self.labels_ = canonical_labels(labels)
             else:
-                _, labels = connected_components(_matrix(remaining), directed=False)
-            self.labels_ = canonical_labels(labels)
-            lacking = None
+                self.labels_ = _components(remaining)
+            self._lacking = None
             if self._splits(ensemble is None):
+                *_, of_parts, of_graphs = spawn_sequences(root, self._runs + 3)
                 stage("random graphs")
-                *_, source = spawn_sequences(root, self._runs + 3)
-                lacking = no_communities(network, ensemble_made, self._found, source)
-            if lacking is not None:
-                _, components = connected_components(_matrix(network), directed=False)
-                self.labels_ = canonical_labels(components)
-            elif self._splits(ensemble is None):
-                stage("splitting communities")
-                *_, source = spawn_sequences(root, self._runs + 2)
-                self.labels_ = split_communities(
-                    network, self.labels_, self.threshold, self._runs, source, threads
-                )
+                self._lacking = no_communities(network, runs, self._run_of, of_graphs)
+                if self._lacking is not None:
+                    self.labels_ = _components(network)
+                else:
+                    stage("splitting communities")
+                    self.labels_ = split_communities(
+                        network, self.labels_, self.threshold, self._runs, of_parts, threads
+                    )
             self.n_clusters_ = int(self.labels_.max()) + 1
-            self._lacking = lacking
             self.nodes_ = network.nodes
-            self.ensemble_ = ensemble_made
-            self._given_runs = ensemble is not None
+            self.ensemble_, self._given_runs = runs, ensemble is not None
             self.evidence_ = evidence
             self.weights_ = _matrix(remaining)
             say(f"{self.n_clusters_} clusters after {time.monotonic() - began:.1f} s")
@@ -314,31 +310,11 @@ class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
                 "ECG removes no edge; 'fast', 'threshold' and 'strict' do.",
             )
 
-    def _ensemble(self, network: Network, seeds: list[int], threads: int) -> Ensemble:
-        """Run the community detection."""
+    def _run_of(self, network: Network) -> Run:
+        """Return the community detection on a graph."""
         graph = self._quality(network)
-        labels = np.empty((network.n_nodes, len(seeds)), dtype=np.int32)
         rounds = 0 if self.kind == "ecg" else self._rounds
-        with side_by_side(min(threads, len(seeds))) as work:
-            runs = work(lambda seed: graph.communities(self._rate, seed, rounds)[0], seeds)
-            for u, run_labels in enumerate(tracked(runs, "runs", len(seeds))):
-                labels[:, u] = run_labels
-        return as_ensemble(labels)
-
-    def _found(self, network: Network, seed: int) -> Ints:
-        """Make a run."""
-        rounds = 0 if self.kind == "ecg" else self._rounds
-        return self._quality(network).communities(self._rate, seed, rounds)[0].astype(np.int64)
-
-    def _given(self, ensemble: Any, network: Network) -> Ensemble:
-        _check_order(ensemble, network)
-        members = as_ensemble(ensemble)
-        if members.n_samples != network.n_nodes:
-            raise InputError(
-                f"The ensemble has {members.n_samples} rows and the graph {network.n_nodes} nodes. For runs that are lists "
-                "of sets of nodes, Ensemble.from_communities(runs, nodes=G) makes a row for each node."
-            )
-        return members
+        return lambda seed: graph.communities(self._rate, seed, rounds)[0]
 
     def _quality(self, network: Network) -> CommunityGraph:
         """Return the graph with the loads of its nodes; the resolution of "cpm" is a density."""
@@ -365,12 +341,26 @@ class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
         return with_edges(network, is_kept, network.weights[is_kept] * factor[is_kept])
 
 
-def _check_order(ensemble: Any, network: Network) -> None:
-    """Refuse a frame whose rows have the names of the nodes, in another order."""
+def _side_by_side(run: Run, seeds: list[int], n_nodes: int, n_threads: int) -> Ensemble:
+    """Return a run for each seed."""
+    labels = np.empty((n_nodes, len(seeds)), dtype=np.int32)
+    with side_by_side(min(n_threads, len(seeds))) as work:
+        for u, column in enumerate(tracked(work(run, seeds), "runs", len(seeds))):
+            labels[:, u] = column
+    return as_ensemble(labels)
+
+
+def _given(ensemble: Any, network: Network) -> Ensemble:
+    """Read the user's runs; refuse those of other nodes, and a frame whose rows have the names of the nodes in another order."""
     index: Any = getattr(ensemble, "index", None)
-    has_names = hasattr(index, "equals") and type(index).__name__ != "RangeIndex"
-    if not has_names or not network.named:
-        return
+    members = as_ensemble(ensemble)
+    if members.n_samples != network.n_nodes:
+        raise InputError(
+            f"The ensemble has {members.n_samples} rows and the graph {network.n_nodes} nodes. For runs that are lists "
+            "of sets of nodes, Ensemble.from_communities(runs, nodes=G) makes a row for each node."
+        )
+    if not hasattr(index, "equals") or type(index).__name__ == "RangeIndex" or not network.named:
+        return members
     rows, nodes = list(index), list(network.nodes)
     if rows != nodes and set(rows) == set(nodes):
         raise InputError(
@@ -378,6 +368,7 @@ def _check_order(ensemble: Any, network: Network) -> None:
             "ensemble.loc[nodes], with the nodes of the graph as list(G) has them, or those of a list of edges by first "
             "appearance; or ensemble.reset_index(drop=True) if the rows are in this order."
         )
+    return members
 
 
 def _shares(network: Network, evidence: SparseEvidence) -> Floats:
@@ -399,15 +390,19 @@ def _matrix(network: Network) -> Any:
     return sp.csr_array((network.weights, network.ends, network.starts), shape=shape)
 
 
+def _components(network: Network) -> Ints:
+    return canonical_labels(connected_components(_matrix(network), directed=False)[1])
+
+
 # Mean adjusted Rand index of the runs from which their communities are taken as found.
 _AGREED = 0.5
 # Random graphs, and runs on each.
 _GRAPHS, _RANDOM_RUNS = 10, 5
 
 
-def modularity(network: Network, labels: Ints) -> float:
+def modularity(network: Network, labels: NDArray[Any]) -> float:
     """Return the modularity of communities, with the weights of edges."""
-    loops = np.zeros(network.n_nodes) if network.loops is None else 2.0 * network.loops  # both ends
+    loops = 2.0 * network.loops  # both ends
     degrees = np.bincount(network.sources, network.weights, network.n_nodes) + loops
     inside = labels[network.sources] == labels[network.ends]
     share = (network.weights[inside].sum() + loops.sum()) / degrees.sum()
@@ -417,7 +412,7 @@ def modularity(network: Network, labels: Ints) -> float:
 def no_communities(
     network: Network,
     runs: Ensemble,
-    find: Callable[[Network, int], Ints],
+    run_of: Callable[[Network], Run],
     source: np.random.SeedSequence,
 ) -> str | None:
     """Return why a graph has no communities, or None if it has some.
@@ -431,8 +426,8 @@ def no_communities(
         The graph.
     runs : Ensemble
         Communities of the nodes by several runs.
-    find : callable
-        Makes a run on a graph from a seed.
+    run_of : callable
+        Returns the community detection on a graph.
     source : SeedSequence
         Seeds the random graphs.
     """
@@ -443,7 +438,7 @@ def no_communities(
         return None
     agreements, moduli = [], []
     for one, seeds in _random_graphs(network, source):
-        measured = _measured(one, [find(one, seed) for seed in seeds])
+        measured = _measured(one, [*map(run_of(one), seeds)])
         agreements.append(measured[0])
         moduli.append(measured[1])
         if agreement <= max(agreements) and found <= max(moduli):
@@ -454,7 +449,7 @@ def no_communities(
     return None
 
 
-def _measured(network: Network, runs: list[Ints]) -> tuple[float, float]:
+def _measured(network: Network, runs: list[NDArray[Any]]) -> tuple[float, float]:
     """Return the mean adjusted Rand index of runs, and their mean modularity."""
     labels = np.column_stack(runs)
     similarities = partition_similarities(Ensemble(labels), measure="ari")
@@ -479,7 +474,6 @@ def _random_graphs(
 # share few edges; the pieces of a uniform cloud of points share a quarter of them or more.
 _LARGEST_CUT = 0.15
 _LEVELS = 64
-# Shares and thresholds are compared with this tolerance.
 
 
 @dataclass(frozen=True, eq=False)
@@ -538,7 +532,8 @@ def split_communities(
     split_labels = labels.copy()
     nodes = np.arange(network.n_nodes)
     graph = network
-    for seeds in (spawn_seeds(level, n_runs + 1) for level in _levels(root)):
+    for level in spawn_sequences(root, _LEVELS):
+        seeds = spawn_seeds(level, n_runs + 1)
         part_labels = canonical_labels(split_labels[nodes])
         inner = part_labels[graph.sources] == part_labels[graph.ends]
         graph = with_edges(graph, inner, graph.weights[inner])
@@ -636,21 +631,15 @@ def _parts(
 ) -> Ints:
     """Return a consensus inside each community, from runs that use only the degrees within it."""
     *runs, last = seeds
-    find = _communities(network, labels)
-    labels_of_runs = np.empty((network.n_nodes, len(runs)), dtype=np.int32)
-    with side_by_side(min(n_threads, len(runs))) as work:
-        for u, column in enumerate(work(find, runs)):
-            labels_of_runs[:, u] = column
-    evidence = evidence_of_pattern(
-        as_ensemble(labels_of_runs), network.starts, network.ends, n_jobs=n_threads
-    )
+    found = _side_by_side(_communities(network, labels), runs, network.n_nodes, n_threads)
+    evidence = evidence_of_pattern(found, network.starts, network.ends, n_jobs=n_threads)
     shares = evidence.counts / float(len(runs))
     inner = shares >= threshold - _ROUNDING
     certain = with_edges(network, inner, network.weights[inner] * shares[inner])
     return canonical_labels(_communities(certain, labels)(last))
 
 
-def _communities(network: Network, labels: Ints) -> Callable[[int], NDArray[np.int32]]:
+def _communities(network: Network, labels: Ints) -> Run:
     """Return the search for communities by modularity in the subgraph of each community."""
     degrees = np.bincount(network.sources, network.weights, network.n_nodes)
     loads = ratio(degrees, np.sqrt(np.bincount(labels, degrees)[labels]))
@@ -658,18 +647,11 @@ def _communities(network: Network, labels: Ints) -> Callable[[int], NDArray[np.i
     return lambda seed: graph.communities(1.0, seed)[0]
 
 
-def _levels(root: np.random.SeedSequence) -> list[np.random.SeedSequence]:
-    key = root.spawn_key
-    return [
-        np.random.SeedSequence(root.entropy, spawn_key=(*key, level)) for level in range(_LEVELS)
-    ]
-
-
 def with_edges(network: Network, mask: Bools, weights: Floats) -> Network:
     """Return a network with some of the edges, and their weights."""
     before = np.concatenate([[0], np.cumsum(mask)])
     starts = before[network.starts].astype(np.int64)
-    return Network(starts, network.ends[mask], weights, network.nodes, loops=network.loops)
+    return replace(network, starts=starts, ends=network.ends[mask], weights=weights)
 
 
 def _among(network: Network, active: Bools) -> Network:
@@ -679,4 +661,4 @@ def _among(network: Network, active: Bools) -> Network:
     lengths = np.diff(network.starts)[active]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     ends = number[network.ends[inner]].astype(np.int32)
-    return Network(starts, ends, network.weights[inner], network.nodes)
+    return Network(starts, ends, network.weights[inner], network.loops[active], network.nodes)

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import identifiers, is_missing, plain_array, refuse_corrupt
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
+from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError
 
 _EXPECTED = (
@@ -46,20 +47,20 @@ class Network:
         The nodes at the other end, in rising order. Each edge is stored in both directions.
     weights : ndarray of float64 of shape (n_ties,)
         The weights of the ties, above 0.
+    loops : ndarray of float64 of shape (n_nodes,)
+        The weight of the self-loop of each node.
     nodes : list, or ndarray of shape (n_nodes,)
         The nodes as the user names them.
     named : bool, default=True
         Whether the nodes have names; those of a matrix are its rows, whatever the names of other rows.
-    loops : ndarray of float64 of shape (n_nodes,), default=None
-        The weight of the self-loop of each node. None: there are none.
     """
 
     starts: Ints
     ends: NDArray[np.int32]
     weights: Floats
+    loops: Floats
     nodes: Sequence[Any] | NDArray[Any]
     named: bool = True
-    loops: Floats | None = None
 
     @property
     def n_nodes(self) -> int:
@@ -228,12 +229,9 @@ def _of_array(edges: NDArray[Any]) -> Network:
     if edges.dtype.kind == "f":
         _refuse_fractions(ends[~np.isfinite(ends) | (ends != np.floor(ends))])
     weights = _checked(edges[:, 2]) if edges.shape[1] == _TRIPLE else np.ones(len(edges))
-    nodes, first, places = np.unique(ends, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    number = np.empty(len(order), dtype=np.int64)
-    number[order] = np.arange(len(order))
-    pairs = number[places.ravel()].reshape(-1, 2)
-    return _network(pairs[:, 0], pairs[:, 1], weights, nodes[order])
+    _, first, places = np.unique(ends, return_index=True, return_inverse=True)
+    pairs = canonical_labels(places.ravel()).reshape(-1, 2)
+    return _network(pairs[:, 0], pairs[:, 1], weights, ends[np.sort(first)])
 
 
 def _of_names(edges: list[Any], nodes: list[Any] | None) -> Network:
@@ -316,13 +314,10 @@ def _network(i: NDArray[Any], j: NDArray[Any], weights: Floats, nodes: Any) -> N
     return _finished(ties, loops, nodes)
 
 
-def _loops(i: NDArray[Any], j: NDArray[Any], weights: Floats, n: int) -> Floats | None:
-    """Return the weight of the self-loop of each node, or None if there are none."""
+def _loops(i: NDArray[Any], j: NDArray[Any], weights: Floats, n: int) -> Floats:
+    """Return the weight of the self-loop of each node."""
     is_loop = (weights > 0) & (i == j)
-    if not is_loop.any():
-        return None
-    loops: Floats = np.bincount(i[is_loop], weights[is_loop], n).astype(np.float64)
-    return loops
+    return np.bincount(i[is_loop], weights[is_loop], n).astype(np.float64)
 
 
 def _rows(i: NDArray[Any], j: NDArray[Any], weights: Floats, n: int) -> Any:
@@ -332,15 +327,12 @@ def _rows(i: NDArray[Any], j: NDArray[Any], weights: Floats, n: int) -> Any:
     return ties
 
 
-def _finished(ties: Any, loops: Floats | None, nodes: Any) -> Network:
-    if not len(nodes):
-        raise InputError("The graph has no node.")
-    if len(nodes) == 1:
-        raise InputError("The graph has only one node: communities need at least two.")
+def _finished(ties: Any, loops: Floats, nodes: Any) -> Network:
+    if len(nodes) < 2:
+        number = "only one" if len(nodes) else "no"
+        raise InputError(f"The graph has {number} node: communities need at least two.")
     with np.errstate(over="ignore"):
-        total = float(ties.data.sum())
-        if loops is not None:
-            total += 2.0 * float(loops.sum())
+        total = float(ties.data.sum() + 2.0 * loops.sum())
     if total > _LARGEST_SUM:
         raise InputError(
             f"The weights of edges must add up to less than {_LARGEST_SUM:g}. Got {total:g}: divide them by a common unit."
@@ -349,6 +341,6 @@ def _finished(ties: Any, loops: Floats | None, nodes: Any) -> Network:
         ties.indptr.astype(np.int64),
         ties.indices.astype(np.int32, copy=False),
         np.ascontiguousarray(ties.data, dtype=np.float64),
+        loops,
         nodes,
-        loops=loops,
     )

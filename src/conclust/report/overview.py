@@ -89,8 +89,6 @@ def how_named(reported: Reported) -> str:
     where = "labels.csv" if reported.record.command else "the result"
     if reported.cluster_names is None:
         return f"Its label in {where}, from 0 in order of first appearance."
-    if "key" in reported.record.settings:
-        return f"Its category in adata.obs[{reported.record.settings['key']!r}]."
     pairs = ", ".join(f"{k} is {name}" for k, name in enumerate(reported.cluster_names[:12]))
     more = " and so on" if len(reported.cluster_names) > 12 else ""
     return f"Its name. Labels in {where}: {pairs}{more}."

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from conclust._arrays.containers import is_blank
 from conclust._types import Floats, Ints
 from conclust._validation import check_bool, check_option, missing_extra, shown
-from conclust.confidence import ClusterSplits, PartitionConfidence
+from conclust.confidence import ClusterSplits
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import weights_by_name
 from conclust.ensemble.labels import MISSING, NAN_TEXTS, NOISE, Missing, refuse_twins_among
@@ -277,13 +277,6 @@ def cluster_names(adata: Any, labels: Ints, column: str | None) -> list[str]:
     return list(names_from(labels, names_of(adata.obs[column])).names)
 
 
-def column_table(columns: tuple[str, ...], compared: PartitionConfidence) -> Any:
-    """Return the frame of the columns: their agreement with the consensus, and their share of the weights."""
-    import pandas as pd
-
-    return pd.DataFrame({"agreement": compared.nmi, "weight": compared.weight}, index=list(columns))
-
-
 def cluster_table(
     names: list[str], labels: Ints, confidence: Floats, splits: ClusterSplits | None
 ) -> Any:
@@ -338,10 +331,9 @@ def check_copy(adata: Any, copy: Any, owner: str) -> None:
 
 def check_parent(adata: Any, parent: str, owner: str) -> None:
     """Refuse a column from which clusters cannot get colours."""
-    if parent not in adata.obs.columns or f"{parent}_colors" not in adata.uns:
-        lacking = (
-            f"obs[{parent!r}]" if parent not in adata.obs.columns else f"uns['{parent}_colors']"
-        )
+    lacking = "" if f"{parent}_colors" in adata.uns else f"uns['{parent}_colors']"
+    lacking = lacking if parent in adata.obs.columns else f"obs[{parent!r}]"
+    if lacking:
         raise InputError(
             f"The 'colors_from' of {owner} must be a column whose categories have colours. Got "
             f"{parent!r}, and adata has no {lacking}: scanpy writes colours when it first draws a column."

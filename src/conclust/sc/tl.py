@@ -6,7 +6,6 @@ import json
 import warnings
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -21,7 +20,6 @@ from conclust.confidence import cluster_confidence, confidences, partition_confi
 from conclust.confidence.objects import company_of_new
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.method import advice_on, class_of, make, method_named
-from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import EvidenceWarning, InputError, warn
 from conclust.placing import labels_by_shares
@@ -34,7 +32,6 @@ from conclust.sc.columns import (
     chosen_keys,
     cluster_names,
     cluster_table,
-    column_table,
     inherit_colours,
     read_columns,
     write_clusters,
@@ -43,6 +40,7 @@ from conclust.sc.columns import (
 __all__ = ["consensus", "inconsistency", "predict", "stability"]
 
 By: TypeAlias = Literal["name", "number", "all"]
+_VERSION = {"conclust_version": __version__}
 
 
 def consensus(
@@ -154,6 +152,8 @@ def consensus(
     leiden_1.0       0.83    0.33
     leiden_2.0       1.00    0.33
     """
+    import pandas as pd
+
     owner = "sc.tl.consensus"
     columns = chosen_keys(adata, keys, prefix, owner)
     _check_key(key_added, columns, owner)
@@ -166,12 +166,7 @@ def consensus(
     read = read_columns(adata, columns, missing=missing, owner=owner)
     estimator = estimator_of(method, n_clusters, random_state, n_jobs)
     ensemble = read.named_ensemble(weights)
-    params = {
-        "keys": np.array(columns),
-        "missing": missing,
-        **recorded(estimator),
-        "conclust_version": __version__,
-    }
+    params = {"keys": np.array(columns), "missing": missing, **recorded(estimator)}
     if ensemble.weights is not None:
         params["weights"] = np.array(ensemble.weights)
     if names_from is not None:
@@ -181,15 +176,16 @@ def consensus(
     sure = confidences(model, ensemble)
     splits = confidence.cluster_splits(model.labels_, ensemble)
     names = cluster_names(adata, model.labels_, names_from)
+    agreement = {"agreement": compared.nmi, "weight": compared.weight}
     adata = adata.copy() if copy else adata
-    write_clusters(
-        adata, key_added, model.labels_, sure, getattr(model, "membership_", None), names
-    )
+    membership = getattr(model, "membership_", None)
+    write_clusters(adata, key_added, model.labels_, sure, membership, names)
     adata.uns[key_added] = {
-        "params": params,
+        "params": params | _VERSION,
         "n_clusters": int(model.n_clusters_),
-        "columns": column_table(columns, compared),
+        "columns": pd.DataFrame(agreement, index=list(columns)),
         "clusters": cluster_table(names, model.labels_, sure, splits),
+        **account_of(model),
     }
     sentences = splits.told(names, "columns")
     if sentences:
@@ -198,7 +194,6 @@ def consensus(
             "counts; pass n_clusters for more clusters.",
             EvidenceWarning,
         )
-    adata.uns[key_added].update(account_of(model))
     by_model = kept(model)
     if by_model is not None:
         adata.uns[key_added]["model"] = by_model
@@ -281,7 +276,8 @@ def predict(
             model.set_params(n_jobs=n_jobs)
         category_of = category_of_clusters(reference, key, model.n_clusters_)
         new = read_columns(adata, columns, missing=missing, owner=owner)
-        placed = place(model, new.named(), category_of)
+        labels, sure, membership = place(model, new.named(), category_of)
+        way = type(model).__name__
     elif hasattr(class_of(str(params["method"])), "predict_proba"):
         raise InputError(
             f"The 'reference' of {owner} has no model in uns[{key!r}]: it was made by conclust "
@@ -291,14 +287,17 @@ def predict(
         read = read_columns(reference, columns, missing=missing, owner=owner)
         new = read_columns(adata, columns, missing=missing, owner=owner, known=read.names)
         codes = reference_labels.codes.astype(np.int64)
-        placed = place_by_shares(read.ensemble(params.get("weights")), codes, new.labels)
+        ensemble = read.ensemble(params.get("weights"))
+        labels = labels_by_shares(ensemble, codes, new.labels)
+        sure, membership = company_of_new(codes, ensemble, new.labels, labels), None
+        way = "shared clusterings"
     adata = adata.copy() if copy else adata
     names = [str(name) for name in reference_labels.categories]
-    write_clusters(adata, key, placed.labels, placed.confidence, placed.membership, names)
+    write_clusters(adata, key, labels, sure, membership, names)
     adata.uns[key] = {
-        "params": {**params, "placed_by": placed.way, "reference_cells": len(reference.obs)},
+        "params": {**params, "placed_by": way, "reference_cells": len(reference.obs)},
         "n_clusters": len(names),
-        "clusters": cluster_table(names, placed.labels, placed.confidence, None),
+        "clusters": cluster_table(names, labels, sure, None),
     }
     if f"{key}_colors" in reference.uns:
         adata.uns[f"{key}_colors"] = [str(colour) for colour in reference.uns[f"{key}_colors"]]
@@ -407,15 +406,9 @@ def stability(
     )
     existing = set(names)
     adata.obs[added] = confidences(labels, ensemble)
-    adata.uns[added] = {
-        "params": {
-            "keys": np.array(columns),
-            "groupby": groupby,
-            "missing": missing,
-            "conclust_version": __version__,
-        },
-        "table": table.loc[[name for name in judged.names[0] if name in existing]],
-    }
+    params = {"keys": np.array(columns), "groupby": groupby, "missing": missing}
+    rows = [name for name in judged.names[0] if name in existing]
+    adata.uns[added] = {"params": params | _VERSION, "table": table.loc[rows]}
     return adata if copy else None
 
 
@@ -509,15 +502,8 @@ def inconsistency(
         }
     table = pd.DataFrame.from_dict(rows, orient="index")
     adata = adata.copy() if copy else adata
-    adata.uns[key_added] = {
-        "params": {
-            "keys": np.array(columns),
-            "by": by,
-            "missing": missing,
-            "conclust_version": __version__,
-        },
-        "table": table,
-    }
+    params = {"keys": np.array(columns), "by": by, "missing": missing}
+    adata.uns[key_added] = {"params": params | _VERSION, "table": table}
     return adata if copy else None
 
 
@@ -535,22 +521,16 @@ _RUNNING = ("n_jobs", "verbose")
 def estimator_of(method: Any, n_clusters: int | None, random_state: int, n_jobs: int | None) -> Any:
     """Return the estimator of a method, with those of the given parameters that it has."""
     seed = check_int(random_state, "random_state", _OWNER, low=0)
-    parameters: dict[str, Any] = {}
-    if isinstance(method, ConsensusClusterer):
-        estimator = clone(method)
-    else:
-        estimator = make(_class_name(method))
+    own = isinstance(method, ConsensusClusterer)
+    estimator = clone(method) if own else make(_class_name(method))
     has = estimator.get_params(deep=False)
-    if n_clusters is not None:
-        if "n_clusters" not in has:
-            name = type(estimator).__name__
-            refuse("n_clusters", _OWNER, "None", n_clusters, f"{name} finds the number by itself.")
-        parameters["n_clusters"] = n_clusters
-    if "random_state" in has and has["random_state"] is None:
-        parameters["random_state"] = seed
-    if "n_jobs" in has and n_jobs is not None:
-        parameters["n_jobs"] = n_jobs
-    return estimator.set_params(**parameters)
+    if n_clusters is not None and "n_clusters" not in has:
+        name = type(estimator).__name__
+        refuse("n_clusters", _OWNER, "None", n_clusters, f"{name} finds the number by itself.")
+    given = {"n_clusters": n_clusters, "n_jobs": n_jobs}
+    given["random_state"] = seed if has.get("random_state") is None else None
+    used = {name: value for name, value in given.items() if name in has and value is not None}
+    return estimator.set_params(**used)
 
 
 def _class_name(method: Any) -> str:
@@ -590,16 +570,6 @@ _OF_CELLS = ("labels_", "membership_", "linkage_matrix_", "tree_objects_")
 _ALIKE = 1e-6
 
 
-@dataclass(frozen=True)
-class Placed:
-    """Clusters of new cells (-1: no information), their confidence, and how they were found."""
-
-    labels: Ints
-    confidence: Floats
-    membership: Floats | None
-    way: str
-
-
 def kept(model: Any) -> NDArray[np.uint8] | None:
     """Return a fitted method without its cells, in the form of a file; None if it does not place new cells."""
     if not hasattr(model, "predict_proba"):
@@ -611,22 +581,17 @@ def kept(model: Any) -> NDArray[np.uint8] | None:
     return to_bytes(light)
 
 
-def place(model: Any, new: NDArray[Any], category_of: Ints) -> Placed:
-    """Place new cells by a fitted method; `category_of` has the category of each of its clusters."""
+def place(model: Any, new: NDArray[Any], category_of: Ints) -> tuple[Ints, Floats, Floats]:
+    """Return the categories of new cells (-1: no information), their confidence and memberships by a fitted method.
+
+    `category_of` has the category of each of its clusters.
+    """
     labels = model.predict(new)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # predict has just warned of the same
         membership = model.predict_proba(new)
     sure = np.where(labels < 0, np.nan, membership.max(axis=1))
-    categories = np.where(labels < 0, -1, category_of[labels])
-    return Placed(categories, sure, membership, type(model).__name__)
-
-
-def place_by_shares(ensemble: Ensemble, labels: Ints, new: NDArray[Any]) -> Placed:
-    """Place new cells in the clusters with which they share most labels."""
-    placed = labels_by_shares(ensemble, labels, new)
-    sure = company_of_new(labels, ensemble, new, placed)
-    return Placed(placed, sure, None, "shared clusterings")
+    return np.where(labels < 0, -1, category_of[labels]), sure, membership
 
 
 def category_of_clusters(reference: Any, key: str, n_clusters: int) -> Ints:
@@ -642,9 +607,8 @@ def category_of_clusters(reference: Any, key: str, n_clusters: int) -> Ints:
         category_of = category_of_columns(rows, column)
         placed = np.flatnonzero(column.codes >= 0)
         own = np.where(category_of == column.codes[placed, None], rows[placed], 0.0).max(axis=1)
-        if (category_of[:n_clusters] >= 0).all() and (
-            own >= rows[placed].max(axis=1) - _ALIKE
-        ).all():
+        follows = own >= rows[placed].max(axis=1) - _ALIKE
+        if (category_of[:n_clusters] >= 0).all() and follows.all():
             return category_of
     raise InputError(
         f"obs[{key!r}] of the reference are not the clusters whose memberships are in obsm['{key}_membership']: cells or "
@@ -657,11 +621,9 @@ def held_membership(adata: Any, key: str) -> Floats | None:
     held = f"{key}_membership"
     if held not in adata.obsm:
         return None
-    rows: Floats = np.asarray(adata.obsm[held], dtype=np.float64)
-    normalised: Floats = rows / rows.sum(
-        axis=1, keepdims=True
-    )  # float32 values, whose sums are 1 only nearly
-    return normalised
+    rows: Floats = np.array(adata.obsm[held], dtype=np.float64)
+    rows /= rows.sum(axis=1, keepdims=True)  # float32 values, whose sums are 1 only nearly
+    return rows
 
 
 def category_of_columns(rows: Floats, column: Any) -> Ints:

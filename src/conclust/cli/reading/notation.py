@@ -120,15 +120,15 @@ def as_numbers(cells: Any) -> Any:
     return None
 
 
-def readings(cells: Any, numbers: Any = None) -> dict[str, Floats]:
+def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
     """Return the values of text in every notation in which all of the cells are written.
 
     Parameters
     ----------
     cells : ChunkedArray of string
         Cells without blanks around them; null where they are empty.
-    numbers : ChunkedArray of float64, default=None
-        The cells as numbers, if they have been read so.
+    numbers : ChunkedArray of float64 or None
+        The cells as numbers, by `as_numbers`.
 
     Returns
     -------
@@ -139,7 +139,6 @@ def readings(cells: Any, numbers: Any = None) -> dict[str, Floats]:
     from pyarrow import ArrowInvalid, compute
 
     found: dict[str, Any] = {}
-    numbers = as_numbers(cells) if numbers is None else numbers
     if numbers is not None:  # far quicker than what follows
         points = (compute.match_substring(some, ".") for some in (cells[:1000], cells))
         if not any(compute.any(has_one).as_py() for has_one in points):

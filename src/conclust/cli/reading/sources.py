@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from conclust._files.formats import WHOLE
-from conclust._files.storage import open_regular, reading_limit
+from conclust._files.storage import open_regular, reading_limit, refuse_file
 from conclust.cli.console import STREAM
-from conclust.exceptions import FileFormatError, InputError
+from conclust.exceptions import InputError
 
 _PACKINGS: dict[str, tuple[bytes, str, str, tuple[int, ...]]] = {
     ".gz": (rb"\x1f\x8b", "zlib", "decompressobj", (zlib.MAX_WBITS | 16,)),
@@ -70,8 +70,7 @@ class Source:
         for part in self._unpacked(packed) if self.packing else [packed]:
             content.append(part)
             if (size := size + len(part)) > limit:
-                what = f"unpacks to more than {limit:,} bytes, which is the limit"
-                raise FileFormatError(f"{self.name} {what}.")
+                refuse_file(self.name, f"unpacks to more than {limit:,} bytes, which is the limit")
         return b"".join(content)
 
     def _unpacked(self, packed: bytes) -> Iterator[bytes]:
@@ -80,8 +79,8 @@ class Source:
         try:
             unpacker = import_module(module)
         except ImportError as error:
-            what = f"is compressed, and this Python cannot unpack it ({error}). Unpack it first"
-            raise FileFormatError(f"{self.name} {what}.") from error
+            way = f"and this Python cannot unpack it ({error}). Unpack it first"
+            refuse_file(self.name, f"is compressed, {way}")
         stream: Any = getattr(unpacker, name)(*settings)
         try:
             for begin in range(0, len(packed), _BLOCK):
@@ -94,8 +93,7 @@ class Source:
             if not stream.eof:
                 raise EOFError("it ends within a compressed stream")
         except (OSError, EOFError, zlib.error, getattr(unpacker, "LZMAError", EOFError)) as error:
-            what = f"is damaged or cut off: it does not unpack ({error})"
-            raise FileFormatError(f"{self.name} {what}.") from error
+            refuse_file(self.name, f"is damaged or cut off: it does not unpack ({error})")
 
 
 @contextmanager

@@ -37,6 +37,8 @@ class Column:
     ----------
     name : str
         Its name; its number from 1 where it has none.
+    data : ndarray or ChunkedArray
+        Its cells as the file has them.
     notation : str
         The one of `readings` that is used; empty: none, or none yet.
     empty_words : list of str
@@ -44,7 +46,7 @@ class Column:
     """
 
     def __init__(self, table: Table, place: int, name: str, data: Any) -> None:
-        self.table, self.place, self.name, self._data = table, place, name, data
+        self.table, self.place, self.name, self.data = table, place, name, data
         self._is_array = isinstance(data, np.ndarray)
         self._has_words = not self._is_array and is_arrow_text(data.type)
         self._empty = {*notation.EMPTY, *table.how.na}
@@ -52,29 +54,24 @@ class Column:
         self.empty_words: list[str] = []
 
     @cached_property
-    def _cells(self) -> Any:
-        """The text without blanks around the cells, null where they are empty."""
+    def _cells(self) -> tuple[Any, Any]:
+        """The text without blanks around the cells, null where they are empty; the cells as numbers, or None."""
         from pyarrow import array, compute
 
-        if self._numbers is not None:
-            return self._data
-        cells = compute.utf8_trim(self._data.cast("string"), notation.SPACES)
-        return compute.if_else(compute.is_in(cells, value_set=array([*self._empty])), None, cells)
-
-    @cached_property
-    def _numbers(self) -> Any:
-        """The cells as numbers, if each is one without more: most columns are, and need no further look. Else None."""
-        from pyarrow import compute
-
-        plain = str(self._data.type) == "string" and not self.table.how.na
-        numbers = as_numbers(self._data) if plain else None
-        whole = numbers is not None and not numbers.null_count
-        return numbers if whole and not compute.any(compute.is_nan(numbers)).as_py() else None
+        if str(self.data.type) == "string" and not self.table.how.na:
+            # Most columns have a number in each cell, and need no further look.
+            numbers = as_numbers(self.data)
+            finite = None if numbers is None else compute.is_finite(numbers)
+            if finite is not None and compute.all(finite, skip_nulls=False).as_py():
+                return self.data, numbers
+        cells = compute.utf8_trim(self.data.cast("string"), notation.SPACES)
+        cells = compute.if_else(compute.is_in(cells, value_set=array([*self._empty])), None, cells)
+        return cells, as_numbers(cells)
 
     @cached_property
     def texts(self) -> list[str]:
         """The cells as text."""
-        cells = self._data.tolist() if self._is_array else self._data.to_pylist()
+        cells = self.data.tolist() if self._is_array else self.data.to_pylist()
         return ["" if cell is None else str(cell).strip(notation.SPACES) for cell in cells]
 
     @cached_property
@@ -86,20 +83,21 @@ class Column:
     def readings(self) -> dict[str, Floats]:
         """The values in every notation that fits all cells."""
         if self._is_array:
-            return {"number": self._data.astype(np.float64)}
+            return {"number": self.data.astype(np.float64)}
         from pyarrow import array, compute, types
 
-        if types.is_timestamp(self._data.type) or types.is_date(self._data.type):
-            days = self._data.cast("timestamp[us]").cast("int64").to_numpy() / 86_400e6
+        if types.is_timestamp(self.data.type) or types.is_date(self.data.type):
+            days = self.data.cast("timestamp[us]").cast("int64").to_numpy() / 86_400e6
             return {"YYYY-MM-DD": days}
         if not self._has_words:
             return {"number": np.asarray(self.labels(), dtype=np.float64)}
-        found = notation.readings(self._cells, self._numbers)
+        cells, numbers = self._cells
+        found = notation.readings(cells, numbers)
         if not found:
-            is_word = compute.is_in(self._cells, value_set=array(notation.EMPTY_NUMBER))
-            self.empty_words = self._cells.filter(is_word).unique().to_pylist()
-            if self.empty_words:
-                found = notation.readings(compute.if_else(is_word, None, self._cells))
+            is_word = compute.is_in(cells, value_set=array(notation.EMPTY_NUMBER))
+            self.empty_words = cells.filter(is_word).unique().to_pylist()
+            cells = compute.if_else(is_word, None, cells)
+            found = notation.readings(cells, as_numbers(cells)) if self.empty_words else found
         return found
 
     @property
@@ -145,25 +143,24 @@ class Column:
     def labels(self) -> NDArray[Any]:
         """Return it as labels: NaN, None or -1 missing, -2 noise."""
         if self._is_array:
-            data: NDArray[Any] = self._data
+            data: NDArray[Any] = self.data
             return data
         from pyarrow import types
 
-        kind = self._data.type
+        kind = self.data.type
         kind = kind.value_type if types.is_dictionary(kind) else kind
         number = types.is_primitive(kind) and not types.is_temporal(kind)
         if not number and not is_arrow_text(kind):
-            what = f"is of type {self._data.type}; numbers, text and dates of points are read"
+            what = f"is of type {self.data.type}; numbers, text and dates of points are read"
             raise InputError(f"the column {self.name!r} {what}.")
-        found = arrow_labels(self._data if self.table.text is None else self._names_or_numbers())
+        found = arrow_labels(self.data if self.table.text is None else self._names_or_numbers())
         return found.objects() if isinstance(found, CodedColumn) else found
 
     def _names_or_numbers(self) -> Any:
         """Return labels that a file of text holds: names, or whole numbers."""
-        # Hexadecimal ones are names.
-        numbers = as_numbers(self._cells) if self._numbers is None else self._numbers
-        if numbers is None:
-            return self._cells
+        cells, numbers = self._cells
+        if numbers is None:  # hexadecimal ones are names
+            return cells
         values = numbers.to_numpy()
         bad = ((np.rint(values) != values) & ~np.isnan(values)) | (values < -2) | (values >= 2**63)
         if bad.any():
@@ -172,8 +169,7 @@ class Column:
             what = "Labels are whole numbers from 0 to 2**63 - 1 or names; -1: missing, -2: noise"
             way = f"If these are points, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}"
             raise InputError(f"{self.at(row)}: {text!r} is not a label. {what}. {way}.")
-        inexact = (np.abs(values) >= 2.0**53).any()
-        return (self._cells if inexact else numbers).cast("int64")
+        return (cells if (np.abs(values) >= 2.0**53).any() else numbers).cast("int64")
 
     def at(self, row: int) -> str:
         """Return the position of a cell: line or row, and column."""
@@ -226,17 +222,16 @@ class Table:
     def __post_init__(self, data: Sequence[Any]) -> None:
         cells = zip(self.names, data, strict=True)
         self.columns = [Column(self, j, name, one) for j, (name, one) in enumerate(cells)]
-        self._length = len(data[0]) if len(data) else 0
 
     def __len__(self) -> int:
-        return self._length
+        return len(self.columns[0].data) if self.columns else 0
 
     def column(self, wanted: str, option: str) -> Column:
         """Return the column `wanted`, given by its name or counted from 1."""
         if wanted in self.names:
             return self.columns[self.names.index(wanted)]
-        if wanted.isascii() and wanted.isdigit() and len(wanted) < 10:
-            for column in self.columns[int(wanted) - 1 : int(wanted)]:
+        for column in self.columns:
+            if wanted == str(column.place + 1):
                 return column
         known = f"Its columns are {listed(self.names)}"
         raise InputError(f"{option}: there is no column {wanted!r}. {known}.")

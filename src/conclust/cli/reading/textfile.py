@@ -5,23 +5,21 @@ PyArrow splits the lines; Python's strict reader goes over those with quotation 
 
 from __future__ import annotations
 
-import codecs
 import csv
 import re
 from collections import Counter, deque
 from collections.abc import Iterator
 from functools import partial, reduce
 from itertools import islice
-from typing import Any, NoReturn
+from typing import Any
 
+from conclust._files.storage import refuse_file
 from conclust._validation import count, missing_extra
 from conclust.cli.reading.notation import EMPTY, NAMING, SEPARATORS, Reading, is_number, last_word
 from conclust.cli.reading.sources import NO_TEXT, Source
-from conclust.exceptions import FileFormatError
 
 # As Excel ("Unicode text") and `>` of PowerShell 5 write them.
-_MARKS = {codecs.BOM_UTF8: "utf-8-sig"}
-_MARKS |= dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16")
+_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _WAY = "Give --header yes or --header no"
 _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 49
@@ -54,17 +52,16 @@ class TextFile:
     """
 
     def __init__(self, source: Source, how: Reading, *, labels: bool) -> None:
-        self._name, self._labels = source.name, labels
+        self._refuse, self._labels = partial(refuse_file, source.name), labels
         self._text = self._decoded(source.read(), how.encoding)
         if not self._text or self._text.isspace():
             self._refuse("is empty")
-        head = _head(self._text)
+        head = "".join(islice(_lines(self._text), _SNIFFED_LINES))
         self._separator = how.delimiter or _sniffed(head)
         undivided = how.delimiter is None and self._separator not in head
-        blank = self._separator == SEPARATORS["blank"]
-        if blank:
-            self._text, self._separator = _tabbed(self._text), "\t"
-        if how.header is not False and _lacks_a_name(_tried(_head(self._text), self._separator)):
+        if blank := self._separator == SEPARATORS["blank"]:
+            self._text, head, self._separator = _tabbed(self._text), _tabbed(head), "\t"
+        if how.header is not False and _lacks_a_name(_tried(head, self._separator)):
             self._text = self._separator + self._text
         cells = self._columns()
         first = [column[0].as_py() for column in cells]
@@ -72,13 +69,12 @@ class TextFile:
         said = "its first line read as the header" if self.has_header else "no header"
         self.notes = [said, *["columns separated by blanks"] * blank]
         self.names = tuple(str(column + 1) for column in range(len(first)))
+        self.columns = [column[self.has_header :] for column in cells]
         if self.has_header:
             self.names = tuple(name.strip() for name in first)
-            cells = [column[1:] for column in cells]
-            self._check_header(first, cells)
-        self.columns = cells
+            self._check_header(first)
         if undivided and len(cells) == 1:
-            self._check_undivided(cells[0].to_pylist())
+            self._check_undivided(self.columns[0].to_pylist())
 
     def line(self, row: int) -> int:
         """Return the line at which a row ends, from 1."""
@@ -190,7 +186,7 @@ class TextFile:
             self._refuse(f"has a first line of names of columns, or of labels. {_WAY}")
         return words == {False}
 
-    def _check_header(self, first: list[str], cells: list[Any]) -> None:
+    def _check_header(self, first: list[str]) -> None:
         """Refuse a header with a name twice or without one, without rows, or among the rows, as in files joined by cat."""
         from pyarrow import compute
 
@@ -200,11 +196,11 @@ class TextFile:
         if "" in self.names[1:]:
             where = f"column {self.names.index('', 1) + 1} in its header"
             self._refuse(f"has no name for {where}; a separator may be one too many")
-        if not len(cells[0]):
+        if not len(self.columns[0]):
             self._refuse("has a header and no rows below it")
         if len(first) == 1 or all(map(is_number, first)):
             return
-        equal = (compute.equal(column, name) for column, name in zip(cells, first, strict=True))
+        equal = map(compute.equal, self.columns, first)
         if (row := compute.index(reduce(compute.and_, equal), True).as_py()) >= 0:
             what = f"has its header again in line {self.line(row)}, as if files were joined one after the other"
             way = "If this line is an object, give the columns other names, or --header no if the first line is one, too"
@@ -217,9 +213,6 @@ class TextFile:
             what = f"is one column of text (such as {texts[0][:60]!r}), nearly all different"
             why = "Lines have different numbers of fields, or a separator that is not one of those of --delimiter"
             self._refuse(f"{what}. {why}. If each line is one label, give --delimiter comma")
-
-    def _refuse(self, what: str) -> NoReturn:
-        raise FileFormatError(f"{self._name} {what}.")
 
 
 def _split(text: str, separator: str) -> Any:
@@ -234,11 +227,6 @@ def _tabbed(text: str) -> str:
     """Return lines with one tab for each run of blanks, and none at their ends."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _BLANKS.sub(lambda m: m[1] or ("" if m[2] is not None else "\t"), text)
-
-
-def _head(text: str) -> str:
-    """Return the first lines."""
-    return "".join(islice(_lines(text), _SNIFFED_LINES))
 
 
 def _tried(text: str, separator: str) -> list[list[str]]:
