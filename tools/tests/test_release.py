@@ -296,6 +296,12 @@ def test_wheels_cover_the_supported_pythons():
     built = [text.removesuffix("-*") for text in tool["cibuildwheel"]["build"]]
     assert built[0] == "cp" + PROJECT["requires-python"].removeprefix(">=").replace(".", "")
     assert tool["scikit-build"]["wheel"]["py-api"] in built
+    named = [text.rpartition(" ")[2] for text in PROJECT["classifiers"] if ":: 3." in text]
+    assert built == ["cp" + text.replace(".", "") for text in named]
+    tests = yaml.safe_load((ROOT / ".github/workflows/tests.yml").read_text("utf-8"))
+    matrix = tests["jobs"]["linux"]["strategy"]["matrix"]
+    tested = {*matrix["python"], *(row["python"] for row in matrix["include"])}
+    assert tested == set(named)
     command = tool["cibuildwheel"]["test-command"].split()
     assert (ROOT / command[1].replace("{project}/", "")).is_file()
 
