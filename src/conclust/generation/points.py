@@ -114,13 +114,16 @@ def refuse_views(X: Any) -> None:
     )
 
 
-def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> Floats:
+def checked_points(
+    X: Any, owner: str, *, name: str = "X", least: int = 1, empty_cells: bool = False
+) -> Floats:
     """Return rows of points as a C-ordered float64 matrix, without columns' names to be compared."""
     refuse_ensemble(X, owner)
     X = _unmasked(X)
     if _is_read(X, least):
         return X
     options: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_min_samples": least}
+    options["ensure_all_finite"] = "allow-nan" if empty_cells else True
     return _converted(
         X, owner, name, lambda: check_array(X, estimator=owner, input_name=name, **options)
     )

@@ -306,7 +306,7 @@ def _finish(
     scores = score(work.objects.classes, labels)
     sizes = sizes_of(labels, K)
     unplaced = int(np.count_nonzero(labels < 0))
-    table = work.objects.table(confidences(model, ensemble), kept)
+    table = work.objects.table(model, confidences(model, ensemble), kept)
     if folder is None:
         send(labels, table, arguments)
     else:
