@@ -177,7 +177,7 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
         asked_for=None if requested_number is None else int(requested_number),
         call=f"{model!r}.fit({', '.join(arguments)})",
         settings=_settings_of(model),
-        **figures_of(inner, model),
+        **figures_of(inner, getattr(model, "reason_parts", None)),
         by_chance=None if sure is None else float(sure.by_chance.mean()),
         versions=versions(),
         warnings=tuple(getattr(model, "doubts_", ())),
