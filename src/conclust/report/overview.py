@@ -123,9 +123,10 @@ def _certainty(reported: Reported, sure: ObjectConfidence) -> str:
         f"{certain:,} of {count(total, 'object')} have a confidence of at least {_CERTAIN:g}. "
         "Confidence is agreement between the clusterings, not the probability of being right"
     )
-    if reported.points is None or reported.record.source.categories:
+    shell = reported.record.command == "cluster"
+    if not (shell or reported.points is not None) or reported.record.source.categories:
         return f"{text}."
-    way = "--calibrate" if reported.record.command else "conclust.confidence.calibrated(model, X)"
+    way = "--calibrate" if shell else "conclust.confidence.calibrated(model, X)"
     return f"{text}; {way} measures how often such objects keep their companions in a fresh sample."
 
 
