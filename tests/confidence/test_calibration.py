@@ -12,7 +12,7 @@ from conclust.cli import main
 from conclust.confidence import Calibration, calibrated
 from conclust.confidence.calibration import kept_sentence, kept_shares
 from conclust.exceptions import InputError, ParameterError
-from conclust.report import write
+from conclust.report import account, write
 from conclust.results import load
 
 FEW = EnsembleGenerator(n_partitions=12)
@@ -112,7 +112,12 @@ def test_card_report_and_frame_show_it(points, model, tmp_path):
     assert sentence in model._repr_html_()
     write(model, tmp_path / "page.html", X=points)
     assert sentence in (tmp_path / "page.html").read_text(encoding="utf-8")
-    np.testing.assert_array_equal(cc.to_frame(model)["kept"], model.calibration_.kept)
+    frame = cc.to_frame(model)
+    np.testing.assert_array_equal(frame["kept"], model.calibration_.kept)
+    overview = account(model, X=points, pictures=False)["sections"][0]["blocks"][1]
+    column = [each["title"] for each in overview["columns"]].index("Would stay")
+    shares = [row[column] for row in overview["rows"]]
+    np.testing.assert_allclose(shares, frame.groupby("label")["kept"].mean(), atol=1e-5)
 
 
 def test_the_shell_writes_it_and_reads_it_back(points, tmp_path, capsys):

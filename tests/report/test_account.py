@@ -73,7 +73,7 @@ def test_the_account_of_iris_is_complete():
         "objects_in_no_cluster": 0,
         "why_no_p": why,
         "alternatives": [],
-        "doubts": ["1 row repeats another one in all numbers: Object 142 and 101."],
+        "doubts": ["1 row repeats another one in all numbers: objects 142 and 101."],
     }
     (clusters,) = tables(content, "clusters")
     assert cells(clusters, "size") == [50, 100]

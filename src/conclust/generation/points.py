@@ -386,6 +386,9 @@ def _repeated_rows(X: Floats, ids: Sequence[str] | None) -> list[str]:
     ]
     if not again or len(again) > _COARSE * len(X):
         return []
-    pairs = [f"{_object(i, ids)} and {_object(one, ids)[7:]}" for i, one in sorted(again)[:_LISTED]]
+    pairs = [
+        f"objects {_object(i, ids)[7:]} and {_object(one, ids)[7:]}"
+        for i, one in sorted(again)[:_LISTED]
+    ]
     what = f"{count(len(again), 'row')} repeat{'s' * (len(again) == 1)}"
     return [f"{what} another one in all numbers: {'; '.join(pairs)}."]
