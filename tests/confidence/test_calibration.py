@@ -141,7 +141,7 @@ def test_the_shell_writes_it_and_reads_it_back(points, tmp_path, capsys):
         (["--categories", "a"], "without columns of categories: leave --calibrate or"),
     ],
 )
-def test_the_shell_refuses_what_halves_cannot_have_before_it_reads_points(words, said, capsys):
+def test_the_shell_refuses_to_calibrate_before_it_reads_points(words, said, capsys):
     with pytest.raises(SystemExit):
         main(["cluster", "missing.csv", "--calibrate", *words])
     assert said in capsys.readouterr().err

@@ -204,7 +204,7 @@ def _read(X: Any) -> dict[str, Floats]:
             f"The views must have different names. Got {repeated[0]!r} as text and as another type."
         )
     views = {
-        str(name): checked_points(view, _OWNER, name=str(name), least=2, empty_cells=True)
+        str(name): checked_points(view, _OWNER, name=str(name), least=2, gaps=True)
         for name, view in parts.items()
     }
     if len(views) < _LEAST:
