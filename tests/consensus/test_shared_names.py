@@ -14,6 +14,7 @@ from conclust.cli import main
 from conclust.confidence import chance_confidence
 from conclust.confidence.calibration import shuffled
 from conclust.exceptions import InputError, ParameterError
+from conclust.report import account
 
 # A fifth of the answers is missing, so that slides have different raters.
 SPARSE = np.where((7 * np.arange(118)[:, None] + 3 * np.arange(7)) % 5 == 0, -1, PATHOLOGISTS)
@@ -195,6 +196,7 @@ def test_the_shell_takes_shared_names(method, tmp_path, capsys):
         rows = csv.DictReader(text.splitlines())
         assert [row["label"] for row in rows] == ["x", "y", "x", "y", "'=z", "-1"]
     assert "object,cluster_x,cluster_y" in (tmp_path / "out" / "memberships.csv").read_text()
+    assert account(out, pictures=False)["clusters"] == ["x", "y", "=z"]
     with pytest.raises(SystemExit):
         main([*words, "-k", "2"])
     said = " ".join(capsys.readouterr().err.split())

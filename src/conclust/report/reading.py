@@ -99,8 +99,10 @@ def read_result(
         reported = replace(reported, borders=_borders_of(reported, borders, tree), border_tree=tree)
     if X is not None:
         reported = _with_points(reported, X, feature_names, result, before)
+    words = reported.cluster_names
     if cluster_names is not None:
         words = read_cluster_names(cluster_names, reported.n_clusters)
+    if words is not None:
         reported = replace(reported, cluster_names=tuple(map(displayed, words)))
     return _named(reported, names if names is not None else _index_of(X))
 

@@ -354,9 +354,10 @@ def _finish(
             seconds=clock.seconds(),
             **figures_of(model, reason, SHELL),
         )
-        reported = Reported(
-            labels, record, selection=selection, names=work.objects.ids, kept=kept, **parts
-        )
+        if table.clusters is not None:
+            parts["cluster_names"] = tuple(map(str, table.clusters[:K]))
+        ids = work.objects.ids
+        reported = Reported(labels, record, selection=selection, names=ids, kept=kept, **parts)
         write_result(folder, reported, membership if choice.method.membership else None)
     lines = list(selection.doubts) if selection is not None and selection.n_clusters == K else []
     lines += border_lines(
