@@ -19,6 +19,7 @@ from conclust import (
 )
 from conclust.cli import main
 from conclust.selection import choose
+from conclust.words.reason import SHELL
 
 FEW = 12
 KINDS = ("blobs", "units")
@@ -91,7 +92,7 @@ def same(model, written, out):
     assert Ensemble.load(out / "ensemble.npz") == model.ensemble_
     assert written["clusters"] == model.n_clusters_
     assert written["settings"]["scale"] == model.generator_.scale_
-    assert written["reason"] == model.reason_
+    assert written["reason"] == model.reason_parts.text(SHELL)
     of_folder = report.account(out, pictures=False)
     of_model = report.account(model, pictures=False)
     assert by_chance(of_folder) == by_chance(of_model) is not None
@@ -160,7 +161,7 @@ def test_combine_gives_the_result_of_the_method(points, tmp_path):
     written = shell("combine", tmp_path / "ensemble.npz", out)
     model = AutoConsensus(random_state=5).fit(ensemble)
     np.testing.assert_array_equal(column(out / "labels.csv", "label", int), model.labels_)
-    assert written["reason"] == model.reason_
+    assert written["reason"] == model.reason_parts.text(SHELL)
     accounts = [
         report.account(out, pictures=False),
         report.account(model, ensemble=ensemble, pictures=False),
@@ -176,7 +177,7 @@ def test_the_record_matches_the_model(points, file, tmp_path):
     assert record.n_clusters == model.n_clusters_
     assert list(record.cluster_sizes) == np.bincount(model.labels_).tolist()
     assert (record.reason, record.number_by) == (
-        model.consensus_.reason_,
+        model.reason_parts.text(SHELL),
         model.consensus_.number_by_,
     )
     assert record.supports == tuple(model.consensus_.supports_)

@@ -104,9 +104,10 @@ def test_a_first_fit_imports_no_clusterers_and_no_optional_packages():
     assert not actual & (OPTIONAL | {"sklearn.cluster"})
 
 
-def test_the_measures_do_not_import_scikit_learn():
+def test_measures_and_consensus_clustering_do_not_import_scikit_learn():
     actual = imported("import conclust.metrics\n")
     assert "conclust.measures.comparison" in actual
+    actual |= imported("from conclust.selection import consensus_clustering\n")
     assert not {"sklearn", "scipy.special"} & actual
 
 

@@ -88,11 +88,7 @@ def test_a_number_of_modes_above_the_draws_is_reduced():
             InputError,
             "'init' must form an array",
         ),
-        (
-            lambda: cc.placing.warm_start(LABELS, np.eye(3)),
-            InputError,
-            "An Ensemble is needed",
-        ),
+        (lambda: cc.placing.warm_start(LABELS, np.eye(3)), InputError, "An Ensemble is needed"),
         (lambda: cc.weighting.relevance_weights(10**5000), InputError, "'values' must be numbers"),
         (
             lambda: cc.Ensemble(LABELS).encode(LABELS, missing=np.zeros(2)),
@@ -158,13 +154,7 @@ def test_spectral_members_of_points_whose_squares_are_infinite_are_refused():
         without_numpy_warnings(lambda: generator.fit(POINTS * 1e160))
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        cc.datasets.rings,
-        cc.datasets.spirals,
-    ],
-)
+@pytest.mark.parametrize("make", [cc.datasets.rings, cc.datasets.spirals])
 def test_infinite_noise_of_generated_sets_is_refused(make):
     with pytest.raises(
         ParameterError, match=r"'noise' parameter of .* in the range \[0, 1e\+100\]"

@@ -83,6 +83,17 @@ def listed(values: Iterable[object], word: str = "and") -> str:
     return f" {word} ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
+def brief(value: float) -> str:
+    """Format a number with three digits for readers: 70,300, and 0.0123; very small ones as 1.2e-09."""
+    if not math.isfinite(value) or value == 0 or not 1e-4 <= abs(value) < 1e9:
+        return f"{value:.3g}"
+    places = 2 - math.floor(math.log10(abs(value)))
+    rounded = round(value, places)
+    if places <= 0:
+        return f"{rounded:,.0f}"
+    return f"{rounded:,.{places}f}".rstrip("0").rstrip(".")
+
+
 def shown(value: object) -> str:
     """Return a value for a message: its `repr`, shortened if it is long."""
     try:

@@ -307,7 +307,7 @@ def test_columns_of_very_different_spread_warn_once_by_name(tmp_path, capsys):
     more = ["--partitions", "3", "--method", "eac", "--out", tmp_path / "o"]
     assert run("cluster", path, *more) == 0
     error_output = capsys.readouterr().err
-    assert error_output.count("spreads differ in kind: column 'income' has standard deviation") == 1
+    assert error_output.count("units seem to differ: column 'income' has standard deviation") == 1
     written = json.loads((tmp_path / "o/result.json").read_text())["settings"]
     assert written["scale"] == "standard"
     assert "column 'age' 11.1" in written["scale_reason"]
@@ -531,5 +531,5 @@ def test_the_scaling_is_printed_once_with_the_names_of_the_columns(tmp_path, cap
     (tmp_path / "people.csv").write_text("\n".join(["income,age", *lines]))
     assert run("cluster", tmp_path / "people.csv", "--out", tmp_path / "r") == 0
     printed = capsys.readouterr().err
-    assert printed.count("spreads differ in kind") == 1
+    assert printed.count("units seem to differ") == 1
     assert "column 'income' has standard deviation" in printed

@@ -18,12 +18,7 @@ from conclust.cli.reading.inputs import Reading, read_labelling
 from conclust.cli.summary import sizes_line
 from conclust.exceptions import OutputExistsError
 from conclust.results import writing as outputs
-from conclust.results.writing import (
-    LabelTable,
-    OutputFolder,
-    write_labels,
-    write_memberships,
-)
+from conclust.results.writing import LabelTable, OutputFolder, write_labels, write_memberships
 
 AUTO = Reading()
 
@@ -322,9 +317,7 @@ def test_objects_in_no_cluster_have_no_confidence(tmp_path, method):
 
 @pytest.mark.parametrize(
     ("command", "name"),
-    [
-        *(("combine", "labels" + ending) for ending in (".tsv", ".parquet", ".npy", ".csv.zst")),
-    ],
+    [*(("combine", "labels" + ending) for ending in (".tsv", ".parquet", ".npy", ".csv.zst"))],
 )
 def test_a_new_folder_is_not_called_like_a_file(tmp_path, command, name, capsys):
     runs = tmp_path / "runs.csv"

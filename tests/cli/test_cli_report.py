@@ -122,3 +122,4 @@ def test_the_checklist_alone_is_written_as_a_table(result, tmp_path, capsys):
     first, *rows = out.read_text("utf-8").splitlines()
     assert first == '"Part","Item","State","What"'
     assert '"Data","Number of objects","done","18."' in rows
+    assert '"Data","Missing values","done","No label of the clusterings is missing."' in rows

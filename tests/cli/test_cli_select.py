@@ -44,7 +44,7 @@ def test_select_gives_the_result_of_choose(blobs, tmp_path, capsys):
     actual = choose(X, [2, 3, 4], n_resamples=10, n_references=19, random_state=0)
     assert actual.settings["scale_reason"].startswith("Columns scaled to mean 0")
     assert (
-        "Columns scaled to mean 0 and deviation 1, because their spreads differ in kind: column '"
+        "Columns scaled to mean 0 and deviation 1, because their units seem to differ: column '"
         in steps
     )
     assert actual.n_clusters == 3

@@ -12,7 +12,7 @@ from conclust.cli import main
 from conclust.confidence import Calibration, calibrated
 from conclust.confidence.calibration import kept_sentence, kept_shares
 from conclust.exceptions import InputError, ParameterError
-from conclust.report import write
+from conclust.report import account, write
 from conclust.results import load
 
 FEW = EnsembleGenerator(n_partitions=12)
@@ -112,7 +112,12 @@ def test_card_report_and_frame_show_it(points, model, tmp_path):
     assert sentence in model._repr_html_()
     write(model, tmp_path / "page.html", X=points)
     assert sentence in (tmp_path / "page.html").read_text(encoding="utf-8")
-    np.testing.assert_array_equal(cc.to_frame(model)["kept"], model.calibration_.kept)
+    frame = cc.to_frame(model)
+    np.testing.assert_array_equal(frame["kept"], model.calibration_.kept)
+    overview = account(model, X=points, pictures=False)["sections"][0]["blocks"][1]
+    column = [each["title"] for each in overview["columns"]].index("Would stay")
+    shares = [row[column] for row in overview["rows"]]
+    np.testing.assert_allclose(shares, frame.groupby("label")["kept"].mean(), atol=1e-5)
 
 
 def test_the_shell_writes_it_and_reads_it_back(points, tmp_path, capsys):
@@ -129,29 +134,33 @@ def test_the_shell_writes_it_and_reads_it_back(points, tmp_path, capsys):
     assert set(rows[0]) == {"object", "label", "confidence", "kept"}
 
 
-def test_the_shell_refuses_a_method_that_cannot_place_points_before_it_reads_them(capsys):
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--method", "eac"], "EAC cannot place new points: give a --method that can"),
+        (["--categories", "a"], "without columns of categories: leave --calibrate or"),
+    ],
+)
+def test_the_shell_refuses_to_calibrate_before_it_reads_points(words, said, capsys):
     with pytest.raises(SystemExit):
-        main(["cluster", "missing.csv", "--method", "eac", "--calibrate"])
-    assert "EAC cannot place new points: give a --method that can" in capsys.readouterr().err
+        main(["cluster", "missing.csv", "--calibrate", *words])
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("kept", "sentence"),
     [
-        ([1.0, 1.0], "Of objects such as these 2, nearly all keep their companions in a fresh sample."),
-        (
-            [0.5, 0.5, 0.9],
-            "Of objects such as these 3, at least 5 of 10 keep their companions in a fresh sample.",
-        ),
+        ([1.0, 1.0], "All 2 objects would keep {} nearly 1."),
+        ([0.5, 0.5, 0.9], "All 3 objects would keep {} at least 5 in 10."),
         (
             [0.9, 0.9, np.nan, 0.62],
-            "Of objects such as 2 of these 3, 9 of 10 keep their companions in a fresh sample; of objects such as the "
-            "least certain one, object 3, 6 of 10.",
+            "2 of the 3 objects would keep {} 9 in 10; object 3, the least certain one, with 6 in 10.",
         ),
     ],
-)  # fmt: skip
+)
 def test_the_sentence_has_most_objects_and_the_least_certain_one(kept, sentence):
-    assert kept_sentence(np.array(kept)) == sentence
+    told = sentence.format("their companions in a fresh sample with a chance of")
+    assert kept_sentence(np.array(kept)) == told
 
 
 def test_models_of_more_than_points_are_refused(points, model):

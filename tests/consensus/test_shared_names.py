@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
 from tests.cases import PATHOLOGISTS
@@ -12,6 +14,7 @@ from conclust.cli import main
 from conclust.confidence import chance_confidence
 from conclust.confidence.calibration import shuffled
 from conclust.exceptions import InputError, ParameterError
+from conclust.report import account
 
 # A fifth of the answers is missing, so that slides have different raters.
 SPARSE = np.where((7 * np.arange(118)[:, None] + 3 * np.arange(7)) % 5 == 0, -1, PATHOLOGISTS)
@@ -182,11 +185,18 @@ def test_chance_shuffles_the_answers():
 @pytest.mark.parametrize("method", ["Voting", "MixtureModel"])
 def test_the_shell_takes_shared_names(method, tmp_path, capsys):
     path = tmp_path / "answers.csv"
-    path.write_text("a,b,c\nx,x,y\ny,y,y\nx,x,x\ny,x,y\n")
+    path.write_text("a,b,c\nx,x,y\ny,y,y\nx,x,x\ny,x,y\n=z,=z,=z\n,,\n")
     out = str(tmp_path / "out")
     words = ["combine", str(path), "--method", method, "--set", "names=shared", "--out", out]
     assert main(words) == 0
-    assert "2 clusters of 4 objects" in capsys.readouterr().out
+    assert "3 clusters of 6 objects" in capsys.readouterr().out
+    assert main(["predict", out, str(path), "--out", "-", "-q"]) == 0
+    placed = capsys.readouterr().out
+    for text in (placed, (tmp_path / "out" / "labels.csv").read_text()):
+        rows = csv.DictReader(text.splitlines())
+        assert [row["label"] for row in rows] == ["x", "y", "x", "y", "'=z", "-1"]
+    assert "object,cluster_x,cluster_y" in (tmp_path / "out" / "memberships.csv").read_text()
+    assert account(out, pictures=False)["clusters"] == ["x", "y", "=z"]
     with pytest.raises(SystemExit):
         main([*words, "-k", "2"])
     said = " ".join(capsys.readouterr().err.split())

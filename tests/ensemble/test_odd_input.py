@@ -12,15 +12,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from conclust import (
-    HBGF,
-    PCC,
-    ConsensusClustering,
-    Ensemble,
-    EnsembleGenerator,
-    Voting,
-    metrics,
-)
+from conclust import HBGF, PCC, ConsensusClustering, Ensemble, EnsembleGenerator, Voting, metrics
 from conclust.blocks import LabelStore
 from conclust.ensemble.derived import LARGEST, SMALLEST, within_range
 from conclust.exceptions import InputError

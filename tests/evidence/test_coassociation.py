@@ -238,16 +238,7 @@ def test_rows_and_blocks_match_the_full_matrix():
 
 
 @pytest.mark.parametrize(
-    "rows",
-    [
-        slice(0, 5),
-        slice(0, 4, 2),
-        slice(2, 2),
-        slice(0.0, 2.0),
-        range(-1, 2),
-        [0, 1],
-        2,
-    ],
+    "rows", [slice(0, 5), slice(0, 4, 2), slice(2, 2), slice(0.0, 2.0), range(-1, 2), [0, 1], 2]
 )
 def test_rows_need_not_be_consecutive(rows):
     with pytest.raises(InputError, match=r"rows must be a slice or range .* between 0 and 4\. Got"):

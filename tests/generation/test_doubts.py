@@ -42,7 +42,7 @@ def test_repeats_are_named_unless_the_columns_are_coarse():
     ids = [f"p{i}" for i in range(39)] + ["p0"]
     names, rows = doubts(X, ids=ids)
     assert "'p0' (2 times)" in names
-    assert "1 row repeats another one in all numbers: Object 'p7' and 'p3'" in rows
+    assert "1 row repeats another one in all numbers: objects 'p7' and 'p3'" in rows
     assert doubts(RNG.integers(0, 3, (200, 2)).astype(float)) == []
 
 

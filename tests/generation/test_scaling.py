@@ -41,7 +41,7 @@ def test_columns_of_different_units_are_standardised_with_a_message(customers):
     made = model.generator_
     assert made.scale_ == "standard"
     assert made.scale_reason_.startswith(
-        "Columns scaled to mean 0 and deviation 1, because their spreads differ in kind: column 'income' has"
+        "Columns scaled to mean 0 and deviation 1, because their units seem to differ: column 'income' has"
     )
     assert "column 'visits'" in made.scale_reason_
     np.testing.assert_allclose(made.scaler_.scale_, StandardScaler().fit(X).scale_)

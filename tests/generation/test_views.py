@@ -4,6 +4,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN
 
+import conclust
 from conclust import EAC, ConsensusClustering, EnsembleGenerator, MultiViewGenerator
 from conclust.exceptions import InputError
 from conclust.metrics import adjusted_rand_index
@@ -137,12 +138,30 @@ def test_rows_in_another_order_are_refused(views):
         ConsensusClustering().fit(one, partitions=further)
 
 
+def test_objects_that_a_view_lacks_are_missing_in_its_members(views):
+    parts, _ = views
+    lacks = np.arange(120) % 3 == 0
+    parts["left"][lacks], parts["parity"][np.roll(lacks, 1)] = np.nan, np.nan
+    makes = MultiViewGenerator(KMEANS, 30, random_state=0).fit(parts)
+    for names, column in zip(makes.views_, makes.ensemble_.labels.T, strict=True):
+        lacking = np.any([np.isnan(parts[name]).any(axis=1) for name in names], axis=0)
+        np.testing.assert_array_equal(column == -1, lacking)
+    # The members of a view are those of its objects alone.
+    alone = clone(makes.generators_["left",]).fit_transform(parts["left"][~lacks])
+    of_left = makes.ensemble_.labels[~lacks][:, [of == ("left",) for of in makes.views_]]
+    np.testing.assert_array_equal(conclust.coassociation(of_left), conclust.coassociation(alone))
+    parts["parity"][~lacks] = np.nan
+    with pytest.raises(InputError, match=r"views 'left', 'parity' and 'noise'\. .* union_share=0"):
+        MultiViewGenerator(KMEANS, 30, random_state=0).fit(parts)
+
+
 def test_gaps_of_a_view_are_named_by_the_view():
     points = np.random.default_rng(0).normal(size=(30, 2))
-    gap = points.copy()
-    gap[3, 1] = np.nan
-    with pytest.raises(InputError, match="Input left contains NaN in column 1"):
-        MultiViewGenerator().fit({"right": points, "left": gap})
+    for value, said in ((np.nan, r"NaN in column 1 \(1 row\)"), (np.inf, "infinity in column 1")):
+        gap = points.copy()
+        gap[3, 1] = value
+        with pytest.raises(InputError, match=f"left'? contains {said}"):
+            MultiViewGenerator().fit({"right": points, "left": gap})
 
 
 def test_views_of_one_name_are_refused(views):

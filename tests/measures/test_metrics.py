@@ -10,12 +10,7 @@ from sklearn import metrics as sk
 from tests.naive import measures as naive
 
 from conclust import Ensemble, metrics
-from conclust.exceptions import (
-    DenseLimitError,
-    EvidenceWarning,
-    InputError,
-    ParameterError,
-)
+from conclust.exceptions import DenseLimitError, EvidenceWarning, InputError, ParameterError
 
 TWO = [
     metrics.consistency_index,
@@ -34,9 +29,7 @@ TWO = [
 ]
 ZERO_IS_BEST = (metrics.variation_of_information, metrics.mirkin_distance)
 # Classes and clusters exchanged: the other of the pair.
-EXCHANGED = {
-    metrics.pairwise_precision: metrics.pairwise_recall,
-}
+EXCHANGED = {metrics.pairwise_precision: metrics.pairwise_recall}
 SYMMETRIC = [
     measure
     for measure in TWO

@@ -73,7 +73,7 @@ def test_the_account_of_iris_is_complete():
         "objects_in_no_cluster": 0,
         "why_no_p": why,
         "alternatives": [],
-        "doubts": ["1 row repeats another one in all numbers: Object 142 and 101."],
+        "doubts": ["1 row repeats another one in all numbers: objects 142 and 101."],
     }
     (clusters,) = tables(content, "clusters")
     assert cells(clusters, "size") == [50, 100]
@@ -166,8 +166,8 @@ def test_one_cluster_has_a_separate_page():
         "same covariance (p = "
     )
     assert [part["id"] for part in content["sections"]] == [
+        "overview",
         "why",
-        "next",
         "run",
         "cite",
         "checklist",
@@ -181,6 +181,9 @@ def test_one_cluster_of_clusterings_shows_their_evidence():
     assert model.n_clusters_ == 1
     content = account(model, X=cloud)
     assert "fewer points near the borders" in content["decision"]["sentence"]
+    assert (
+        section(content, "overview")["blocks"][0]["items"][0] == content["decision"]["next"] != ""
+    )
     assert section(content, "why")["blocks"][0]["text"].startswith(
         "The points determined the number. One cluster"
     )
@@ -188,8 +191,8 @@ def test_one_cluster_of_clusterings_shows_their_evidence():
     assert "chosen by agreement" not in content["decision"]["sentence"]
     assert alone["decision"]["by"] == "support"
     assert [part["id"] for part in content["sections"]] == [
+        "overview",
         "why",
-        "next",
         "evidence",
         "partitions",
         "run",

@@ -200,7 +200,7 @@ def test_a_pipeline_is_reported_by_its_last_step(customers):
     ],
 )
 def test_numbers_are_formatted_for_readers(value, said):
-    from conclust.report.differences import brief
+    from conclust._validation import brief
 
     assert brief(value) == said
 

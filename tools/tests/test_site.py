@@ -9,12 +9,7 @@ import numpy as np
 import pytest
 from tools.check_site import wrong
 from tools.methods_table import PAGE
-from tools.site_pages import (
-    TASKS,
-    api,
-    llms,
-    names_of,
-)
+from tools.site_pages import TASKS, api, llms, names_of
 from tools.site_pictures import FRONT, PICTURES, front, memberships
 
 import conclust

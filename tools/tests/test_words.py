@@ -37,13 +37,7 @@ PATTERNS = {
 }  # fmt: skip
 
 # Numbers of remaining occurrences. Lower a number after rewriting some; never raise one.
-ALLOWED = {
-    "pages": {},
-    "src": {
-        "a maximum": 2,
-    },
-    "tests": {"nobody": 2, "say how": 1, "of ours": 1},
-}
+ALLOWED = {"pages": {}, "src": {"a maximum": 2}, "tests": {"nobody": 2, "say how": 1, "of ours": 1}}
 
 
 # Names of tests say what is true: patterns of names that do not, each with an example.

@@ -90,22 +90,19 @@ def kept_sentence(kept: Floats) -> str:
     held = np.flatnonzero(~np.isnan(kept))
     least, usual = int(held[np.argmin(kept[held])]), float(np.median(kept[held]))
     n_others = int(np.count_nonzero(kept[held] < usual - 0.05))
-    most = (
-        f"{len(held) - n_others:,} of these {len(held):,}" if n_others else f"these {len(held):,}"
-    )
+    most = f"{len(held) - n_others:,} of the {len(held):,}" if n_others else f"All {len(held):,}"
     more = usual < 0.95 and bool((kept[held] > usual + 0.05).any())
-    text = f"Of objects such as {most}, {'at least ' * more}{_of_ten(usual)} keep their companions in a fresh sample"
+    chance = f"a chance of {'at least ' * more}{_of_ten(usual)}"
+    text = f"{most} objects would keep their companions in a fresh sample with {chance}"
     if n_others:
-        text += (
-            f"; of objects such as the least certain one, object {least}, {_of_ten(kept[least])}"
-        )
+        text += f"; object {least}, the least certain one, with {_of_ten(kept[least])}"
     return f"{text}."
 
 
 def _of_ten(share: float) -> str:
     """Return a share in words."""
     tenths = round(10 * share)
-    return "nearly all" if tenths == 10 else f"{tenths} of 10"
+    return "nearly 1" if tenths == 10 else f"{tenths} in 10"
 
 
 def calibrated(
@@ -234,7 +231,8 @@ def _fresh(model: Any, points: Any, seed: int) -> Any:
 
 
 def _fit(model: Any, points: Any, seed: int, **parameters: Any) -> Any:
-    return clone(model).set_params(random_state=seed, verbose=0, **parameters).fit(points)
+    quiet = {name: 0 for name in model.get_params() if name in ("verbose", "generator__verbose")}
+    return clone(model).set_params(random_state=seed, **quiet, **parameters).fit(points)
 
 
 def kept_shares(own: Ints, fresh: Ints) -> Floats:

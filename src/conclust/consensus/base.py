@@ -412,8 +412,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         codes, unseen = encode_labels(read, self._names, self._code_type, missing=self.missing)
         if unseen:
             warn(
-                f"{count(unseen, 'label')} did not occur in fit: those objects are taken as observed by "
-                "the partition and apart from all others (noise).",
+                f"{count(unseen, 'label')} did not occur in fit: in these partitions, the objects resemble no others (noise).",
                 UnseenLabelWarning,
             )
         return codes

@@ -114,13 +114,16 @@ def refuse_views(X: Any) -> None:
     )
 
 
-def checked_points(X: Any, owner: str, *, name: str = "X", least: int = 1) -> Floats:
+def checked_points(
+    X: Any, owner: str, *, name: str = "X", least: int = 1, gaps: bool = False
+) -> Floats:
     """Return rows of points as a C-ordered float64 matrix, without columns' names to be compared."""
     refuse_ensemble(X, owner)
     X = _unmasked(X)
     if _is_read(X, least):
         return X
     options: dict[str, Any] = {"dtype": np.float64, "order": "C", "ensure_min_samples": least}
+    options["ensure_all_finite"] = "allow-nan" if gaps else True
     return _converted(
         X, owner, name, lambda: check_array(X, estimator=owner, input_name=name, **options)
     )
@@ -383,6 +386,7 @@ def _repeated_rows(X: Floats, ids: Sequence[str] | None) -> list[str]:
     ]
     if not again or len(again) > _COARSE * len(X):
         return []
-    pairs = [f"{_object(i, ids)} and {_object(one, ids)[7:]}" for i, one in sorted(again)[:_LISTED]]
+    again.sort()
+    pairs = [f"{_object(i, ids)[7:]} and {_object(one, ids)[7:]}" for i, one in again[:_LISTED]]
     what = f"{count(len(again), 'row')} repeat{'s' * (len(again) == 1)}"
-    return [f"{what} another one in all numbers: {'; '.join(pairs)}."]
+    return [f"{what} another one in all numbers: objects {'; '.join(pairs)}."]

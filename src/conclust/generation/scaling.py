@@ -11,6 +11,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from conclust._arrays.containers import holds
 from conclust._random import spawn_generators
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import brief
 from conclust.exceptions import ScaleWarning, warn
 from conclust.generation.kinds.registry import KINDS, Asked
 from conclust.generation.runs import run_kmeans
@@ -99,8 +100,8 @@ class _Spread(NamedTuple):
         widest = int(np.argmax(self.deviations))
         least = int(np.argmin(np.where(self.varying, self.deviations, np.inf)))
         return (
-            f"column {name_of_column(widest)} has standard deviation {self.deviations[widest]:.3g}, column "
-            f"{name_of_column(least)} {self.deviations[least]:.3g}"
+            f"column {name_of_column(widest)} has standard deviation {brief(self.deviations[widest])}, column "
+            f"{name_of_column(least)} {brief(self.deviations[least])}"
         )
 
 
@@ -176,7 +177,7 @@ def fitted_scaling(
                 unscaled = "Columns not scaled: their spreads are of one kind."
             return Scaling(None, None, unscaled)
         if not fixed:
-            cause = "clusters are then tighter" if unclear else "their spreads differ in kind"
+            cause = "clusters are then tighter" if unclear else "their units seem to differ"
             reason = f"Columns scaled to mean 0 and deviation 1, because {cause}: {why}."
             return Scaling("standard", standard, reason)
         n_narrow, n_varying = (int(np.count_nonzero(a)) for a in (spread.narrow(), spread.varying))

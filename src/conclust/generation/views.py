@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
-from conclust._arrays.containers import check_row_names
+from conclust._arrays.containers import check_row_names, refuse_gaps
 from conclust._arrays.rows import ratio
 from conclust._arrays.scale import moderate
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
 from conclust._types import Floats
-from conclust._validation import refuse
+from conclust._validation import listed, refuse
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
 from conclust.exceptions import InputError
@@ -69,7 +69,7 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
     Raises
     ------
     InputError
-        If the views are not of the same objects, or there are fewer than two.
+        If the views are not of the same objects, there are fewer than two of either, or a row is NaN in part.
     ParameterError
         If a parameter is out of its range.
 
@@ -115,7 +115,7 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
         ----------
         X : dict of str to array-like, or list of array-like
             The views, each of shape (n_samples, n_features of the view) and finite. Views of a list are called "0",
-            "1", ...
+            "1", ... A row of NaN is an object that the view lacks: it is missing in all members of this view and of unions with it.
         y : None
             Ignored.
 
@@ -129,17 +129,26 @@ class MultiViewGenerator(BaseEstimator):  # type: ignore[misc]
         root = seed_sequence(self.random_state, _OWNER)
         shares = self._shares(list(views), generator(root))
         seeds = spawn_seeds(root, len(shares), bits=32)
-        labels, of, self.generators_ = [], [], {}
+        labels, weights, of, self.generators_ = [], [], [], {}
         for (names, count), seed in zip(shares.items(), seeds, strict=True):
             single = len(names) == 1
-            points = views[names[0]] if single else _union([views[name] for name in names])
+            seen = np.all([~np.isnan(views[name][:, 0]) for name in names], axis=0)
+            if np.count_nonzero(seen) < _LEAST:
+                raise InputError(
+                    f"{_OWNER} needs two objects or more that are in the views {listed(map(repr, names))}. Choose other "
+                    f"views{'' if single else ', or pass union_share=0'}."
+                )
+            parts = [views[name][seen] for name in names]
+            points = parts[0] if single else _union(parts)
             base = EnsembleGenerator() if self.generator is None else clone(self.generator)
             base.set_params(n_partitions=count, random_state=seed, n_jobs=self.n_jobs)
-            labels.append(np.asarray(base.fit_transform(points)))
+            made = np.asarray(base.fit_transform(points))
+            weights.append(_certainty(made) if self.weigh else np.ones(count))
+            labels.append(np.full((len(seen), count), -1, made.dtype))
+            labels[-1][seen] = made
             self.generators_[names] = base
             of += [names] * count
         self.views_ = of
-        weights = [_certainty(block) if self.weigh else np.ones(block.shape[1]) for block in labels]
         self.weights_ = np.concatenate(weights)
         if not self.weights_.any():  # all members are noise
             self.weights_ = np.ones(len(self.weights_))
@@ -195,12 +204,14 @@ def _read(X: Any) -> dict[str, Floats]:
             f"The views must have different names. Got {repeated[0]!r} as text and as another type."
         )
     views = {
-        str(name): checked_points(view, _OWNER, name=str(name), least=2)
+        str(name): checked_points(view, _OWNER, name=str(name), least=2, gaps=True)
         for name, view in parts.items()
     }
     if len(views) < _LEAST:
         raise InputError(f"{_OWNER} needs two views or more. Got {len(views)}.")
     check_row_names(parts)
+    for (name, view), given in zip(views.items(), parts.values(), strict=True):
+        refuse_gaps(view[~np.isnan(view).all(axis=1)], given, f"The view {name!r}")
     lengths = {name: len(view) for name, view in views.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"The views must be of the same objects. Got numbers of rows {lengths}.")

@@ -282,7 +282,7 @@ def _of_trees(found: Found, number: int, others: list[int]) -> Answer:
     if number == 1:
         why = "in no division are there clearly fewer points near the borders than within the clusters"
     elif found.is_of_pieces(number):
-        why = "small pieces of different clusters that touch have few points between them"
+        why = "where clusters touch, few points lie between them"
     else:
         why = f"few points are near {'the border' if number == 2 else 'each border'} ({_fullest(depths)})"
     return Answer(number, labels, depths, why, tuple(found.near(number, others)))

@@ -23,7 +23,7 @@ _BAND = "without clusters, 9 of 10"
 _NAMES = {
     "pac": "share of ambiguous pairs (PAC)",
     "rcsi": "relative stability (RCSI)",
-    "delta": "growth of the area",
+    "delta": "relative change in area",
     "sharp": "sharp score",
     "mean_ari": "mean ARI of two resamples",
     "silhouette_points": "silhouette among the points",
@@ -31,7 +31,7 @@ _NAMES = {
 _TITLES = {
     "pac": "Ambiguous pairs",
     "rcsi": "More stable than without clusters",
-    "delta": "Area under the distribution function",
+    "delta": "Delta area",
 }
 _MOST_TICKS = 14
 

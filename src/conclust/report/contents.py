@@ -74,12 +74,12 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
             features_section(reported),
             _objects(drawn, sure, max_objects, gallery, of=reported.n_samples),
         ]
-    sections.append(why_section(reported, gallery))
     if alone:
-        sections.append(_what_to_do())
-        if judged is not None:
-            pictures = gallery.of_clusters(drawn)
-            sections.append(section("evidence", "What the clusterings show", [pictures]))
+        sections.append(_what_to_do(decision["next"]))
+    sections.append(why_section(reported, gallery))
+    if alone and judged is not None:
+        pictures = gallery.of_clusters(drawn)
+        sections.append(section("evidence", "What the clusterings show", [pictures]))
     if judged is not None:
         sections.append(_partitions(drawn, gallery, of=reported.n_samples))
     checklist = checklist_of(reported, decision)
@@ -174,8 +174,9 @@ def _run(reported: Reported) -> dict[str, Any]:
     return section("run", "What was run", blocks)
 
 
-def _what_to_do() -> dict[str, Any]:
+def _what_to_do(what_next: str) -> dict[str, Any]:
     tips = [
+        *filter(None, [what_next]),
         "Accept it: one cluster is an answer. Differences between objects may be gradual; then an "
         "ordering, such as principal components, is more informative than clusters.",
         "Check the features: many uninformative features hide a few informative ones, and of columns that differ in spread "
@@ -183,7 +184,7 @@ def _what_to_do() -> dict[str, Any]:
         "If groups are needed anyway, request a number (-k 3, n_clusters=3). The division may be useful, "
         "but state that the number was requested.",
     ]
-    return section("next", "What you can do", [_list("", tips)])
+    return section("overview", "What you can do", [_list("", tips)])
 
 
 def _clusters(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from conclust._validation import brief
 from conclust.report.names import shown
 from conclust.report.tables import column, numbers, section, table, text_block
 from conclust.report.words.citing import filled_cells
@@ -154,17 +155,6 @@ def _row(name: str, difference: float, pair: tuple[str, str]) -> dict[str, Any]:
 
 def _pair(values: Any, k: int, j: int, write: Any) -> tuple[str, str]:
     return write(float(values.inside[k, j])), write(float(values.outside[k, j]))
-
-
-def brief(value: float) -> str:
-    """Format a number with three digits for readers: 70,300, and 0.0123; very small ones as 1.2e-09."""
-    if not math.isfinite(value) or value == 0 or not 1e-4 <= abs(value) < 1e9:
-        return f"{value:.3g}"
-    places = 2 - math.floor(math.log10(abs(value)))
-    rounded = round(value, places)
-    if places <= 0:
-        return f"{rounded:,.0f}"
-    return f"{rounded:,.{places}f}".rstrip("0").rstrip(".")
 
 
 def _percent(value: float) -> str:

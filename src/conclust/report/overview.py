@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from conclust._arrays.rows import ratio
 from conclust._types import Bools, Floats
 from conclust._validation import count
 from conclust.confidence import ClusterConfidence, ObjectConfidence
@@ -64,13 +65,21 @@ def overview_section(
         ),
         column("separation", "Separation", _HOW_SEPARATED, kind="text"),
     ]
+    mean = clusters.confidence
+    if reported.kept is not None:
+        held = ~np.isnan(reported.kept) & (reported.labels >= 0)
+        own = reported.labels[held]
+        kept = np.bincount(own, reported.kept[held], minlength=K)
+        mean = ratio(kept, np.bincount(own, minlength=K).astype(float), np.nan)
+        how = "Mean probability of its objects to keep their companions in a fresh sample."
+        columns[-2] = column("kept", "Would stay", how, kind="share")
     gaps = None if reported.gaps is None else reported.gaps.separated()
     with_company = (reported.labels >= 0) & ~always_apart(reported, sure, of=of)
     apart = np.bincount(reported.labels[with_company], minlength=K) == 0
     cells += [
         sizes.tolist(),
         numbers(sizes / sizes.sum()),
-        numbers(clusters.confidence),
+        numbers(mean),
         separations(clusters.overlap, gaps, reported.shown_clusters, apart),
     ]
     blocks = [
@@ -89,6 +98,8 @@ def how_named(reported: Reported) -> str:
     where = "labels.csv" if reported.record.command else "the result"
     if reported.cluster_names is None:
         return f"Its label in {where}, from 0 in order of first appearance."
+    if reported.record.settings.get("consensus", {}).get("names") == "shared":
+        return f"The name of the class in {where}."
     pairs = ", ".join(f"{k} is {name}" for k, name in enumerate(reported.cluster_names[:12]))
     more = " and so on" if len(reported.cluster_names) > 12 else ""
     return f"Its name. Labels in {where}: {pairs}{more}."
@@ -108,13 +119,15 @@ def _certainty(reported: Reported, sure: ObjectConfidence) -> str:
     in_cluster = reported.labels >= 0
     certain = int(np.count_nonzero(sure.confidence[in_cluster] >= _CERTAIN))
     total = int(in_cluster.sum())
-    ways = "conclust.confidence.calibrated(model, X)"
-    return (
+    text = (
         f"{certain:,} of {count(total, 'object')} have a confidence of at least {_CERTAIN:g}. "
-        "Confidence is agreement between the clusterings, not the probability of being right; "
-        f"{'--calibrate' if reported.record.command else ways} measures how often such objects keep their companions in a fresh "
-        "sample."
+        "Confidence is agreement between the clusterings, not the probability of being right"
     )
+    shell = reported.record.command == "cluster"
+    if not (shell or reported.points is not None) or reported.record.source.categories:
+        return f"{text}."
+    way = "--calibrate" if shell else "conclust.confidence.calibrated(model, X)"
+    return f"{text}; {way} measures how often such objects keep their companions in a fresh sample."
 
 
 def always_apart(reported: Reported, sure: ObjectConfidence, *, of: int) -> Bools:

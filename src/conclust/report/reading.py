@@ -99,8 +99,10 @@ def read_result(
         reported = replace(reported, borders=_borders_of(reported, borders, tree), border_tree=tree)
     if X is not None:
         reported = _with_points(reported, X, feature_names, result, before)
+    words = reported.cluster_names
     if cluster_names is not None:
         words = read_cluster_names(cluster_names, reported.n_clusters)
+    if words is not None:
         reported = replace(reported, cluster_names=tuple(map(displayed, words)))
     return _named(reported, names if names is not None else _index_of(X))
 
@@ -177,7 +179,7 @@ def _of_consensus(result: Any, ensemble: Any) -> Reported:
         asked_for=None if requested_number is None else int(requested_number),
         call=f"{model!r}.fit({', '.join(arguments)})",
         settings=_settings_of(model),
-        **figures_of(inner, model),
+        **figures_of(inner, getattr(model, "reason_parts", None)),
         by_chance=None if sure is None else float(sure.by_chance.mean()),
         versions=versions(),
         warnings=tuple(getattr(model, "doubts_", ())),

@@ -9,6 +9,7 @@ from conclust._files.versions import RESULT_FORMAT, versions
 from conclust.consensus.auto.trees import Support
 from conclust.consensus.method import Method
 from conclust.ensemble import Ensemble
+from conclust.words.reason import PYTHON, Door, Reason
 
 IMPUTED = {"mean": "mean", "median": "median", "most_frequent": "most frequent value"}
 """What ``--impute`` puts into an empty cell, in words."""
@@ -170,13 +171,12 @@ class Record:
         return Filling(how, tuple(gaps)) if gaps and how in IMPUTED else None
 
 
-def figures_of(model: Any, whole: Any = None) -> dict[str, Any]:
-    """Return the fields of a record that come from a fitted method; the reason for its number is that of the estimator that it is a part of, if any."""
+def figures_of(model: Any, parts: Reason | None, door: Door = PYTHON) -> dict[str, Any]:
+    """Return the fields of a record that come from a fitted method, and the reason for its number, in the terms of a door."""
     attributes = {name: getattr(model, f"{name}_", None) for name in _FIGURES}
     number_by = attributes.pop("number_by")
-    parts = getattr(model if whole is None else whole, "reason_parts", None)
     return {
-        "reason": None if parts is None else parts.text(),
+        "reason": None if parts is None else parts.text(door),
         "why": None if parts is None else parts.why,
         "number_by": number_by,
         "supports": tuple(getattr(model, "supports_", ())),

@@ -185,12 +185,15 @@ class LabelTable:
         Confidence of the label of each object.
     kept : ndarray of shape (n_samples,), default=None
         The probability that its pairs hold in a fresh sample.
+    clusters : sequence or None, default=None
+        The names of the clusters; None: numbers from 0.
     """
 
     ids: Sequence[str] | None = None
     id_name: str = "object"
     confidence: Floats | None = None
     kept: Floats | None = None
+    clusters: Sequence[Any] | None = None
 
     def names(self, n: int) -> dict[str, Sequence[Any]]:
         """Return the first column: the names of n objects."""
@@ -219,6 +222,9 @@ def write_labels(path: Path, labels: Ints, table: LabelTable) -> None:
 
 def send_labels(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
     """Write a line of CSV per object: its name (or number from 0), its label and confidence; none for one in no cluster."""
+    if table.clusters is not None:
+        names = [*map(guard_text, map(str, table.clusters)), -1]  # -1 is the last one
+        labels = np.array(names, dtype=object)[labels]
     measured = {"confidence": table.confidence, "kept": table.kept}
     shares = {name: np.round(values, 6) for name, values in measured.items() if values is not None}
     _send(file, {**table.names(len(labels)), "label": labels, **shares})
@@ -226,7 +232,8 @@ def send_labels(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
 
 def write_memberships(path: Path, membership: Floats, table: LabelTable) -> None:
     """Write one line per object: its name (or number from 0), its probability of each cluster."""
-    columns = {f"cluster_{k}": column for k, column in enumerate(np.round(membership, 9).T)}
+    clusters = range(membership.shape[1]) if table.clusters is None else table.clusters
+    columns = {f"cluster_{clusters[k]}": of for k, of in enumerate(np.round(membership, 9).T)}
     write_numbers(path, table.names(len(membership)) | columns)
 
 

@@ -5,20 +5,6 @@ points are clustered and compared with references; in ``judged/``, pairs of obje
 ``decision.py`` decides, and ``second.py`` tests the borders.
 """
 
-from conclust.selection.choosing import choose, choose_from
-from conclust.selection.judged.pairs import PairCounts, pair_distribution
-from conclust.selection.monti import consensus_clustering
-from conclust.selection.selection import Selection
+from conclust._lazy import attach
 
-__all__ = [
-    "PairCounts",
-    "Selection",
-    "choose",
-    "choose_from",
-    "consensus_clustering",
-    "pair_distribution",
-]
-
-
-def __dir__() -> list[str]:
-    return __all__
+__all__, __getattr__, __dir__ = attach(__name__)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
 from conclust._random import RandomStateLike, repeating, seed_sequence, spawn_sequences
 from conclust._threads import thread_count
 from conclust._validation import check_int, check_real
-from conclust.selection.choosing import choose_from, read, tried
-from conclust.selection.resampled.resampling import Settings
-from conclust.selection.selection import Selection
+
+if TYPE_CHECKING:
+    from conclust.selection.selection import Selection
 
 _OWNER = "consensus_clustering"
 
@@ -91,6 +91,10 @@ def consensus_clustering(
     >>> found.cluster_consensus(3)
     array([1., 1., 1.])
     """
+    # Not before it is called: other packages import this function, and scikit-learn takes most of a second.
+    from conclust.selection.choosing import choose_from, read, tried
+    from conclust.selection.resampled.resampling import Settings
+
     check_int(n_resamples, "n_resamples", _OWNER, low=2)
     fraction = check_real(sample_fraction, "sample_fraction", _OWNER, high=1.0, closed="right")
     threads = thread_count(n_jobs, _OWNER)

@@ -128,7 +128,8 @@ class Selection(Saved):
 
         labels, tested = self.labels_, not np.isnan(self.p_value)
         sizes = np.bincount(labels[labels >= 0], minlength=self.n_clusters)
-        held = f"{self.n_held} of {count(self.n_borders, 'border')} hold." if self.n_borders else ""
+        n, m = self.n_held, self.n_borders
+        held = f"{n} of {count(m, 'border')} hold{'s' * (n == 1)}." if m else ""
         p = f"p = {self.p_value:.2g} against one cluster, from {count(self.n_references, 'reference')}."
         return Card(
             count(self.n_clusters, "cluster"),

@@ -81,6 +81,10 @@ def run_cluster(arguments: argparse.Namespace) -> None:
             f"--calibrate carries the consensus of halves of the points to the others, and {choice.method.estimator} "
             "cannot place new points: give a --method that can, such as auto or mcla, or leave --calibrate out."
         )
+    if arguments.calibrate and arguments.categories:
+        arguments.usage_error(
+            "--calibrate clusters halves of the points, without columns of categories: leave --calibrate or --categories out."
+        )
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
         points, filled = points_read(arguments, talk, clock)
@@ -295,6 +299,10 @@ def _finish(
     model, ensemble, points, pipeline = work.model, work.ensemble, work.points, work.pipeline
     labels, K = model.labels_, int(model.n_clusters_)
     selection, kept, parts = getattr(pipeline, "selection_", None), None, dict[str, Any]()
+    reason = (pipeline or model).reason_parts
+    if reason is not None:
+        of_points = points is not None and model.n_clusters is None and selection is None
+        reason = replace(reason, testable=of_points)
     if work.filled is not None and pipeline is not None:
         parts = tested_borders(arguments, talk, clock, work.filled.X, pipeline, LEVEL)
         if arguments.calibrate:
@@ -306,7 +314,7 @@ def _finish(
     scores = score(work.objects.classes, labels)
     sizes = sizes_of(labels, K)
     unplaced = int(np.count_nonzero(labels < 0))
-    table = work.objects.table(confidences(model, ensemble), kept)
+    table = work.objects.table(model, confidences(model, ensemble), kept)
     if folder is None:
         send(labels, table, arguments)
     else:
@@ -344,11 +352,12 @@ def _finish(
             by_chance=None if sure is None else float(sure.by_chance.mean()),
             scores=scores,
             seconds=clock.seconds(),
-            **figures_of(model, pipeline),
+            **figures_of(model, reason, SHELL),
         )
-        reported = Reported(
-            labels, record, selection=selection, names=work.objects.ids, kept=kept, **parts
-        )
+        if table.clusters is not None:
+            parts["cluster_names"] = tuple(map(str, table.clusters[:K]))
+        ids = work.objects.ids
+        reported = Reported(labels, record, selection=selection, names=ids, kept=kept, **parts)
         write_result(folder, reported, membership if choice.method.membership else None)
     lines = list(selection.doubts) if selection is not None and selection.n_clusters == K else []
     lines += border_lines(
@@ -366,10 +375,8 @@ def _finish(
             f"{count(K, 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
             "exact number: 'conclust --methods'."
         )
-    reason = (pipeline or model).reason_parts
     if reason is not None:
-        of_points = points is not None and model.n_clusters is None and selection is None
-        lines.append(replace(reason, testable=of_points).text(SHELL))
+        lines.append(reason.text(SHELL))
     if unplaced:
         lines.append(f"{count(unplaced, 'object')} without a clustering: label -1.")
     if sure is not None:

@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace) -> None:
         scores = score(new.classes, labels)
         calibration = getattr(result.model, "calibration_", None)
         kept = None if calibration is None else calibration.of(confidence)
-        label_table = new.table(confidence, kept)
+        label_table = new.table(result.consensus, confidence, kept)
         if folder is None:
             send(labels, label_table, arguments)
         else:

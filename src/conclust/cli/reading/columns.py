@@ -45,9 +45,12 @@ class Objects:
     classes: list[str] | None = None
     notes: tuple[str, ...] = ()
 
-    def table(self, confidence: Floats | None = None, kept: Floats | None = None) -> LabelTable:
-        """Return their names for the tables of a result, with the confidence of their labels."""
-        return LabelTable(self.ids, self.id_name, confidence, kept)
+    def table(
+        self, model: Any = None, confidence: Floats | None = None, kept: Floats | None = None
+    ) -> LabelTable:
+        """Return their names and those of a model's clusters for the tables of a result, with the confidence of their labels."""
+        clusters = getattr(model, "classes_", None)
+        return LabelTable(self.ids, self.id_name, confidence, kept, clusters)
 
 
 def roles_of(table: Table, how: Reading) -> tuple[list[Column], list[Column], dict[str, Any]]:

@@ -58,7 +58,7 @@ class CSPA(ConsensusClusterer):
         complete labels.
     pairs : int, float or SparseEvidence, default=None
         Pairs of the graph, for more objects than a matrix of all pairs allows. An int: at least that number of
-        random partners per object; a float in (0, 1]: that share of all pairs, in whole partners per object; or a
+        random partners per object; a float in (0, 1]: this fraction of all pairs, rounded to whole partners per object; or a
         SparseEvidence from ``conclust.evidence.sample_pairs``. None: all pairs, or above `max_dense` distinct rows
         of labels the nearest.
     max_dense : int, default=5000

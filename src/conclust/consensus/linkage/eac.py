@@ -61,7 +61,7 @@ class EAC(TreeClusterer):
     pairs : int, float or SparseEvidence, default=None
         Evidence of some pairs only, for single and average linkage on more objects than a matrix of
         all pairs allows: an int draws at least that many partners for each object, at random; a
-        float in (0, 1] about that share of all pairs, in whole partners of each object; or a SparseEvidence, as
+        float in (0, 1] about this fraction of all pairs, rounded to whole partners per object; or a SparseEvidence, as
         :func:`conclust.evidence.sample_pairs` returns it. Single linkage takes the maximum spanning
         forest of the pairs; average linkage merges the two clusters with the highest (sum of c) /
         (sum of N) over the pairs between them. Pieces that no chain of pairs connects join at

@@ -51,10 +51,13 @@ def _missing(reported: Reported, _: Any) -> str | None:
     if filling is not None:
         cells, how = count(filling.cells, "empty cell"), IMPUTED[filling.how]
         return f"{cells}, filled by the {how} of the column ({filled_cells(filling)})."
-    if reported.points is not None:
+    if reported.points is not None or reported.record.command == "cluster":
         return "No cell of the points is empty."
-    unseen = "" if judged is None else f"{np.count_nonzero(~judged.members.present):,}"
-    return unseen and f"{unseen} labels of the clusterings are missing; none was filled."
+    if judged is None:
+        return None
+    unseen = int(np.count_nonzero(~judged.members.present))
+    labels = f"{count(unseen, 'label')} of the clusterings {'is' if unseen == 1 else 'are'} missing"
+    return f"{labels}; none was filled." if unseen else "No label of the clusterings is missing."
 
 
 def _seed(reported: Reported, _: Any) -> str | None:
@@ -90,7 +93,7 @@ Method     | Procedure                  |
 Method     | Seed                       | No seed was given: another run may differ.
 Method     | Software                   |
 Number     | How it was found           |
-Number     | Test against one cluster   | n_clusters="auto", conclust.selection.choose or -k auto has one.
+Number     | Test against one cluster   | Fit with n_clusters="auto", or -k auto in the shell.
 Results    | Sizes                      |
 Results    | Description                | Pass the points as X.
 Results    | Meaning of the clusters    | What they are in your field, and how they could be explained otherwise.
@@ -113,9 +116,13 @@ _ANSWERS: dict[str, Callable[[Reported, dict[str, Any]], Any]] = {
     "How it was found": lambda r, d: r.record.reason or d["sentence"],
     "Test against one cluster": lambda r, d: d["p_value"] is not None and p_text(r.selection),
     "Sizes": _sizes,
-    "Description": lambda r, d: r.features and "Means by cluster: 'How the clusters differ'.",
+    "Description": lambda r, d: (
+        r.features and "Means by cluster: section 'How the clusters differ' of the report."
+    ),
     "Stability in fresh samples": lambda r, d: None if r.kept is None else kept_sentence(r.kept),
     "Separation": _separation,
     "Information from outside": lambda r, d: r.record.scores and _KNOWN.format(**r.record.scores),
-    "Repetition": lambda r, d: r.record.call and "Call and settings: 'How to repeat it'.",
+    "Repetition": lambda r, d: (
+        r.record.call and "Call and settings: section 'How to repeat it' of the report."
+    ),
 }

@@ -185,13 +185,10 @@ def _in_plain_words(reported: Reported, tested: bool, because: str) -> str:
             line = f"{groups}, but {p:.0%} of sets of data without groups look divided as clearly."
     held, borders = _borders_held(reported)
     if borders:
-        which = (
-            "both" if held == borders == 2 else "all" if held == borders else f"{held} of {borders}"
-        )
         if borders == 1:
             line += f" The gap between them is {'confirmed' if held else 'not confirmed'}."
         else:
-            line += f" Of the gaps between neighbouring groups, {which} {'is' if held == 1 else 'are'} confirmed."
+            line += f" Of {borders} gaps between neighbouring groups, {held or 'none'} {'is' if held < 2 else 'are'} confirmed."
     return line
 
 

@@ -113,7 +113,7 @@ class PairObjectiveClusterer(PlacingClusterer):
                 f"{type(self).__name__} on all pairs of {n} objects would make two n x n matrices, "
                 f"above {MAX_DENSE} objects. Give pairs=30 for a sample of the pairs, or use PCC with "
                 "solver='landmark', or with divergence='l2', which takes all pairs into account "
-                "without forming one."
+                "without a matrix of pairs."
             )
         return narrow_evidence(ensemble, run.threads)
 

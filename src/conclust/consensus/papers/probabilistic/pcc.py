@@ -73,19 +73,19 @@ class PCC(PairObjectiveClusterer):
         generalised I-divergence: kl), "power" (between the two), or one of your own: see
         :mod:`conclust.divergences`.
     solver : {"auto", "factored", "pairwise", "landmark", "greedy"}, default="auto"
-        "factored": l2 over all pairs exactly, without forming one. "pairwise": any divergence, object
+        "factored": the exact l2 objective over all pairs, without a matrix of pairs. "pairwise": any divergence, object
         by object, on all pairs or on the given `pairs`. "landmark": 2,000 objects on all their pairs,
         the others placed against them. "greedy": the paper's algorithm, slow. "auto": factored for
         l2; pairwise where `pairs` is given, for divergences of your own, and while n_samples squared
         times n_clusters is at most 125 million (and n_samples 8,000); else landmark.
     pairs : int, float, SparseEvidence or None, default=None
-        None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
-        share of all pairs, about, in whole partners of each object. Or evidence from
+        None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: about
+        this fraction of all pairs, rounded to whole partners per object. Or evidence from
         :func:`conclust.evidence.sample_pairs`.
     granularity : {"given", "matched"}, default="given"
         "given": the partitions as they are, as in the paper. "matched": each weighs by how certain
         its clusters are (:func:`conclust.weighting.certainty_weights`), and is then merged down to at
-        most `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`); for
+        most `n_clusters` clusters guided by the others (:func:`conclust.weighting.coarsen`); for
         partitions of many more clusters than the consensus.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
         Start. "auto": for l2, `n_init` random memberships. For other divergences, a

@@ -69,13 +69,13 @@ class PEACE(PairObjectiveClusterer):
         paper's algorithm, an object and two clusters a step; slow. "auto": pairwise, with all pairs of more
         than 2,000 objects left to the end, as `n_init` says; above 20,000 objects without `pairs`, landmark.
     pairs : int, float, SparseEvidence or None, default=None
-        None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: that
-        share of all pairs, about, in whole partners of each object. Or evidence from
+        None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: about
+        this fraction of all pairs, rounded to whole partners per object. Or evidence from
         :func:`conclust.evidence.sample_pairs`.
     granularity : {"given", "matched"}, default="given"
         "given": the partitions as they are, as in the paper. "matched": each weighs by how certain
         its clusters are (:func:`conclust.weighting.certainty_weights`), and is then merged down to at
-        most `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`); for
+        most `n_clusters` clusters guided by the others (:func:`conclust.weighting.coarsen`); for
         partitions of many more clusters than the consensus.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
         Start of a run. "auto": a least-squares solution of its own random start. "random": at

@@ -120,7 +120,7 @@ class WeightedPCC(PairObjectiveClusterer):
     granularity : {"given", "matched"}, default="given"
         "given": the partitions as they are, as in the paper. "matched": each weighs by how certain
         its clusters are (:func:`conclust.weighting.certainty_weights`), and is then merged down to at
-        most `n_clusters` clusters by what the others say (:func:`conclust.weighting.coarsen`); for
+        most `n_clusters` clusters guided by the others (:func:`conclust.weighting.coarsen`); for
         partitions of many more clusters than the consensus.
     init : "auto" or array-like, default="auto"
         Start of the alternation. "auto": the l2 consensus with the weights of the ensemble. Or a membership (n_samples,
