@@ -207,7 +207,6 @@ def real(arguments: argparse.Namespace) -> Iterator[Row]:
             "least PAC": best("pac", -1.0),
             "silhouette X": best("silhouette_points"),
             "delta > 0.1": int(grown[-1]) if len(grown) else 1,
-            "cluster consensus": best("min_cluster_consensus"),
             "ARI chosen": adjusted_rand_index(data.y, found.labels_),
             "ARI at classes": adjusted_rand_index(data.y, found.labels[at]),
         }

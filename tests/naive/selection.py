@@ -55,12 +55,3 @@ def consensus_matrix(labels):
     for (i, j), (c, N) in known(labels).items():
         M[i, j] = M[j, i] = c / N
     return M
-
-
-def cluster_consensus(labels, consensus):
-    pairs = known(labels)
-    values = []
-    for k in range(max(consensus) + 1):
-        shares = [c / N for (i, j), (c, N) in pairs.items() if consensus[i] == consensus[j] == k]
-        values.append(np.mean(shares) if shares else 1.0)
-    return values

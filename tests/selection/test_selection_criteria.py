@@ -13,12 +13,8 @@ from conclust import EAC, Ensemble
 from conclust.exceptions import ParameterError
 from conclust.selection.judged.measuring import (
     Design,
-    Matrices,
-    cluster_consensus,
-    cluster_sums,
     consensus_of,
     jackknife,
-    matrix_criteria,
     mean_ari,
     mean_of,
     measure,
@@ -92,22 +88,6 @@ def test_sharp_matches_the_naive_twin(seed):
 
 def test_sharp_of_one_cluster_is_undefined():
     assert np.isnan(sharp_score(sharp_counts(Ensemble(E1), np.zeros(4, dtype=int))))
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_the_loosest_cluster_matches_the_naive_twin(seed):
-    labels = resamples(seed, missing=0.1)
-    ensemble = Ensemble(labels)
-    model = EAC(3).fit(labels)
-    actual = matrix_criteria(Matrices.of(ensemble, model.labels_, 1))
-    M = naive.consensus_matrix(labels)
-    within = naive.cluster_consensus(labels, model.labels_)
-    np.testing.assert_allclose(consensus_within(M, model.labels_), within)
-    assert actual["min_cluster_consensus"] == pytest.approx(min(within), abs=1e-12)
-
-
-def consensus_within(M, labels):
-    return cluster_consensus(*cluster_sums(M, labels), labels)
 
 
 def test_mean_ari_uses_drawn_objects():
@@ -187,6 +167,4 @@ def test_many_objects_are_measured_without_their_matrix():
     assert (some.labels == exact.labels).mean() > 0.99
     for name in ("pac", "area"):
         assert some.values[name] == pytest.approx(exact.values[name], abs=0.02)
-    name = "min_cluster_consensus"  # of a quarter of the objects
-    assert some.values[name] == pytest.approx(exact.values[name], abs=0.1)
     assert some.values["sharp"] == pytest.approx(exact.values["sharp"], rel=1e-2)

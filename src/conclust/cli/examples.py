@@ -51,6 +51,11 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "the classes of a table and the clusters of a result",
             "conclust compare points.csv result/labels.csv --column class --second-column label",
         ),
+        ("which of several runs to keep", "conclust compare --all runs/*.csv"),
+        (
+            "which resolution to keep, of columns that scanpy wrote",
+            "conclust compare --all obs.csv --column 'leiden_*'",
+        ),
     ),
 }
 

@@ -104,7 +104,7 @@ def add_reading(
             type=names,
             action="extend",
             metavar="A,B",
-            help="columns to use, by name or number",
+            help="columns to use, by name or number, or as 'leiden_*'",
         )
         choice.add_argument(
             "--drop", type=names, action="extend", metavar="A,B", help="columns to leave out"

@@ -361,21 +361,38 @@ def _add_compare(commands: Any) -> None:
     parser = _command(
         commands,
         "compare",
-        "measure the similarity of two clusterings",
-        "Compare two clusterings of the same objects; if one of them is the ground truth, give it first. "
+        "measure the similarity of clusterings, and which of several to keep",
+        "Compare two clusterings of the same objects; if one of them is the ground truth, give it first. With --all: list several "
+        "runs with their mean variation of information to the others (bits), and say which to keep: the one nearest to the "
+        "consensus, and, of runs in the order of a resolution, one within the longest plateau. "
         "Reads the column 'label', or the only column. Objects are matched by name if both files "
         "have a column of names with the same header (or --id-column), otherwise by order; objects without a label in either file are "
         "left out.",
     )
-    parser.add_argument("first", type=options.path_of, metavar="A", help=INPUTS)
-    parser.add_argument("second", type=options.path_of, metavar="B", help="the same")
-    parser.add_argument("--column", metavar="NAME", help="column of labels, in both files")
+    parser.add_argument("first", type=options.path_of, nargs="?", metavar="A", help=INPUTS)
+    parser.add_argument("second", type=options.path_of, nargs="?", metavar="B", help="the same")
+    parser.add_argument(
+        "--all",
+        type=options.path_of,
+        nargs="+",
+        metavar="FILE",
+        help="instead of A and B: files of one run each, in the order of their parameter; or one table with a run per column",
+    )
+    parser.add_argument(
+        "--column",
+        metavar="NAME",
+        help="column of labels, in all files; of one table, columns such as 'leiden_*'",
+    )
     parser.add_argument(
         "--second-column", metavar="NAME", help="column of B, if it has another name"
     )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options.add_reading(parser, classes=False, selection=False)
     options.add_talking(parser)
+<<<<<<< HEAD
+=======
+    parser.set_defaults(run=_run_compare)
+>>>>>>> 187e078d8c796c8b1a555581523c3501214f6779
 
 
 def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
@@ -440,6 +457,12 @@ def _run_combine(arguments: argparse.Namespace) -> None:
     if arguments.memberships is not None and arguments.rows != "objects":
         arguments.usage_error("--memberships: files of memberships have objects as rows.")
     _runs("consensus", "run_combine")(arguments)
+
+
+def _run_compare(arguments: argparse.Namespace) -> None:
+    if (arguments.second is None) == (arguments.all is None) or (arguments.all and arguments.first):
+        arguments.usage_error("Give two files, or --all with files of runs.")
+    _runs("compare", "run_all" if arguments.all else "run")(arguments)
 
 
 def _runs(module: str, name: str = "run") -> Callable[[argparse.Namespace], None]:

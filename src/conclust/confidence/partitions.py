@@ -183,7 +183,7 @@ def inconsistency(ensemble: Ensemble | ArrayLike) -> Inconsistency:
     """
     members = hard_draws(ensemble, "inconsistency")
     labels = members.labels
-    different, place = _different(labels)
+    different, place = different_columns(labels)
     d = len(different)
     table = np.ones((d, d))
     for a in range(d):
@@ -200,7 +200,7 @@ def inconsistency(ensemble: Ensemble | ArrayLike) -> Inconsistency:
     return Inconsistency(float(1.0 / (shares @ mean)), similarity, d, typical)
 
 
-def _different(labels: NDArray[np.generic]) -> tuple[list[int], Ints]:
+def different_columns(labels: NDArray[np.generic]) -> tuple[list[int], Ints]:
     """Return the columns that differ from all earlier ones, and for each column its index among them."""
     different: list[int] = []
     numbers: dict[bytes, int] = {}

@@ -370,14 +370,9 @@ class ClustererRecipe:
         return [self._run(points, k, rng) for k in n_clusters]
 
     def _run(self, points: Floats, k: int | None, rng: np.random.Generator) -> Found:
-        model = clone(self.clusterer)
-        values: dict[str, Any] = {}
-        for name in sorted(model.get_params(deep=True)):
-            if name == "random_state" or name.endswith("__random_state"):
-                values[name] = int(rng.integers(2**31 - 1))
+        model = seeded_clone(self.clusterer, rng)
         if k is not None:
-            values[sole_parameter(model, "n_clusters")] = k
-        model.set_params(**values)
+            model.set_params(**{sole_parameter(model, "n_clusters"): k})
         private = points.copy()  # a copy, because the clusterer may modify it
         if center_based(model):
             centers = np.asarray(model.fit(private).cluster_centers_, dtype=np.float64)
@@ -393,6 +388,14 @@ class ClustererRecipe:
                 f"Got {values[0]} instead."
             )
         return np.where(codes == 0, NOISE, codes - 1) if values[0] == -1 else codes
+
+
+def seeded_clone(estimator: Any, rng: np.random.Generator) -> Any:
+    """Return a copy of an estimator with its random states drawn."""
+    model = clone(estimator)
+    names = sorted(model.get_params(deep=True))
+    seeded = [name for name in names if name.split("__")[-1] == "random_state"]
+    return model.set_params(**{name: int(rng.integers(2**31 - 1)) for name in seeded})
 
 
 def labels_of_estimator(labels: Any, n: int, estimator: Any) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier
 
 from conclust._arrays.containers import refuse_gaps, spread_rounded_columns
 from conclust._progress import reporter
@@ -25,7 +25,14 @@ from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.runs import some_objects
 from conclust.generation.scaling import Scale, Scaling, fitted_scaling
-from conclust.selection.judged.measuring import Design, consensus_of, measure
+from conclust.selection.judged.generalizability import generalizability
+from conclust.selection.judged.measuring import (
+    Design,
+    consensus_of,
+    error_of_mean,
+    mean_of,
+    measure,
+)
 from conclust.selection.judged.pairs import plain_members
 from conclust.selection.resampled.null import OFFERED, Null, Verdict
 from conclust.selection.resampled.resampling import (
@@ -58,6 +65,7 @@ def choose(
     categories: ArrayLike | None = None,
     category_weight: float = 1.0,
     clusterer: Any = "kmeans",
+    classifier: Any = None,
     n_resamples: int = 50,
     sample_fraction: float = 0.8,
     null: Null | None = "rotation",
@@ -99,6 +107,9 @@ def choose(
     clusterer : "kmeans" or clusterer, default="kmeans"
         Clusterer of the resamples. "kmeans": k-means from a greedy k-means++ start, all resamples at once in
         native code. Or a scikit-learn clusterer with a parameter ``n_clusters``, at its own cost.
+    classifier : classifier, default=None
+        A scikit-learn classifier, with which `generalizability` is measured on at most `max_test` objects: `n_resamples`
+        times it learns the clusters of one half and predicts those of the other. None: not measured.
     n_resamples : int, default=50
         Number of resamples for each K, at least 2. All K and all references use the same draws.
     sample_fraction : float in (0, 1], default=0.8
@@ -193,7 +204,9 @@ def choose(
     - sharp: difference between the rates of being together within and between clusters, in standard errors
     - mean_ari: mean adjusted Rand index of two resamples
     - silhouette_points: mean silhouette in the points of at most 1,000 objects
-    - min_cluster_consensus: mean of the consensus matrix over the pairs of the loosest cluster
+    - generalizability: mean adjusted Rand index between the clusters of one half of the points and the predictions of
+      the classifier that learned those of the other half [7]_; only with `classifier`. ``number_by("generalizability")``
+      has the number by the one-standard-error rule
     - smallest_cluster: number of objects in the smallest cluster
     - resamples_with_k: share of the resamples with K clusters, not fewer; a number that most resamples do not reach
       is not chosen
@@ -201,7 +214,8 @@ def choose(
     - log_pac_null_mean, log_pac_null_sd: mean and standard deviation of log PAC over the references
 
     Standard errors come from a jackknife over ten groups of resamples, with a fixed consensus and the pairs of at
-    most 250 objects. Exceptions: `rcsi` (over the references) and `silhouette_points` (over objects).
+    most 250 objects. Exceptions: `rcsi` (over the references), `silhouette_points` (over objects) and `generalizability`
+    (over splits).
 
     The p-value belongs to the largest studentised gap, max over K of (mean log PAC - log PAC) / sd, where mean
     and sd are taken over the references and the points. Any later choice of K leaves it exact.
@@ -219,6 +233,8 @@ def choose(
     .. [4] B. Bodinier et al., Bioinformatics 39:btad635, 2023.
     .. [5] J. Besag and P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
     .. [6] K. V. Mardia, "Measures of multivariate skewness and kurtosis with applications", Biometrika 57, 1970.
+    .. [7] K. Wycik, T. M. Tang, T. M. Zikry and G. I. Allen, "CARVE: Cluster Analysis with Resampling for Validation and
+       Exploration", version 1.0, doi:10.5281/zenodo.20448965, 2026.
 
     Examples
     --------
@@ -258,13 +274,14 @@ def choose(
     began, report = time.perf_counter(), reporter(verbose, _OWNER)
     points, scaling = read(X, scale, _OWNER)
     n, p = points.shape
+    if not (classifier is None or (is_classifier(classifier) and not isinstance(classifier, type))):
+        refuse("classifier", _OWNER, "None or a scikit-learn classifier (an instance)", classifier)
     codes = read_categories(categories, n, _OWNER)
     ks = tried(k, clusterer, n, fraction, _OWNER)
     settings = Settings(ks, clusterer, n_resamples, fraction, null, n_references, threads)
     components = components_for(n, p, n_components, _OWNER)
     root = seed_sequence(random_state, _OWNER)
-    # The sixth seeds nothing any more.
-    drawing, testing, comparing, designing, choosing, _, bordering, shaping, spreading = (
+    drawing, testing, comparing, designing, choosing, halving, bordering, shaping, spreading = (
         spawn_sequences(root, 9)
     )
 
@@ -305,6 +322,13 @@ def choose(
         for number, ensemble in ensembles.items():
             measured[number] = measure(ensemble, number, design, points=scores)
             finished(f"measured K = {number}")
+        if classifier is not None:
+            some = some_objects(n, min(n, max_test), generator(halving))
+            by_number = generalizability(scores[some], settings, classifier, halving)
+            for number, agreements in by_number.items():
+                measured[number].values["generalizability"] = mean_of(agreements)
+                measured[number].errors["generalizability"] = error_of_mean(agreements)
+            finished("generalizability")
 
     def tested_again(labels: Ints, rejected: bool) -> Second:
         """Run the second test on the clusters of the best number, after the first one."""
@@ -320,6 +344,8 @@ def choose(
             )
 
     counted = {} if codes is None else {"n_categories": codes.shape[1], "category_weight": weight}
+    if classifier is not None:
+        counted["classifier"] = repr(classifier)
     told = {
         "clusterer": clusterer if settings.fast else repr(clusterer),
         "n_samples": n,

@@ -12,7 +12,6 @@ from conclust._validation import count, listed
 from conclust.selection.resampled.testing import SMALLEST
 
 _FEW = 5  # objects
-_LOOSE = 0.8  # cluster consensus
 # Up to this share of the pairs within one cluster of average size, almost no pair is ambiguous: a
 # few objects lie between two clusters. A cluster split in two has several times this share.
 _CLEAN = 0.1
@@ -150,11 +149,6 @@ def decide(
     smallest = int(table["smallest_cluster"][at])
     if smallest < _FEW:
         doubts.append(f"The smallest cluster has {count(smallest, 'object')}.")
-    loosest = float(table["min_cluster_consensus"][at])
-    if nested and loosest < _LOOSE:  # finer members split every cluster
-        doubts.append(
-            f"In one cluster two objects are together in only {loosest:.2f} of the resamples that drew both."
-        )
     return Decision(best, best, alternatives, why, tuple(doubts))
 
 

@@ -1,4 +1,4 @@
-"""``conclust compare``: similarity of two clusterings of the same objects."""
+"""``conclust compare``: similarity of clusterings of the same objects, and which of several to keep."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,13 @@ from numpy.typing import NDArray
 from conclust import metrics
 from conclust._files.spreadsheets import unguarded
 from conclust._validation import count
-from conclust.cli.reading.inputs import Labelling, read_labelling
+from conclust.cli.console import plain
+from conclust.cli.reading.inputs import read_ensemble, read_labelling
+from conclust.cli.reading.notation import Reading
 from conclust.cli.requested import reading
+from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
+from conclust.selection import choose_run
 
 _MEASURES = (
     ("H", "consistency_index", "share of objects in matched clusters, best matching"),
@@ -35,17 +40,14 @@ _MEASURES = (
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the measures of two label files."""
-    one, other, by_name = _read(arguments)
-    first, second = one.labels, other.labels
-    if by_name:
-        paths = arguments.first, arguments.second
-        second = _align(paths, one.ids or [], other.ids or [], second)
-    elif len(first) != len(second):
-        raise InputError(
-            f"{arguments.first} has {len(first)} objects and {arguments.second} has {len(second)}: "
-            "without names, objects are compared in order. Name the objects in both files and give "
-            "--id-column."
-        )
+    how = reading(arguments)
+    wanted = () if arguments.column is None else (arguments.column,)
+    # When compared with a user's table, a result of conclust has its own name for the labels.
+    others: tuple[str, ...] = (*wanted, "label") if wanted else ()
+    if arguments.second_column is not None:
+        others = (arguments.second_column,)
+    paths = arguments.first, arguments.second
+    (first, second), named = _aligned(paths, (wanted, others), how)
     table = metrics.contingency(first, second)
     if min(table.shape) == table.n_samples > 1:
         raise InputError(
@@ -57,7 +59,7 @@ def run(arguments: argparse.Namespace) -> None:
         content = {
             "objects": table.n_samples,
             "left_out": len(first) - table.n_samples,
-            "matched_by": "name" if by_name else "order",
+            "matched_by": "name" if named else "order",
             "clusters": table.shape,
             **values,
         }
@@ -67,7 +69,7 @@ def run(arguments: argparse.Namespace) -> None:
     print(f"A  {arguments.first}: {count(table.shape[0], 'cluster')}")
     print(f"B  {arguments.second}: {count(table.shape[1], 'cluster')}")
     print(
-        f"{table.n_samples:,} objects compared, matched by {'name' if by_name else 'order'}"
+        f"{table.n_samples:,} objects compared, matched by {'name' if named else 'order'}"
         + (f"; {left_out:,} without a label in one of them left out" if left_out else "")
     )
     print()
@@ -75,18 +77,55 @@ def run(arguments: argparse.Namespace) -> None:
         print(f"  {short:<9} {values[name]:7.4f}   {meaning}")
 
 
-def _read(arguments: argparse.Namespace) -> tuple[Labelling, Labelling, bool]:
-    """Read both files; return whether their objects are matched by name."""
-    how = reading(arguments)
+def run_all(arguments: argparse.Namespace) -> None:
+    """Print how several runs differ, and which to keep."""
+    paths, how = arguments.all, reading(arguments)
     wanted = () if arguments.column is None else (arguments.column,)
-    # When compared with a user's table, a result of conclust has its own name for the labels.
-    second: tuple[str, ...] = (*wanted, "label") if wanted else ()
-    if arguments.second_column is not None:
-        second = (arguments.second_column,)
-    one = read_labelling(arguments.first, how, wanted)
-    other = read_labelling(arguments.second, how, second)
-    both = one.ids is not None and other.ids is not None
-    return one, other, both and (how.id_column is not None or one.id_name == other.id_name)
+    if len(paths) == 1:
+        table = read_ensemble(paths[0], replace(how, columns=wanted or None))
+        runs, names = table.ensemble, table.names
+    else:
+        columns, _ = _aligned(paths, [wanted] * len(paths), how)
+        runs = Ensemble(np.column_stack([Ensemble(one[:, None]).labels for one in columns]))
+        names = tuple(plain(path) for path in paths)
+    found = replace(choose_run(runs), names=names)
+    losses = [None if np.isnan(loss) else loss for loss in found.losses.tolist()]
+    facts = names, found.n_clusters.tolist(), losses, found.groups.tolist()
+    rows = list(zip(*facts, strict=True))
+    if arguments.json:
+        keys = ("name", "clusters", "mean_vi", "group")
+        keep = {"nearest": names[found.run], "plateau": [names[u] for u in found.plateau]}
+        content = {"runs": [dict(zip(keys, row, strict=True)) for row in rows], **keep}
+        print(json.dumps(content | {"plateau_run": names[found.plateau_run]}, indent=2))
+        return
+    width = max(map(len, ("run", *names)))
+    print(f"  {'run':<{width}}  clusters  mean VI  group")
+    for name, K, loss, group in rows:
+        mean = "" if loss is None else f"{loss:.4f}"
+        print(f"  {name:<{width}}  {K:8,}  {mean:>7}  {group:5}")
+    print(f"\n{count(runs.n_samples, 'object')}; {found.sentence}")
+
+
+def _aligned(
+    paths: Sequence[Path], wanted: Sequence[Sequence[str]], how: Reading
+) -> tuple[list[NDArray[Any]], bool]:
+    """Read a labelling of each file, objects in the order of the first; return whether they are matched by name."""
+    runs = [read_labelling(path, how, names) for path, names in zip(paths, wanted, strict=True)]
+    first, columns, named = runs[0], [runs[0].labels], False
+    for path, one in zip(paths[1:], runs[1:], strict=True):
+        pair, same = (paths[0], path), how.id_column is not None or first.id_name == one.id_name
+        named = first.ids is not None and one.ids is not None and same
+        if named:
+            columns.append(_align(pair, first.ids or [], one.ids or [], one.labels))
+            continue
+        if len(one.labels) != len(first.labels):
+            raise InputError(
+                f"{pair[0]} has {len(first.labels)} objects and {path} has {len(one.labels)}: "
+                "without names, objects are compared in order. Name the objects in both files and give "
+                "--id-column."
+            )
+        columns.append(one.labels)
+    return columns, named
 
 
 def _align(

@@ -78,7 +78,7 @@ def roles_of(table: Table, how: Reading) -> tuple[list[Column], list[Column], di
     }
     role_of: dict[Column, str] = {}
     for option, names in given.items():
-        for column in [table.column(name, option) for name in names]:
+        for column in [one for name in names for one in table.matching(name, option)]:
             if column in role_of:
                 both = f"{role_of[column]} and {option}"
                 raise InputError(f"{both} name the same column, {column.name!r}.")

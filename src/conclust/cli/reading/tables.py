@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import InitVar, dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any, Literal
 
@@ -235,6 +236,12 @@ class Table:
                 return column
         known = f"Its columns are {listed(self.names)}"
         raise InputError(f"{option}: there is no column {wanted!r}. {known}.")
+
+    def matching(self, wanted: str, option: str) -> list[Column]:
+        """Return the columns that match `wanted`, such as "leiden_*", or the one column with this name."""
+        pattern = wanted.replace("[", "[[]")
+        shaped = [one for one in self.columns if "*" in wanted and fnmatchcase(one.name, pattern)]
+        return shaped if shaped and wanted not in self.names else [self.column(wanted, option)]
 
 
 def settle(columns: Sequence[Column], how: Reading) -> None:

@@ -43,12 +43,6 @@ _DECIDING = (
         "Mean adjusted Rand index of two resamples on the objects that both drew.",
     ),
     ("smallest_cluster", "Smallest", 0, "Number of objects in the smallest cluster."),
-    (
-        "min_cluster_consensus",
-        "Loosest",
-        3,
-        "Cluster consensus of the loosest cluster: mean co-association of its pairs.",
-    ),
 )
 _REPORTED = (
     ("delta", "Delta area", 3, "Relative growth of the area under the distribution function."),

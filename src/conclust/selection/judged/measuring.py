@@ -14,7 +14,7 @@ from conclust._types import Floats, Ints
 from conclust.consensus.linkage import EAC, cut
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING, NOISE, indicator_of, one_hot_rows, over_partitions
-from conclust.evidence import evidence, frequencies
+from conclust.evidence import evidence
 from conclust.exceptions import EvidenceWarning, InputError
 from conclust.measures.agreement import partition_similarities
 from conclust.measures.comparison import adjusted_rand_index
@@ -212,24 +212,23 @@ def measure(
     sharp = sharp_counts(ensemble, labels)
     agreement = mean_ari(ensemble, labels if shared else None)
     examined = tree.rows
-    whole = Matrices.of(_part_of(ensemble, examined), labels[examined], design.n_jobs)
+    whole = Matrices.of(_part_of(ensemble, examined), design.n_jobs)
     if len(examined) == design.n_samples:
         counts = table_of(whole.counts, whole.copresence, m)
     else:
         counts = design.count(ensemble)
 
-    def criteria(kept: Ints, pairs: PairCounts, square: Matrices) -> dict[str, float]:
+    def criteria(kept: Ints, pairs: PairCounts) -> dict[str, float]:
         compared = agreement[kept] if shared else upper(agreement[np.ix_(kept, kept)])
         return {
             "pac": pairs.pac(),
             "area": pairs.area,
             "sharp": sharp_score(sharp, kept),
             "mean_ari": mean_of(compared),
-            **matrix_criteria(square),
         }
 
     everything = np.arange(m)
-    values = criteria(everything, counts, whole)
+    values = criteria(everything, counts)
     # Standard errors of criteria over pairs, from the pairs of at most _SQUARE objects.
     some = _spaced(len(examined), _SQUARE)
     square = whole.of_some(some)
@@ -244,7 +243,7 @@ def measure(
                 f"{', '.join(map(str, group))} there are no two objects that a partition observed: pass partitions "
                 "that observe more of the objects."
             )
-        without.append(criteria(np.setdiff1d(everything, group), pairs, left))
+        without.append(criteria(np.setdiff1d(everything, group), pairs))
     errors = {name: jackknife(np.array([one[name] for one in without])) for name in values}
     widths = _widths(points, labels, examined)
     values["silhouette_points"], errors["silhouette_points"] = (
@@ -378,30 +377,27 @@ def error_of_mean(values: Floats) -> float:
 
 @dataclass(frozen=True)
 class Matrices:
-    """The evidence of all pairs of some objects, and their clusters in the consensus.
+    """The evidence of all pairs of some objects.
 
     Attributes
     ----------
-    labels : ndarray of shape (n,)
-        Their consensus, from 0 on.
     counts, copresence : ndarray of shape (n, n)
         c and N.
     """
 
-    labels: Ints
     counts: NDArray[Any]
     copresence: NDArray[Any]
 
     @classmethod
-    def of(cls, ensemble: Ensemble, labels: Ints, n_jobs: int) -> Matrices:
+    def of(cls, ensemble: Ensemble, n_jobs: int) -> Matrices:
         """Count the pairs of all objects of the ensemble."""
         c, N = evidence(ensemble, max_dense=None, n_jobs=n_jobs)
-        return cls(labels, c, N)
+        return cls(c, N)
 
     def of_some(self, at: Ints) -> Matrices:
         """Return the same for some of the objects."""
         square = np.ix_(at, at)
-        return Matrices(self.labels[at], self.counts[square], self.copresence[square])
+        return Matrices(self.counts[square], self.copresence[square])
 
     def without(self, left_out: Ints) -> Matrices:
         """Return the same without some resamples, given as their labels of the objects."""
@@ -409,34 +405,4 @@ class Matrices:
         if not observed.any():
             return self
         c, N = evidence(Ensemble(left_out[:, observed]), dtype=self.counts.dtype, max_dense=None)
-        return Matrices(self.labels, self.counts - c, self.copresence - N)
-
-
-def matrix_criteria(matrices: Matrices) -> dict[str, float]:
-    """Return the criteria that need all pairs of some objects."""
-    M = frequencies(matrices.counts, matrices.copresence)
-    labels = matrices.labels
-    sums, n_observed = cluster_sums(M, labels)
-    return {"min_cluster_consensus": float(cluster_consensus(sums, n_observed, labels).min())}
-
-
-def cluster_sums(M: Floats, labels: Ints) -> tuple[Floats, Floats]:
-    """Return the sum of M over the other objects of each cluster, and their number, for each object.
-
-    M is NaN for pairs that no resample observed: they are left out.
-    """
-    within = one_hot_rows(labels, int(labels.max()) + 1)
-    finite = np.isfinite(M)
-    if finite.all():
-        diagonal = np.diag(M)[:, None] * within
-        return M @ within - diagonal, within.sum(axis=0) - within
-    np.fill_diagonal(finite, False)
-    return np.where(finite, M, 0.0) @ within, finite.astype(np.float64) @ within
-
-
-def cluster_consensus(sums: Floats, counts: Floats, labels: Ints) -> Floats:
-    """Return the mean of M over the pairs of each cluster from `cluster_sums`; 1 if there are none."""
-    in_cluster = np.arange(sums.shape[1]) == labels[:, None]
-    total = np.bincount(labels, weights=sums[in_cluster])
-    pairs = np.bincount(labels, weights=counts[in_cluster])
-    return np.where(pairs > 0, total / np.maximum(pairs, 1.0), 1.0)
+        return Matrices(self.counts - c, self.copresence - N)
