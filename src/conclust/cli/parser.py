@@ -389,10 +389,6 @@ def _add_compare(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options.add_reading(parser, classes=False, selection=False)
     options.add_talking(parser)
-<<<<<<< HEAD
-=======
-    parser.set_defaults(run=_run_compare)
->>>>>>> 187e078d8c796c8b1a555581523c3501214f6779
 
 
 def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
