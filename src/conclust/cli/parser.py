@@ -389,6 +389,7 @@ def _add_compare(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options.add_reading(parser, classes=False, selection=False)
     options.add_talking(parser)
+    parser.set_defaults(run=_run_compare)
 
 
 def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
