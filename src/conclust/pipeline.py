@@ -35,7 +35,7 @@ from conclust.ensemble import MISSING, NOISE, Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation.generator import EnsembleGenerator
-from conclust.generation.labelling.labelling import is_in_blocks, scaled_points
+from conclust.generation.labelling.labelling import as_many_as_differ, is_in_blocks, scaled_points
 from conclust.generation.points import doubts, read_points, refuse_views
 from conclust.measures.agreement import anmi
 from conclust.number import ClusterCenters, decide_by_points
@@ -342,7 +342,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         """Fit the default consensus, whose clusters the points decide."""
         pairs = (links.get("must_link"), links.get("cannot_link")) if links else None
         with consensus.session():
-            growth = consensus.grow(self.ensemble_, pairs)
+            growth = consensus.grow(self.ensemble_, pairs, as_many_as_differ(self.generator_, X))
             trees, objects = growth.trees, growth.objects
             points = scaled_points(self.generator_, X, objects)
             least, jobs = self.min_clusters, consensus.n_jobs

@@ -98,7 +98,7 @@ def test_resampling_decides_with_auto_only_if_there_are_no_borders():
     returns = ConsensusClustering(n_clusters="auto", random_state=0).fit(biopsies)
     assert ConsensusClustering(random_state=0).fit(biopsies).n_clusters_ == 1
     assert returns.n_clusters_ == returns.selection_.n_clusters > 1
-    assert "no border is seen" in returns.reason_
+    assert "the tree shows no border" in returns.reason_
 
 
 def test_auto_finds_a_single_cluster():

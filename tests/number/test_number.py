@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import linkage
 from sklearn.covariance import ledoit_wolf
-from sklearn.datasets import make_blobs, make_circles, make_moons
+from sklearn.datasets import load_wine, make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import AutoConsensus, ConsensusClustering
@@ -73,6 +73,25 @@ def test_small_clusters_in_many_dimensions_are_counted():
     assert adjusted_rand_score(y, model.labels_) > 0.99
 
 
+@pytest.mark.parametrize("times", [2, 5, "one to five"])
+def test_points_that_are_repeated_count_once(times):
+    X, y = load_wine(return_X_y=True)
+    if times == "one to five":
+        times = np.random.default_rng(0).integers(1, 6, len(X))
+    model = fitted(np.repeat(X, times, axis=0))
+    assert model.n_clusters_ == 3
+    assert adjusted_rand_score(np.repeat(y, times), model.labels_) > 0.7
+    assert len(model.consensus_.tree_objects_) == len(X)
+
+
+def test_repeats_by_rounding_are_evidence():
+    rng = np.random.default_rng(0)
+    ages = np.concatenate([rng.normal(25, 5, 500), rng.normal(60, 8, 500)]).round()
+    assert fitted(ages[:, np.newaxis]).n_clusters_ == 2
+    answers = np.repeat([[1, 1, 5], [5, 4, 1]], 200, axis=0) + rng.integers(0, 2, (400, 3))
+    assert fitted(answers).n_clusters_ == 2
+
+
 def test_the_number_keeps_to_bounds():
     X = np.random.default_rng(0).normal(size=(300, 2))
     assert fitted(X, min_clusters=3).n_clusters_ >= 3
@@ -83,10 +102,9 @@ def test_the_number_keeps_to_bounds():
 
 def test_too_few_points_for_a_border_leave_two_clusters_to_the_partitions():
     X = np.random.default_rng(0).normal(size=(10, 2))
-    assert fitted(X).n_clusters_ == 1
-    model = fitted(X, min_clusters=2)
-    assert model.n_clusters_ >= 2
-    assert "too few to show a border" in model.reason_
+    models = fitted(X), fitted(X, min_clusters=2)
+    assert models[0].n_clusters_ == 1 < models[1].n_clusters_
+    assert all("too few to show a border" in model.reason_ for model in models)
 
 
 def test_evidence_is_the_logarithm_of_a_ratio_of_likelihoods():

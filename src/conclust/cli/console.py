@@ -125,7 +125,10 @@ def _write(stream: TextIO, text: str) -> None:
 
 def _send(stream: TextIO, content: bytes) -> None:
     stream.flush()
-    stream.buffer.write(content)
+    if hasattr(stream, "buffer"):
+        stream.buffer.write(content)
+    else:  # as io.StringIO: text only
+        stream.write(content.decode())
     stream.flush()
 
 

@@ -329,7 +329,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
                 name,
                 f"an int in the range [1, {n}]",
                 None,
-                f"{name} needs the number of clusters; EAC() and ConsensusClustering() choose it.",
+                f"{name} needs the number of clusters; AutoConsensus() chooses it.",
             )
         hint = f"There are {n} objects."
         if kind == "exact":

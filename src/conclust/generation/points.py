@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from math import isqrt
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -26,7 +27,6 @@ _ROWS = 64  # compared with columns at a time
 _BEYOND = 100.0  # how far a cell is beyond its column, in distances of the next one from the median
 _FEW = 8  # number of values below which one may be the sum of the others by chance
 _AT_ONCE = 3  # maximum number of such cells in a column
-_COARSE = 0.1  # share of repeated rows above which the columns take few values
 _LISTED = 5
 
 
@@ -372,19 +372,26 @@ def _repeated_names(ids: Sequence[str]) -> list[str]:
     return [f"{occur} more than once: {shown}. A join by name multiplies rows."]
 
 
-def _repeated_rows(X: Floats, ids: Sequence[str] | None) -> list[str]:
-    if not X.shape[1]:
-        return []
+def keys_of_rows(X: Floats) -> NDArray[np.uint64]:
+    """Return a number for each row, equal for equal rows."""
     bits = np.ascontiguousarray(X + 0.0).view(np.uint64)  # -0.0 is 0.0
     keys = np.zeros(len(X), dtype=np.uint64)
-    for column in bits.T:  # equal rows have equal keys
+    for column in bits.T:
         keys = keys * np.uint64(0x9E3779B97F4A7C15) ^ (column ^ (keys >> np.uint64(29)))
+    return keys
+
+
+def _repeated_rows(X: Floats, ids: Sequence[str] | None) -> list[str]:
+    if X.shape[1] < 2:
+        return []
+    bits, keys = np.ascontiguousarray(X + 0.0).view(np.uint64), keys_of_rows(X)
     order = np.argsort(keys, kind="stable")
     alike = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
     again = [
         (order[a + 1], order[a]) for a in alike if (bits[order[a + 1]] == bits[order[a]]).all()
     ]
-    if not again or len(again) > _COARSE * len(X):
+    few = max(2, isqrt(len(X)))  # columns of few values repeat by rounding
+    if not again or max(len(np.unique(column)) for column in X.T) <= few:
         return []
     again.sort()
     pairs = [f"{_object(i, ids)[7:]} and {_object(one, ids)[7:]}" for i, one in again[:_LISTED]]

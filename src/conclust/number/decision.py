@@ -122,7 +122,7 @@ def decide_by_points(
         decision = Decision(
             answer.n_clusters,
             "points",
-            trees.n_clusters_shown,
+            answer.n_clusters if found.graph is None else trees.n_clusters_shown,
             supports=trees.supports,
             alternatives=tuple(others),
             labels=answer.labels,
@@ -279,7 +279,9 @@ def _of_trees(found: Found, number: int, others: list[int]) -> Answer:
     """Return the division of a tree into a number of clusters."""
     labels = found.labels(number) if number > 1 else None
     depths = found.depths(number)
-    if number == 1:
+    if found.graph is None:
+        why = f"the points are too few to show a border, for which {2 * SMALLEST} are needed"
+    elif number == 1:
         why = "in no division are there clearly fewer points near the borders than within the clusters"
     elif found.is_of_pieces(number):
         why = "where clusters touch, few points lie between them"

@@ -113,7 +113,7 @@ class Selection(Saved):
         """Return the reason for the number that the borders of the points show; None: they show none, and this number counts."""
         number, parts = self.n_clusters, self.reason_parts
         if seen is None:
-            why = f"no border is seen between clusters, but a division into {number} returns in resamples: {self.why}"
+            why = f"the tree shows no border, but a division into {number} returns in resamples: {self.why}"
             return parts if number == 1 else replace(parts, why=why)
         same = number == seen.n_clusters
         shown = (

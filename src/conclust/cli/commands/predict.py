@@ -223,9 +223,10 @@ def _read_labels(how: Reading, result: _Result, table: Table) -> _New:
 
 
 def _by_name(how: Reading, table: Table, columns: tuple[str, ...], id_name: str) -> Reading:
-    """Select the columns of the result by name if the file names its columns, or else all; `id_name` names the objects."""
+    """Select the columns of the result by name, by number in a file without names that has further ones, or else all; `id_name` names the objects."""
     if not table.named:
-        return how
+        more = len(table.names) > len(columns)
+        return replace(how, columns=columns) if more and {*columns} <= {*table.names} else how
     known = id_name != OBJECT and id_name in table.names
     if known and how.id_column is None and id_name not in (*columns, how.label_column):
         how = replace(how, id_column=id_name)  # few objects do not show that it names them

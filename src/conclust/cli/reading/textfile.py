@@ -192,7 +192,9 @@ class TextFile:
 
         name, times = Counter(self.names).most_common(1)[0]
         if times > 1 and name:
-            self._refuse(f"has the column name {name!r} more than once in its header")
+            self._refuse(
+                f"has the column name {name!r} more than once in its header. If its first line is an object, add --header no"
+            )
         if "" in self.names[1:]:
             where = f"column {self.names.index('', 1) + 1} in its header"
             self._refuse(f"has no name for {where}; a separator may be one too many")

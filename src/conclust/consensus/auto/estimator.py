@@ -335,13 +335,14 @@ class AutoConsensus(PlacingClusterer):
         decision = decide(trees, self.n_clusters)
         return self._take(trees, place(trees, decision), observed)
 
-    def _grow(self, ensemble: Ensemble) -> Trees:
+    def _grow(self, ensemble: Ensemble, among: Ints | None = None) -> Trees:
         return grow(
             with_relative_weights(ensemble),
             n_clusters=self.n_clusters,
             max_clusters=self.max_clusters,
             max_samples=self.max_samples,
             constraints=self._constraints,
+            among=among,
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
@@ -358,10 +359,14 @@ class AutoConsensus(PlacingClusterer):
         self._decision = replace(decision, labels=None, divisions={})
         return placed.membership
 
-    def grow(self, X: Any, links: tuple[Any, Any] | None = None) -> Growth:
-        """Read an ensemble, and grow its trees: the first part of ``fit``; `place` is the last."""
+    def grow(
+        self, X: Any, links: tuple[Any, Any] | None = None, among: Ints | None = None
+    ) -> Growth:
+        """Read an ensemble, and grow its trees, of some of its objects: the first part of ``fit``; `place` is the last."""
         task = self._begin(X, links)
-        return Growth(task, self._grow(task.part))
+        if among is not None:
+            among = np.flatnonzero(np.isin(np.flatnonzero(task.observed), among))
+        return Growth(task, self._grow(task.part, among))
 
     def place(self, growth: Growth, decision: Decision, before: Ints | None = None) -> Self:
         """Place all objects in the clusters of a decision, as ``fit`` does; `before` as in :func:`place`."""
@@ -399,9 +404,11 @@ class AutoConsensus(PlacingClusterer):
 
         check_is_fitted(self)
         given, found, reason = self.n_clusters, self.n_clusters_, reason_of(self._decision)
-        if given is None or found >= given:
-            return reason
-        why = f"{given} were asked for, but only {found} {'have' if found > 1 else 'has'} objects"
+        why = reason.why
+        if given is not None and found < given:
+            why = (
+                f"{given} were asked for, but only {found} {'have' if found > 1 else 'has'} objects"
+            )
         return replace(reason, n_clusters=found, why=why)
 
     def _keep_clusters(self, clusters: Ints) -> None:

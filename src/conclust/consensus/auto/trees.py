@@ -287,6 +287,7 @@ def grow(
     max_clusters: int | None = None,
     max_samples: int = 3000,
     constraints: Constraints | None = None,
+    among: Ints | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> Trees:
@@ -304,12 +305,14 @@ def grow(
         Maximum number of objects in the trees, unless they have few distinct rows of labels.
     constraints : Constraints, default=None
         Constraints on the objects; those with constraints are in the trees.
+    among : ndarray of int64, default=None
+        The objects that the others are taken from. None: all.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the objects.
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     """
-    objects = _objects(ensemble, constraints, max_samples, random_state)
+    objects = _objects(ensemble, constraints, max_samples, among, random_state)
     if not len(objects):  # all objects are noise: no two share a cluster
         return Trees(ensemble, objects, ensemble, {}, np.ones(len(ensemble.column_partitions)))
     if len(objects) == max_samples < ensemble.n_samples:
@@ -328,6 +331,7 @@ def _objects(
     ensemble: Ensemble,
     constraints: Constraints | None,
     max_samples: int,
+    among: Ints | None,
     random_state: RandomStateLike,
 ) -> Ints:
     """Return the objects of the trees: some of those that are in a cluster of any partition."""
@@ -336,6 +340,8 @@ def _objects(
     else:
         held = (ensemble.codes < noise_code(ensemble.codes.dtype)).any(axis=1)
     clustered = np.flatnonzero(held)
+    if among is not None:
+        clustered = np.intersect1d(clustered, among)
     touched = np.empty(0, dtype=np.int64)
     if constraints is not None:
         touched = np.flatnonzero(constraints.touched)

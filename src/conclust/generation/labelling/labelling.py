@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from conclust.generation.labelling.models import (
     refuse_huge,
 )
 from conclust.generation.members import Member, Task, drawn_objects, fitted_objects
-from conclust.generation.points import checked_points, read_points
+from conclust.generation.points import checked_points, keys_of_rows, read_points
 from conclust.generation.scaling import Scaler
 
 _OWNER = "EnsembleGenerator"
@@ -259,6 +260,37 @@ def scaled_points(generator: Any, X: Any, objects: Ints) -> Floats:
     """
     samples = _rows_of(generator, X).samples(lambda _: objects, 1, max(1, len(objects)), 1)
     return scaled(next(iter(samples))[0][1], generator.scaler_)
+
+
+def as_many_as_differ(generator: Any, X: Any) -> Ints | None:
+    """Return as many objects as points that differ, if some are repeated, drawn evenly from the groups of equal points.
+
+    A point that is repeated is no evidence for a cluster: with every point twice, the clusters are those of the points once.
+    It is evidence if the columns have few values, at most the square root of the number of points, as for `spread_rounded_columns`.
+
+    Parameters
+    ----------
+    generator : EnsembleGenerator
+        The fitted generator.
+    X : array-like of shape (n_samples, n_features)
+        The points of ``fit``.
+
+    Returns
+    -------
+    ndarray of int64 of shape (n_different,) or None
+        The objects, in rising order. None: all, as no point is repeated, or the columns have few values.
+    """
+    keys = np.concatenate([keys_of_rows(block) for _, block in _rows_of(generator, X).blocks()])
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    n, n_different = len(keys), len(first)
+    if n_different == n:
+        return None
+    few = max(2, isqrt(n))
+    seen = np.sort(first)[:: max(1, n_different // (4 * few))]
+    if max(len(np.unique(column)) for column in scaled_points(generator, X, seen).T) <= few:
+        return None
+    places = (2 * np.arange(n_different) + 1) * n // (2 * n_different)
+    return np.sort(np.argsort(group, kind="stable")[places])
 
 
 def _rows_of(generator: Any, X: Any) -> Rows:
