@@ -363,7 +363,10 @@ PARTS = (
     ("How to", ("how-to/*.md", "report.md", "mixed_data.md", "many_objects.md")),
     ("Explanations", ("explanation/*.md",)),
     ("Examples", ("examples/plot_*.py",)),
-    ("Coming from other packages, and questions", ("coming_from_*.md", "packages_of_*.md", "faq.md")),
+    (
+        "Coming from other packages, and questions",
+        ("coming_from_*.md", "packages_of_*.md", "faq.md"),
+    ),
     ("Reference", ("methods.md", "reference/*.md", "reference/made/*.md")),
     ("What was measured", ("reference/made/experiments/*.md",)),
 )
