@@ -98,7 +98,7 @@ def how_named(reported: Reported) -> str:
     where = "labels.csv" if reported.record.command else "the result"
     if reported.cluster_names is None:
         return f"Its label in {where}, from 0 in order of first appearance."
-    if reported.record.settings.get("consensus", {}).get("names") == "shared":
+    if (reported.record.settings.get("consensus") or {}).get("names") == "shared":
         return f"The name of the class in {where}."
     pairs = ", ".join(f"{k} is {name}" for k, name in enumerate(reported.cluster_names[:12]))
     more = " and so on" if len(reported.cluster_names) > 12 else ""
