@@ -24,7 +24,7 @@ def test_codes_match_the_naive_twin(k, side):
     np.testing.assert_array_equal(found.labels, nearest)
 
 
-def test_the_error_is_that_of_minisom():
+def test_the_error_is_as_small_as_with_minisom():
     # MiniSom 2.3.6, 10 x 10, ten passes, the best of four widths: mean distance 18.17 of two seeds.
     X = load_digits().data
     found = MapRecipe()._run(X, 100, np.random.default_rng(0))

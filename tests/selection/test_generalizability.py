@@ -15,7 +15,7 @@ from sklearn.preprocessing import scale
 
 from conclust.exceptions import ParameterError
 from conclust.selection import choose
-from conclust.selection.judged.generalizability import generalizability
+from conclust.selection.resampled.generalizability import generalizability
 from conclust.selection.resampled.resampling import Settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
@@ -46,7 +46,7 @@ def test_generalizability_has_the_mean_and_spread_of_the_naive_twin():
     assert max(actual, key=lambda k: actual[k].mean()) == 3  # the cultivars
 
 
-def test_generalizability_is_that_of_carve():
+def test_generalizability_is_as_carve_measures_it():
     # CARVE 1.0 (commit 809367a), Ward's clusters, the same classifier, 100 halves: means and standard errors for 2 to 6.
     means, errors = [0.388, 0.774, 0.704, 0.638, 0.587], [0.039, 0.008, 0.008, 0.008, 0.009]
     found = measured(WINE, range(2, 7), AgglomerativeClustering(), KNeighborsClassifier(), 100)
