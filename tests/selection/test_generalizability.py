@@ -95,8 +95,11 @@ def test_a_number_is_chosen_by_the_one_standard_error_rule():
     assert (found.number_by(), found.number_by(rule="max")) == (4, 3)
     found.table.update(pac=np.array([0.10, 0.05, 0.30]), pac_se=np.full(3, 0.01))
     assert (found.number_by("pac"), found.number_by("pac", rule="max")) == (3, 3)
-    with pytest.raises(ParameterError, match="'criterion' parameter of Selection"):
-        without.number_by()
+    found.table.update(pac_se=np.full(3, np.nan), silhouette_points=np.full(3, np.nan))
+    assert found.number_by("pac") == 3
+    for one, criterion in ((without, "generalizability"), (found, "silhouette_points")):
+        with pytest.raises(ParameterError, match="'criterion' parameter of Selection"):
+            one.number_by(criterion)
     with pytest.raises(ParameterError, match="'rule' parameter of Selection"):
         found.number_by(rule="quantile")
     with pytest.raises(ParameterError, match="'classifier' parameter of choose"):
