@@ -55,7 +55,9 @@ def test_examples_run_as_described(tmp_path, monkeypatch, capsys):
     labels = [f"n{i},{i // 20},{i // 10},{i % 20 // 19 + i // 20}" for i in range(60)]
     Path("labels.csv").write_text("\n".join(["name,a,b,c", *labels]) + "\n")
     Path("a.csv").write_text("label\n" + "0\n1\n" * 10)
-    Path("b.csv").write_text("label\n" + "1\n0\n" * 10)
+    for name in ("b.csv", "c.csv"):
+        Path(name).write_text("label\n" + "1\n0\n" * 10)
+    Path("obs.csv").write_text("cell,leiden_0.5,leiden_1.0\nu,0,0\nv,0,1\nw,1,2\n")
     aside = {
         "cluster": ["--label-column", "class", "--partitions", "20", "--jobs", "1"],
         "report": ["--no-pictures"],

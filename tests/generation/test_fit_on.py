@@ -30,6 +30,7 @@ FORMS = {
     "spectral": {"method": "spectral", "n_partitions": 3},
     "graph": {"method": "graph", "n_partitions": 3},
     "density": {"method": "density", "n_partitions": 3, "sample_fraction": 0.5},
+    "som": {"method": "som", "n_partitions": 3, "sample_fraction": 0.5},
     "in turn": {
         "method": ["kmeans", "spectral", "graph"],
         "n_partitions": 4,

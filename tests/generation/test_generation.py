@@ -404,11 +404,11 @@ def test_data_frames_give_data_frames():
         ),
         (
             {"method": KMeans},
-            "must be 'auto', 'kmeans', 'mixed', 'spherical', 'spectral', 'graph', 'density', a scikit-learn",
+            "must be 'auto', 'kmeans', 'mixed', 'spherical', 'spectral', 'graph', 'density', 'som', a scikit-learn",
         ),
         (
             {"method": []},
-            "list of clusterers, 'kmeans', 'spherical', 'spectral', 'graph' and 'density', or a list of pairs",
+            "list of clusterers, 'kmeans', 'spherical', 'spectral', 'graph', 'density' and 'som', or a list of pairs",
         ),
         ({"method": [KMeans(), "mixed"]}, "scikit-learn clusterer"),
         ({"method": StandardScaler()}, "scikit-learn clusterer"),

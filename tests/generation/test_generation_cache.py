@@ -166,6 +166,7 @@ def assert_same_model(ours, theirs):
         "spectral",
         "graph",
         "density",
+        "som",
         "kinds",
         "clusterers",
     ],
@@ -179,6 +180,7 @@ def test_cached_members_are_read_back_unchanged(tmp_path, method):
         "spectral": EnsembleGenerator("spectral", 3),
         "graph": EnsembleGenerator("graph", 3),
         "density": EnsembleGenerator("density", 3),
+        "som": EnsembleGenerator("som", 3),
         "kinds": EnsembleGenerator(["spectral", "kmeans", "graph"], 4),
         "clusterers": EnsembleGenerator([DBSCAN(eps=0.4), KMeans(3, n_init=1)], 4),
     }[method].set_params(random_state=0, sample_fraction=0.6, feature_fraction=0.7, scale="minmax")

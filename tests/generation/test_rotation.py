@@ -64,7 +64,9 @@ def test_points_of_the_fit_have_their_coordinates_to_the_bit() -> None:
     assert np.array_equal(rotation(X[chosen]), rotated[chosen])
 
 
-@pytest.mark.parametrize("method", ["auto", "spectral", "graph", "density", "kmeans", "spherical"])
+@pytest.mark.parametrize(
+    "method", ["auto", "spectral", "graph", "density", "kmeans", "spherical", "som"]
+)
 def test_rotated_points_give_the_same_members(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     X, new = blobs()[0], blobs(n=40, seed=1)[0]
     maker = EnsembleGenerator(method, 20, random_state=3)

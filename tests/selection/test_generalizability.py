@@ -15,7 +15,7 @@ from sklearn.preprocessing import scale
 
 from conclust.exceptions import ParameterError
 from conclust.selection import choose
-from conclust.selection.judged.generalizability import generalizability
+from conclust.selection.resampled.generalizability import generalizability
 from conclust.selection.resampled.resampling import Settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
@@ -46,7 +46,7 @@ def test_generalizability_has_the_mean_and_spread_of_the_naive_twin():
     assert max(actual, key=lambda k: actual[k].mean()) == 3  # the cultivars
 
 
-def test_generalizability_is_that_of_carve():
+def test_generalizability_is_as_carve_measures_it():
     # CARVE 1.0 (commit 809367a), Ward's clusters, the same classifier, 100 halves: means and standard errors for 2 to 6.
     means, errors = [0.388, 0.774, 0.704, 0.638, 0.587], [0.039, 0.008, 0.008, 0.008, 0.009]
     found = measured(WINE, range(2, 7), AgglomerativeClustering(), KNeighborsClassifier(), 100)
@@ -95,8 +95,11 @@ def test_a_number_is_chosen_by_the_one_standard_error_rule():
     assert (found.number_by(), found.number_by(rule="max")) == (4, 3)
     found.table.update(pac=np.array([0.10, 0.05, 0.30]), pac_se=np.full(3, 0.01))
     assert (found.number_by("pac"), found.number_by("pac", rule="max")) == (3, 3)
-    with pytest.raises(ParameterError, match="'criterion' parameter of Selection"):
-        without.number_by()
+    found.table.update(pac_se=np.full(3, np.nan), silhouette_points=np.full(3, np.nan))
+    assert found.number_by("pac") == 3
+    for one, criterion in ((without, "generalizability"), (found, "silhouette_points")):
+        with pytest.raises(ParameterError, match="'criterion' parameter of Selection"):
+            one.number_by(criterion)
     with pytest.raises(ParameterError, match="'rule' parameter of Selection"):
         found.number_by(rule="quantile")
     with pytest.raises(ParameterError, match="'classifier' parameter of choose"):

@@ -51,7 +51,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "the classes of a table and the clusters of a result",
             "conclust compare points.csv result/labels.csv --column class --second-column label",
         ),
-        ("which of several runs to keep", "conclust compare --all runs/*.csv"),
+        ("which of several runs to keep", "conclust compare --all a.csv b.csv c.csv"),
         (
             "which resolution to keep, of columns that scanpy wrote",
             "conclust compare --all obs.csv --column 'leiden_*'",

@@ -51,6 +51,7 @@ from conclust.generation.members import (
     ClustererRecipe,
     Init,
     Labelled,
+    MapRecipe,
     Member,
     Plan,
     Task,
@@ -105,6 +106,8 @@ class EnsembleGenerator(
         - "density": single linkage on the mutual reachability distances [7]_ of nearest neighbours, without noise.
           Members differ in the core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to
           the square root of n_samples) and their minimum size.
+        - "som": batch self-organising maps [8]_ with n_clusters codes on a square grid, from random starts: 100 codes are
+          on one of 10 x 10, as in FlowSOM. ``members_[0].centers`` are the codes.
         - "mixed": single, average, ward and centroid linkage (Euclidean), spectral clustering and k-means, each with
           every number of clusters. It needs n x n matrices, of at most 20,000 objects.
         - A scikit-learn clusterer: cloned for each member, every ``random_state`` in it set from the
@@ -133,7 +136,7 @@ class EnsembleGenerator(
     fit_on : int, default=None
         Maximum number of objects on which each member is fitted, at least 2. Each member uses its own sample of the
         objects that it draws; then all objects are labelled for all members in one pass. The members must be able to
-        label other objects ("kmeans", "spherical", "spectral", "graph", "density", KMeans, MiniBatchKMeans). None:
+        label other objects ("kmeans", "spherical", "spectral", "graph", "density", "som", KMeans, MiniBatchKMeans). None:
         the larger of 10,000 and ten per requested cluster if all members are able to do this, otherwise all objects.
     init : {"k-means++", "random"}, default="k-means++"
         Starts of the "kmeans" members. "k-means++": points chosen by greedy k-means++ [5]_, which are far apart, so
@@ -177,7 +180,7 @@ class EnsembleGenerator(
     Notes
     -----
     ``fit_transform`` returns the partitions of the given points. ``transform`` labels any points,
-    including new ones: by the nearest centre of each member ("kmeans", "spherical", and a KMeans or MiniBatchKMeans
+    including new ones: by the nearest centre of each member ("kmeans", "spherical", "som", and a KMeans or MiniBatchKMeans
     of your own), by ties to the landmarks of the member, whose positions in its embedding are kept ("spectral"), or
     by the vote of the 15 nearest fitted points ("graph", "density"). With ``sample_fraction=1`` the two agree on the
     same points. With a smaller fraction, objects that a member did not draw are missing in ``fit_transform``, which
@@ -221,7 +224,7 @@ class EnsembleGenerator(
     seconds with 1,500 objects, 1.5 with 10,000 and 2.6 with 100,000.
 
     If X has at least 1.5 times as many features as objects (4 times without "spectral" members), ten or more members
-    by "kmeans", "spherical", "graph", "spectral" and "density" that see all features are made of rotated points: n
+    by "kmeans", "spherical", "graph", "spectral", "density" and "som" that see all features are made of rotated points: n
     objects span at most n dimensions, so that n coordinates have the same distances. Equal distances may then differ
     by rounding errors. The axes are kept, and new points are rotated before they are labelled; centres are those in
     the features. The default takes 1.6 CPU seconds for 500 objects with 20,000 features (17 without rotation), and 22
@@ -248,6 +251,7 @@ class EnsembleGenerator(
        communities", Scientific Reports 9, 5233, 2019.
     .. [7] R. J. G. B. Campello, D. Moulavi and J. Sander, "Density-based clustering based on hierarchical density
        estimates", PAKDD 2013.
+    .. [8] T. Kohonen, "Essentials of the self-organizing map", Neural Networks 37, 2013.
 
     Examples
     --------
@@ -804,7 +808,7 @@ def warn_of_fewer(tasks: Sequence[Task], members: Sequence[Member]) -> None:
     short = sum(
         requested is not None and members[u].n_clusters < requested
         for task in tasks
-        if not isinstance(task.recipe, NeighbourRecipe)  # the number is approximate
+        if not isinstance(task.recipe, NeighbourRecipe | MapRecipe)  # the number is approximate
         for u, requested in zip(task.columns, task.n_clusters, strict=True)
     )
     if short:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from math import sqrt
+from math import ceil, sqrt
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -555,4 +555,45 @@ SPHERICAL = Kind(
     unscaled=True,  # cosines use the unscaled points
     help="k-means with the cosine and random starts, for texts",
     cited="k-means by the cosine with random starts and many numbers of clusters",
+)
+
+
+# Weight below which a code of a map has no points near it.
+_LEAST = 1e-200
+
+
+@dataclass(frozen=True)
+class MapRecipe(KMeansRecipe):
+    """The batch map of Kohonen (2013), with the codes on a square grid, 100 codes on one of 10 x 10.
+
+    Codes begin at random distinct points. In each round, a code becomes the mean of all points, weighted by how near their
+    codes are on the grid: by a Gaussian whose deviation falls by equal factors from half the side of the grid to .3.
+    """
+
+    name: str = "som"
+    max_iter: int = 10
+
+    def _run(self, points: Floats, k: int, rng: np.random.Generator) -> Found:
+        codes = points[first_distinct(points, rng.permutation(len(points)), k)]
+        side = ceil(sqrt(len(codes)))
+        place = np.column_stack(np.divmod(np.arange(len(codes)), side))
+        apart = np.square(place[:, None] - place).sum(axis=2)
+        for deviation in np.geomspace(side / 2, 0.3, self.max_iter):
+            labels = nearest_center(points, codes)
+            sizes = np.bincount(labels, minlength=len(codes))
+            sums = np.empty_like(codes)
+            for column, values in zip(sums.T, points.T, strict=True):
+                column[:] = np.bincount(labels, values, len(codes))
+            weights = np.exp(-apart / (2.0 * deviation**2))
+            totals = (weights @ sizes)[:, None]
+            # A code without any points near it on the grid stays.
+            codes = np.where(totals > _LEAST, weights @ sums / np.maximum(totals, _LEAST), codes)
+        return Found(nearest_center(points, codes), Centers(codes))
+
+
+SOM = Kind(
+    MapRecipe(),
+    100,
+    help="self-organising maps, as many codes as clusters, as in FlowSOM",
+    cited="self-organising maps with random starts and many numbers of codes",
 )

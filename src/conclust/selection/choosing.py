@@ -25,7 +25,6 @@ from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.runs import some_objects
 from conclust.generation.scaling import Scale, Scaling, fitted_scaling
-from conclust.selection.judged.generalizability import generalizability
 from conclust.selection.judged.measuring import (
     Design,
     consensus_of,
@@ -34,6 +33,7 @@ from conclust.selection.judged.measuring import (
     measure,
 )
 from conclust.selection.judged.pairs import plain_members
+from conclust.selection.resampled.generalizability import generalizability
 from conclust.selection.resampled.null import OFFERED, Null, Verdict
 from conclust.selection.resampled.resampling import (
     Settings,

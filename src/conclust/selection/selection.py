@@ -194,11 +194,11 @@ class Selection(Saved):
             If the criterion was not measured, or a parameter is not one of these.
         """
         check_option(rule, "rule", "Selection.number_by", Rule)
-        measured = [name for name in _DECIDING if name in self.table]
+        measured = [k for k in _DECIDING if np.isfinite(self.table.get(k, np.nan)).any()]
         check_option(criterion, "criterion", "Selection.number_by", measured)
         values = -self.table[criterion] if criterion == "pac" else self.table[criterion]
         best = int(np.nanargmax(values))
-        error = self.table[f"{criterion}_se"][best] if rule == "1se" else 0.0
+        error = np.nan_to_num(self.table[f"{criterion}_se"][best]) if rule == "1se" else 0.0
         return int(self.k[values >= values[best] - error].max()) if self.n_clusters > 1 else 1
 
     def consensus_matrix(self, n_clusters: int, *, max_dense: int | None = 20_000) -> Floats:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from conclust.generation.kinds.communities import DENSITY, GRAPH
 from conclust.generation.kinds.landmarks import SPECTRAL
-from conclust.generation.members import KMEANS, SPHERICAL, Kind
+from conclust.generation.members import KMEANS, SOM, SPHERICAL, Kind
 
 KINDS: dict[str, Kind] = {
-    kind.recipe.name: kind for kind in (KMEANS, SPHERICAL, SPECTRAL, GRAPH, DENSITY)
+    kind.recipe.name: kind for kind in (KMEANS, SPHERICAL, SPECTRAL, GRAPH, DENSITY, SOM)
 }
 # "auto" and "mixed" make members of several kinds.
 METHODS = ("auto", "kmeans", "mixed", *(name for name in KINDS if name != "kmeans"))
