@@ -369,7 +369,7 @@ def _is_empty_along(ties: sp.csr_array, sides: NDArray[np.int8], masses: Floats)
 
 
 def _pieces(tree: Floats, objects: int = 1) -> Ints:
-    """Cut a tree into small pieces, with at least so many objects in the mean."""
+    """Cut a tree into small pieces, with this number of objects in the mean, or more."""
     n = len(tree) + 1
     return clusters_at(tree, max(3, min(isqrt(n), n // objects, MOST_PIECES)))
 

@@ -12,8 +12,8 @@ HALVINGS = 8
 MOST_OBJECTS = 3_000
 # Objects whose mean is a place of reference.
 OBJECTS_A_PLACE = 3
-# Pieces of the tree: those between which valleys are counted have at least so many objects in the mean; those whose pooled
-# covariance sets the scale may have fewer, so that none holds two small clusters.
+# Objects of a piece of the tree between which valleys are counted, in the mean. Pieces whose pooled covariance sets the scale
+# may have fewer, so that none holds two small clusters.
 OBJECTS_A_PIECE, MOST_PIECES = 25, 60
 # Principal components in which points are compared.
 COMPONENTS = 50

@@ -265,8 +265,8 @@ def scaled_points(generator: Any, X: Any, objects: Ints) -> Floats:
 def as_many_as_differ(generator: Any, X: Any) -> Ints | None:
     """Return as many objects as points that differ, if some are repeated, drawn evenly from the groups of equal points.
 
-    A point that is repeated is no evidence for a cluster: with every point twice, the clusters are those of the points once.
-    It is evidence if the columns have few values, at most the square root of the number of points, as for `spread_rounded_columns`.
+    A repeated point does not make a cluster: with every point twice, the clusters are those of the points once.
+    It counts if the columns have few values, at most the square root of the number of points, as for `spread_rounded_columns`.
 
     Parameters
     ----------
