@@ -25,6 +25,9 @@ def reason_of(decision: Decision) -> Reason:
     elif decision.alternatives:
         second = decision.alternatives[0]
         others.append(Other(f"the next best number is {second}", (second,)))
+    elif K == 1 and decision.testimony is not None and decision.testimony.n_clusters > 1:
+        median = round(decision.testimony.typical)
+        others.append(Other(f"the median clustering has {count(median, 'cluster')}", (median,)))
     of_points = decision.by == "points"
     if of_points and shown not in (K, *decision.near, *decision.alternatives[:1]):
         others.append(_suggested(shown))
