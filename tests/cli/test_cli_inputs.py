@@ -394,9 +394,7 @@ def test_weights_are_read(tmp_path):
         np.testing.assert_array_equal(read_weights(3, Reading(weights=path)), [1, 2, 0.5])
     np.save(tmp_path / "w.npy", [1.0, 2.0, 0.5])
     np.testing.assert_array_equal(read_weights(3, Reading(weights=tmp_path / "w.npy")), [1, 2, 0.5])
-    refused(
-        InputError, lambda: read_weights(4, Reading(weights=path)), "one number per partition, 4"
-    )
+    refused(InputError, lambda: read_weights(4, Reading(weights=path)), "number per partition, 4")
     matrix = write(tmp_path, "a,b,c\n0,1,1\n0,0,1\n1,1,0\n")
     read = read_ensemble(matrix, Reading(weights=tmp_path / "r.csv"))
     np.testing.assert_array_equal(read.ensemble.weights, [1, 2, 0.5])
