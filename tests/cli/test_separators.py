@@ -69,18 +69,8 @@ def test_weights_are_read_with_every_separator(tmp_path, separator, header):
     assert read_ensemble(
         tmp_path / "labels.csv", Reading(weights=tmp_path / "w.txt")
     ).ensemble.weights.tolist() == [0.5, 1, 1.5, 2, 2.5, 3]
-    run(
-        "combine",
-        path,
-        "--weights",
-        weights,
-        "--method",
-        "voting",
-        "-k",
-        3,
-        "--out",
-        tmp_path / "o",
-    )
+    more = ["--weights", weights, "--method", "voting", "-k", 3]
+    run("combine", path, *more, "--out", tmp_path / "o")
 
 
 @EVERY
