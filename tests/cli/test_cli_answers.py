@@ -54,11 +54,11 @@ def test_missing_noise_codes_and_weights_of_answers(tmp_path):
     path = tmp_path / "long.csv"
     path.write_text("i,u,k\n1,a,0\n2,a,-1\n1,b,99\n2,b,-2\n3,b,7\n3,a,0\n")
     (tmp_path / "w.csv").write_text("b,a\n2,1\n")
-    how = Reading(columns=("i", "u", "k"), na=("99",))
-    found = read_answers(path, how, weights=tmp_path / "w.csv")
+    how = {"columns": ("i", "u", "k"), "na": ("99",)}
+    found = read_answers(path, Reading(**how, weights=tmp_path / "w.csv"))
     assert found.ensemble.labels.tolist() == [[0, -1], [-1, -2], [0, 0]]
     assert found.ensemble.weights.tolist() == [1, 2]
-    noisy = read_answers(path, how, missing="noise")
+    noisy = read_answers(path, Reading(**how, missing="noise"))
     assert noisy.ensemble.labels.tolist() == [[0, -1], [-2, -2], [0, 0]]
 
 

@@ -55,11 +55,11 @@ def test_a_row_of_weights_is_read_by_the_names_of_the_partitions(tmp_path):
     labels.write_text("a,b,c\n" + "0,0,1\n0,1,1\n1,1,0\n" * 4)
     for text in ("c,a,b\n3,1,2\n", "1,2,3\n", "weight\n1\n2\n3\n"):
         weights.write_text(text)
-        ensemble = read_ensemble(labels, Reading(), weights=weights).ensemble
+        ensemble = read_ensemble(labels, Reading(weights=weights)).ensemble
         assert ensemble.weights.tolist() == [1, 2, 3]
     weights.write_text("c,a,z\n3,1,2\n")
     with pytest.raises(InputError, match=r"no column 'b'\. Its columns are 'c', 'a', 'z'"):
-        read_ensemble(labels, Reading(), weights=weights)
+        read_ensemble(labels, Reading(weights=weights))
 
 
 def test_a_saved_ensemble_is_no_table_of_labels(tmp_path):

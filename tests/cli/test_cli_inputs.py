@@ -49,7 +49,7 @@ def points(tmp_path, content, **how):
 
 
 def labels(tmp_path, content, missing="unobserved", **how):
-    return read_ensemble(write(tmp_path, content), Reading(**how), missing=missing)
+    return read_ensemble(write(tmp_path, content), Reading(**how, missing=missing))
 
 
 def headed(tmp_path, content, *, labels):
@@ -379,28 +379,28 @@ def test_label_arrays_and_saved_ensembles_are_read(tmp_path):
     assert saved.ensemble == Ensemble(matrix, weights=[1, 2])
     refused(
         InputError,
-        lambda: read_ensemble(tmp_path / "e.npz", AUTO, missing="noise"),
+        lambda: read_ensemble(tmp_path / "e.npz", Reading(missing="noise")),
         "leave --missing, --id-column",
     )
     for labels in (matrix, matrix.astype(float), matrix.astype(str)):
         np.save(tmp_path / "a.npy", labels)
-        noise = read_ensemble(tmp_path / "a.npy", AUTO, missing="noise")
+        noise = read_ensemble(tmp_path / "a.npy", Reading(missing="noise"))
         assert noise.ensemble == Ensemble(matrix, missing="noise")
 
 
 def test_weights_are_read(tmp_path):
     for name, content in (("r.csv", "1,2,0.5\n"), ("c.csv", "weight\n1\n2\n0.5\n")):
         path = write(tmp_path, content, name)
-        np.testing.assert_array_equal(read_weights(path, 3, AUTO), [1, 2, 0.5])
+        np.testing.assert_array_equal(read_weights(3, Reading(weights=path)), [1, 2, 0.5])
     np.save(tmp_path / "w.npy", [1.0, 2.0, 0.5])
-    np.testing.assert_array_equal(read_weights(tmp_path / "w.npy", 3, AUTO), [1, 2, 0.5])
-    refused(InputError, lambda: read_weights(path, 4, AUTO), "one number per partition, 4")
+    np.testing.assert_array_equal(read_weights(3, Reading(weights=tmp_path / "w.npy")), [1, 2, 0.5])
+    refused(InputError, lambda: read_weights(4, Reading(weights=path)), "number per partition, 4")
     matrix = write(tmp_path, "a,b,c\n0,1,1\n0,0,1\n1,1,0\n")
-    read = read_ensemble(matrix, AUTO, weights=tmp_path / "r.csv")
+    read = read_ensemble(matrix, Reading(weights=tmp_path / "r.csv"))
     np.testing.assert_array_equal(read.ensemble.weights, [1, 2, 0.5])
     refused(
         InputError,
-        lambda: read_ensemble(matrix, AUTO, weights=write(tmp_path, "1,2,-1\n", "n.csv")),
+        lambda: read_ensemble(matrix, Reading(weights=write(tmp_path, "1,2,-1\n", "n.csv"))),
         "weight",
     )
 
@@ -432,10 +432,10 @@ def test_parquet_files_are_read(tmp_path):
     np.testing.assert_array_equal(actual.labels, [[0, 0, 0], [-1, 1, 1], [1, -1, 1]])
     noisy = pa.table({"a": [0, -1, None, 0], "b": ["p", "q", "q", None]})
     parquet.write_table(noisy, path)
-    actual = read_ensemble(path, AUTO, missing="noise").ensemble
+    actual = read_ensemble(path, Reading(missing="noise")).ensemble
     np.testing.assert_array_equal(actual.labels, [[0, 0], [-2, 1], [-1, 1], [0, -1]])
     parquet.write_table(pa.table({"a": [0, -1, 0], "b": [1, 1, -1]}), path)
-    actual = read_ensemble(path, AUTO, missing="noise").ensemble
+    actual = read_ensemble(path, Reading(missing="noise")).ensemble
     np.testing.assert_array_equal(actual.labels, [[0, 0], [-2, 0], [0, -2]])
     parquet.write_table(pa.table({"t": pa.array([1, 2], pa.timestamp("s"))}), path)
     seconds = read_points(path, AUTO).X[:, 0] * 86_400  # dates are days

@@ -67,20 +67,10 @@ def test_weights_are_read_with_every_separator(tmp_path, separator, header):
     path = written(tmp_path / "labels.csv", labels(), ",", True)
     weights = written(tmp_path / "w.txt", np.arange(1, 7) / 2, separator, header, "%.1f")
     assert read_ensemble(
-        tmp_path / "labels.csv", Reading(), weights=tmp_path / "w.txt"
+        tmp_path / "labels.csv", Reading(weights=tmp_path / "w.txt")
     ).ensemble.weights.tolist() == [0.5, 1, 1.5, 2, 2.5, 3]
-    run(
-        "combine",
-        path,
-        "--weights",
-        weights,
-        "--method",
-        "voting",
-        "-k",
-        3,
-        "--out",
-        tmp_path / "o",
-    )
+    more = ["--weights", weights, "--method", "voting", "-k", 3]
+    run("combine", path, *more, "--out", tmp_path / "o")
 
 
 @EVERY

@@ -71,7 +71,7 @@ def test_every_type_of_column_has_the_labels_of_its_objects(tmp_path, kinds, mis
     assert found.names == expected.names
     path = tmp_path / "labels.parquet"
     parquet.write_table(table, path, row_group_size=25)
-    assert read_ensemble(path, Reading(), missing=missing).ensemble == expected
+    assert read_ensemble(path, Reading(missing=missing)).ensemble == expected
     for block_rows in (7, 40):
         store = LabelStore(path, missing=missing, block_rows=block_rows)
         assert tuple(map(tuple, store.facts.names)) == tuple(map(tuple, expected.names))

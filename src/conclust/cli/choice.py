@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 from collections.abc import Callable, Sequence
 from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
-
-import conclust
 
 if TYPE_CHECKING:
     from conclust._parameters import Parameter
@@ -62,8 +59,9 @@ def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
 def settable(method: Method) -> dict[str, Parameter]:
     """Return the parameters that ``--set`` accepts: those with a word or a number as value."""
     from conclust._parameters import parameters_of
+    from conclust.consensus.method import class_of
 
-    has = parameters_of(getattr(conclust, method.estimator))
+    has = parameters_of(class_of(method.estimator))
     return {
         name: parameter
         for name, parameter in has.items()
@@ -103,20 +101,17 @@ def _number_of_clusters(
     from conclust.consensus.method import make
 
     name = method.estimator
-    needed = make(name, **parameters)._number_needed()
+    estimator = make(name, **parameters)
+    needed = estimator._number_needed()
     number, bound = arguments.clusters, arguments.max_clusters
     if number is not None and bound is not None:
         refuse("-k and --max-clusters both set the number of clusters: give only one of them.")
     if needed == "emerges":
         if number is not None or bound is not None:
-            how = (
-                f" with --set {' --set '.join(arguments.set)}"
-                if method.n_clusters != needed
-                else ""
-            )
-            refuse(
-                f"{name}{how} determines the number of clusters itself: omit -k and --max-clusters."
-            )
+            by_set = f" with --set {' --set '.join(arguments.set)}"
+            how = by_set if method.n_clusters != needed else ""
+            what = "determines the number of clusters itself: omit -k and --max-clusters"
+            refuse(f"{name}{how} {what}.")
         return {}
     if number == AUTO:
         if arguments.command != "cluster":
@@ -129,7 +124,7 @@ def _number_of_clusters(
         requested = bound if number is None else number
         return {} if requested is None else {"n_clusters": requested}
     if bound is not None:
-        if "max_clusters" in inspect.signature(getattr(conclust, name)).parameters:
+        if "max_clusters" in estimator.get_params(deep=False):
             return {"max_clusters": bound}
         refuse(f"--max-clusters: {name} makes exactly the given number of clusters: give -k.")
     if number is not None:

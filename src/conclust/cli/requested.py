@@ -45,5 +45,7 @@ def reading(arguments: argparse.Namespace) -> Reading:
         gaps=options.get("impute") is not None,
         na=tuple(options.get("na") or ()),
         encoding=arguments.encoding,
+        missing=options.get("missing") or "unobserved",
+        weights=options.get("weights"),
         command=words(arguments),
     )

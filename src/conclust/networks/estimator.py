@@ -302,13 +302,8 @@ class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
     def _check_parameters(self) -> None:
         check_parameters(self)
         if self.kind == "ecg" and not self.recluster:
-            refuse(
-                "recluster",
-                _OWNER,
-                "True with kind='ecg'",
-                False,
-                "ECG removes no edge; 'fast', 'threshold' and 'strict' do.",
-            )
+            others = "ECG removes no edge; 'fast', 'threshold' and 'strict' do."
+            refuse("recluster", _OWNER, "True with kind='ecg'", False, others)
 
     def _run_of(self, network: Network) -> Run:
         """Return the community detection on a graph."""
@@ -585,9 +580,8 @@ def weigh_splits(network: Network, labels: Ints, parts: Ints) -> Split:
     owner[parts] = labels
     sizes = np.bincount(labels).astype(np.float64)
     part_sizes = np.bincount(parts).astype(np.float64)
-    degrees = np.bincount(np.concatenate([one, other]), np.tile(edges, 2), n_parts).astype(
-        np.float64
-    )
+    ends = np.concatenate([one, other])
+    degrees = np.bincount(ends, np.tile(edges, 2), n_parts).astype(np.float64)
     low, high = np.minimum(one, other).astype(np.int64), np.maximum(one, other).astype(np.int64)
     pairs, place = np.unique(low * n_parts + high, return_inverse=True)
     counts = np.bincount(place, edges, len(pairs))

@@ -247,3 +247,10 @@ def test_enough_objects_for_fine_partitions_give_no_warning(width, max_samples):
     fields, labels = superpixels(90, width)
     model = AutoConsensus(6, max_samples=max_samples, random_state=0).fit(labels)
     assert adjusted_rand_score(fields, model.labels_) == 1.0
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_a_partition_of_noise_only_adds_nothing_to_single_objects(n):
+    labels = np.arange(n)[:, np.newaxis]
+    model = AutoConsensus().fit(np.hstack([labels, np.full_like(labels, -2)]))
+    assert model.labels_.tolist() == AutoConsensus().fit(labels).labels_.tolist() == list(range(n))

@@ -211,12 +211,10 @@ def run_combine(arguments: argparse.Namespace) -> None:
         first = arguments.labels
         if arguments.memberships is not None:
             first = arguments.memberships[0]
-            labels = read_memberships(arguments.memberships, weights=arguments.weights)
+            labels = read_memberships(arguments.memberships, reading(arguments))
         else:
             read = {"draws": read_draws, "answers": read_answers, "objects": read_ensemble}
-            labels = read[arguments.rows](
-                first, reading(arguments), missing=arguments.missing, weights=arguments.weights
-            )
+            labels = read[arguments.rows](first, reading(arguments))
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
         talk.step(read_line(first, kinds, labels.notes))

@@ -19,7 +19,7 @@ from conclust.cli.reading.columns import OBJECT, Objects, names_objects, roles_o
 from conclust.cli.reading.notation import Reading, is_number
 from conclust.cli.reading.sources import Source, naming, opened
 from conclust.cli.reading.tables import Column, Table, listed, names_of, table_of
-from conclust.ensemble import Ensemble, Missing
+from conclust.ensemble import Ensemble
 from conclust.ensemble.ensemble import clusterings_as_rows
 from conclust.exceptions import InputError, OrientationWarning, warn
 from conclust.results.writing import is_label_file
@@ -107,9 +107,7 @@ def points_of(table: Table, how: Reading) -> Points:
     )
 
 
-def read_ensemble(
-    path: Path, how: Reading, *, missing: Missing = "unobserved", weights: Path | None = None
-) -> Labels:
+def read_ensemble(path: Path, how: Reading) -> Labels:
     """Read a label matrix (one partition per column) or a saved ensemble.
 
     Parameters
@@ -118,10 +116,6 @@ def read_ensemble(
         A table, an array, or a file of `Ensemble.save`.
     how : Reading
         Options for reading.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of -1.
-    weights : Path, default=None
-        A file of one weight per partition.
 
     Raises
     ------
@@ -132,7 +126,7 @@ def read_ensemble(
     """
     with opened(path) as source:
         if source.kind == "npz" and "ensemble" in str(read_npz(source.path)[1].get("format", "")):
-            return _of_saved(source, how, missing, weights)
+            return _of_saved(source, how)
         data, _, objects = roles_of(table_of(source, how, "labels"), how)
         matrix, names = tables.label_matrix(data), names_of(data)
         if clusterings_as_rows(matrix, *matrix.shape):
@@ -140,8 +134,8 @@ def read_ensemble(
             what = f"{source.name} is read as {n} objects in {m} clusterings"
             way = f"If each row is a clustering of {m} objects, transpose it: one row per object"
             warn(f"{what}. {way}.", OrientationWarning)
-        given = read_weights(weights, len(names), how, names)
-        ensemble = Ensemble(matrix, weights=given, missing=missing)
+        given = read_weights(len(names), how, names)
+        ensemble = Ensemble(matrix, weights=given, missing=how.missing)
         observed = ensemble.present.sum(axis=0)
         for column, k, n in zip(names, ensemble.cluster_counts, observed, strict=True):
             if how.columns is None and names_objects(int(k), int(n)):
@@ -151,15 +145,15 @@ def read_ensemble(
         return Labels(ensemble=ensemble, names=names, **objects)
 
 
-def _of_saved(source: Source, how: Reading, missing: Missing, weights: Path | None) -> Labels:
+def _of_saved(source: Source, how: Reading) -> Labels:
     columns = how.id_column or how.label_column or how.columns or how.drop or how.na
-    if columns or missing != "unobserved":
+    if columns or how.missing != "unobserved":
         what = "which distinguishes missing labels from noise and has no columns to choose from"
         way = "leave --missing, --id-column, --label-column, --columns, --drop and --na out"
         raise InputError(f"it is a saved ensemble, {what}: {way}.")
     saved = Ensemble.load(source.path)
-    if weights is not None:
-        saved = saved.reweighted(read_weights(weights, saved.n_partitions, how))
+    if how.weights is not None:
+        saved = saved.reweighted(read_weights(saved.n_partitions, how))
     names = tuple(str(u + 1) for u in range(saved.n_partitions))
     return Labels(ensemble=saved, names=names, notes=("a saved ensemble",))
 
@@ -181,17 +175,15 @@ def read_labelling(path: Path, how: Reading, wanted: Sequence[str] = ()) -> Labe
         return Labelling(labels=columns[0].labels(), **objects)
 
 
-def read_weights(
-    path: Path | None, n_partitions: int, how: Reading, names: Sequence[str] = ()
-) -> Floats | None:
+def read_weights(n_partitions: int, how: Reading, names: Sequence[str] = ()) -> Floats | None:
     """Read one non-negative weight per partition: a column, a row, or an array. None: none are given.
 
     how : how the labels are read; a CSV file of weights has the same encoding.
     names : the names of the partitions. A row below these names, in any order, is read by them.
     """
-    if path is None:
+    if how.weights is None:
         return None
-    with opened(path) as source:
+    with opened(how.weights) as source:
         own = Reading(encoding=how.encoding if source.kind == "csv" else None)
         table = table_of(source, own, "weights")
         columns = table.columns
@@ -204,10 +196,10 @@ def read_weights(
         return weights.reshape(-1)
 
 
-def read_memberships(paths: Sequence[Path], *, weights: Path | None = None) -> Labels:
+def read_memberships(paths: Sequence[Path], how: Reading) -> Labels:
     """Read soft partitions of the same objects: in each file one object per line, and its share of each cluster.
 
-    The files have no header, as ADMIXTURE, STRUCTURE and CLUMPP write them; `weights` is a file of one weight per file.
+    The files have no header, as ADMIXTURE, STRUCTURE and CLUMPP write them. Of `how`, only the file of weights is used.
 
     Raises
     ------
@@ -217,18 +209,16 @@ def read_memberships(paths: Sequence[Path], *, weights: Path | None = None) -> L
         A file is not a matrix of numbers, or its rows are not memberships.
     """
     names = tuple(plain(path) for path in paths)
-    shares, how = [], Reading(header=False)
+    shares, how = [], Reading(header=False, weights=how.weights)
     for path in paths:
         with opened(path, "csv") as source:
             shares.append(_numbers(table_of(source, how, "points").columns, "memberships"))
-    given = read_weights(weights, len(names), how, names)
+    given = read_weights(len(names), how, names)
     with naming("Memberships " + ", ".join(f"{u}: {name}" for u, name in enumerate(names))):
         return Labels(ensemble=Ensemble.from_memberships(shares, weights=given), names=names)
 
 
-def read_draws(
-    path: Path, how: Reading, *, missing: Missing = "unobserved", weights: Path | None = None
-) -> Labels:
+def read_draws(path: Path, how: Reading) -> Labels:
     """Read a file with one draw per row, as `read_ensemble` reads one with one object per row.
 
     An array may have three axes: (n_chains, n_draws, n_samples).
@@ -242,15 +232,13 @@ def read_draws(
             ids = [*names_of(data)] if table.named else None
         else:
             draws = tables.read_array(source, how, ("draws", "labels", "cls", "z"))
-        given = read_weights(weights, int(np.prod(draws.shape[:-1])), how)
-        ensemble = Ensemble.from_draws(draws, missing=missing, weights=given)
+        given = read_weights(int(np.prod(draws.shape[:-1])), how)
+        ensemble = Ensemble.from_draws(draws, missing=how.missing, weights=given)
     names = tuple(str(s + 1) for s in range(ensemble.n_partitions))
     return Labels(ensemble=ensemble, names=names, ids=ids, notes=tuple(notes))
 
 
-def read_answers(
-    path: Path, how: Reading, *, missing: Missing = "unobserved", weights: Path | None = None
-) -> Labels:
+def read_answers(path: Path, how: Reading) -> Labels:
     """Read one answer per row, as `read_ensemble` reads one object per row; ``how.columns`` names object, partition, label.
 
     Objects and partitions are in the order in which they occur.
@@ -266,10 +254,10 @@ def read_answers(
         titles = names_of(columns)
         cells = columns[0].texts, columns[1].texts, columns[2].labels()
         ids, names = (list(dict.fromkeys(texts)) for texts in cells[:2])
-        given = read_weights(weights, len(names), how, names)
         frame = dict(zip(titles, cells, strict=True))
-        places: dict[str, Any] = {"objects": ids, "partitions": names}
-        ensemble = Ensemble.from_long(frame, *titles, **places, weights=given, missing=missing)
+        more: dict[str, Any] = {"objects": ids, "partitions": names, "missing": how.missing}
+        more["weights"] = read_weights(len(names), how, names)
+        ensemble = Ensemble.from_long(frame, *titles, **more)
     title = titles[0] if table.named and titles[0] else OBJECT
     notes = ("one answer per row", *table.notes)
     return Labels(ensemble=ensemble, names=tuple(names), ids=ids, id_name=title, notes=notes)

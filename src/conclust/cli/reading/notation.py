@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the options of the shell are declared without NumPy
+    from pathlib import Path
+
     from conclust._types import Floats
+    from conclust.ensemble import Missing
 
 SEPARATORS = {"tab": "\t", "semicolon": ";", "comma": ",", "pipe": "|", "blank": " "}
 """Signs between columns; of those that fit equally well the first is used. "blank": one or more."""
@@ -65,6 +68,10 @@ class Reading:
         Further spellings of an empty cell in text files.
     encoding : str, default=None
         Encoding of text files without a byte order mark; None: UTF-8.
+    missing : {"unobserved", "noise"}, default="unobserved"
+        Meaning of the label -1.
+    weights : Path, default=None
+        A file of one weight per partition.
     notations : dict of str to str, default={}
         Notations in which an earlier file had its columns of numbers, which `readings` found.
     command : tuple of str, default=("cluster",)
@@ -82,6 +89,8 @@ class Reading:
     gaps: bool = False
     na: tuple[str, ...] = ()
     encoding: str | None = None
+    missing: Missing = "unobserved"
+    weights: Path | None = None
     notations: dict[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ("cluster",)
 

@@ -126,10 +126,10 @@ class Support:
 
 
 def largest_number(ensemble: Ensemble) -> int:
-    """Return the largest number of clusters of a member, at most 60; n only if all members have n clusters of n objects."""
+    """Return the largest number of clusters of a member, at most 60; n only if all members with a cluster have n of n objects."""
     counts = ensemble.cluster_counts[ensemble.partition_weights > 0]
-    fewer = counts[counts < ensemble.n_samples]
-    return min(MOST, int((fewer if len(fewer) else counts).max()))
+    fewer = counts[(counts > 0) & (counts < ensemble.n_samples)]
+    return min(MOST, max(1, int((fewer if len(fewer) else counts).max())))
 
 
 def supports_of(
