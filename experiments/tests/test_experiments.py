@@ -167,7 +167,7 @@ def test_a_stopped_run_resumes(made_up_pool, tmp_path, monkeypatch):
 def test_a_method_that_refuses_is_excluded_with_its_reason(
     made_up_pool, tmp_path, monkeypatch, capsys
 ):
-    small = {"DREC": 10, "HBGF": None}
+    small = {"MultiEAC": 10, "HBGF": None}
 
     def make(entry, k, seed, jobs):
         most = small[entry.estimator]
@@ -176,13 +176,13 @@ def test_a_method_that_refuses_is_excluded_with_its_reason(
         )
 
     monkeypatch.setattr(board.Entry, "make", make)
-    board.main(["--entries", "DREC", "HBGF", "--draws", "2", "--out", str(tmp_path)])
-    assert "DREC left out of mfeat: " in capsys.readouterr().out
-    _, eac, hbgf = rows_of(tmp_path / "pools_long.csv")
-    assert (eac["draws"], eac["NMI"], hbgf["draws"]) == ("0", "", "2")
-    assert "max_dense" in eac["left out"]
+    board.main(["--entries", "MultiEAC", "HBGF", "--draws", "2", "--out", str(tmp_path)])
+    assert "MultiEAC left out of mfeat: " in capsys.readouterr().out
+    _, hbgf, multi = rows_of(tmp_path / "pools_long.csv")
+    assert (multi["draws"], multi["NMI"], hbgf["draws"]) == ("0", "", "2")
+    assert "max_dense" in multi["left out"]
     table = (tmp_path / "pools.md").read_text()
-    assert "| DREC | - |" in table
+    assert "| MultiEAC | - |" in table
     assert "-: the method refuses the pool." in table
     assert tables.FEWER not in table
 
