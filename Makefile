@@ -147,7 +147,7 @@ docs: $(VENV)/.docs
 
 # Beside the tools of `make setup`: nothing else needs them.
 $(VENV)/.docs: $(VENV)/.built constraints/docs.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement constraints/docs.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --requirement constraints/docs.txt
 	touch $@
 
 oldest: setup
@@ -201,9 +201,9 @@ $(VENV)/.tools: pyproject.toml constraints/build.txt | check-tools
 	$(PIP) --requirement constraints/build.txt
 	touch $@
 
-# What conclust needs.
+# What conclust needs. Python compiles a module when it is first imported: a demo imports a third of them.
 $(VENV)/.needs: constraints/run.txt $(VENV)/.tools
-	$(PIP) --requirement constraints/run.txt
+	$(PIP) --no-compile --requirement constraints/run.txt
 	touch $@
 
 # The list of modules: an editable install does not see that one has moved.

@@ -10,7 +10,7 @@ venv=.venv-oldest
 
 if [ ! -f "$venv/.dependencies" ] || [ constraints/oldest.txt -nt "$venv/.dependencies" ]; then
     "$python" -m venv --clear "$venv"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement constraints/oldest.txt
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --requirement constraints/oldest.txt
     touch "$venv/.dependencies"
 fi
 rm -rf build/oldest

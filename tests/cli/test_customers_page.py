@@ -11,6 +11,7 @@ import pytest
 
 from conclust import results
 from conclust.cli import main
+from conclust.report import account
 
 pd = pytest.importorskip("pandas")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "tutorials" / "customers.md"
@@ -53,18 +54,6 @@ def test_the_commands_print_the_output_on_the_page(here, capsys):
     by_shell = results.load("result")
     np.testing.assert_array_equal(names["model"].labels_, by_shell.labels)
     assert "3 clusters in 600 objects" in Path("customers.html").read_text("utf-8")
-
-
-def test_the_page_shows_the_first_table_of_the_report(here, capsys):
-    exec(compile(blocks("python")[0], "tables.py", "exec"), {})
-    assert (
-        main(
-            ["cluster", "customers.csv", "--categories", "plan,channel", "--impute", "median", "-q"]
-        )
-        == 0
-    )
-    from conclust.report import account
-
     table = account("result", pictures=False)["sections"][0]["blocks"][1]
     for cluster, features, size, _, _, separation in table["rows"]:
         line = f"| {cluster} | {features} | {size} | {separation} |"

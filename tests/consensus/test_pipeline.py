@@ -87,7 +87,7 @@ def test_auto_selects_the_number_by_resampling_points():
 
 @pytest.mark.filterwarnings("ignore::conclust.exceptions.SelectionWarning")
 def test_resampling_decides_with_auto_only_if_there_are_no_borders():
-    moons = make_moons(300, noise=0.05, random_state=3)[0]
+    moons = make_moons(150, noise=0.05, random_state=3)[0]
     seen = ConsensusClustering(n_clusters="auto", random_state=0).fit(moons)
     np.testing.assert_array_equal(
         seen.labels_, ConsensusClustering(random_state=0).fit_predict(moons)

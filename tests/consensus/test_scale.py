@@ -15,7 +15,7 @@ from conclust import PCC, Ensemble, FCAConsensus, NonparametricBayesianEnsemble,
 
 # ------------------------------------------------------------------------- files larger than memory
 
-N, M, K = 300_000, 300, 3
+N, M, K = 240_000, 300, 3
 
 # The process may allocate `room` more bytes of private memory, which excludes mapped files.
 FIT = """

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from conclust._arrays.containers import along_line
 from conclust._parameters import Parameters, Range, check_parameters
@@ -48,7 +47,6 @@ from conclust.generation.labelling.labelling import (
 )
 from conclust.generation.labelling.models import Rotation, Searches
 from conclust.generation.members import (
-    ClustererRecipe,
     Init,
     Labelled,
     MapRecipe,
@@ -773,9 +771,7 @@ def _compute(task: Task, points: Floats | None, sample: Floats | None) -> list[L
         drawn, rows = drawn_points(points, task.n_objects, task.n_features, task.seed)
         n = len(points)
     rng = streams(task.seed)[3]
-    # A user's clusterer may just have loaded other libraries.
-    is_clusterer = isinstance(task.recipe, ClustererRecipe)
-    with ThreadpoolController().limit(limits=1) if is_clusterer else one_library_thread():
+    with one_library_thread():
         return [
             finish(labelled, rows, n) for labelled in task.recipe.run(drawn, task.n_clusters, rng)
         ]

@@ -23,6 +23,8 @@ from conclust.exceptions import InputError  # noqa: E402
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 CASES = cases()
+# A runner does not see the form of the passes that it distributes: one form of each class.
+ONE_EACH = list({name: form for form, (name, *_) in reversed(FORMS.items())}.values())
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,7 @@ def test_a_missing_client_is_refused():
 
 @pytest.mark.parametrize(
     ("form", "case"),
-    [(form, "noise") for form in FORMS] + [("HBGF", "nowhere"), ("HBGF", "components")],
+    [(form, "noise") for form in ONE_EACH] + [("HBGF", "nowhere"), ("HBGF", "components")],
 )
 def test_two_workers_give_the_same_bits_as_one_process(form, case, client, tmp_path):
     labels, weights = CASES[case]

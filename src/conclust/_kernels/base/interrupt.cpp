@@ -18,11 +18,14 @@ bool in_parallel_loop() {
 #endif
 }
 
+using clock = std::chrono::steady_clock;
+
+// When this thread polled Python.
+thread_local clock::time_point asked{};
+
 // Python must be polled again.
 bool is_time() {
-    using clock = std::chrono::steady_clock;
     constexpr std::chrono::milliseconds between{100};
-    thread_local clock::time_point asked{};
     const clock::time_point now = clock::now();
     if (now - asked < between) {
         return false;
@@ -43,10 +46,10 @@ void stop_if_interrupted(double done) {
     }
 }
 
-Interruption::Interruption() : outermost_(!in_parallel_loop()), owner_(std::this_thread::get_id()) {}
+Interruption::Interruption() : outermost_(!in_parallel_loop()), owner_(&asked) {}
 
 bool Interruption::wanted(double done) {
-    if (outermost_ && std::this_thread::get_id() == owner_ && !wanted_.load(std::memory_order_relaxed) &&
+    if (outermost_ && owner_ == &asked && !wanted_.load(std::memory_order_relaxed) &&
         interrupted(done)) {
         wanted_.store(true, std::memory_order_relaxed);
     }

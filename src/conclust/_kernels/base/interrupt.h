@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <thread>
 
 namespace conclust {
 
@@ -65,7 +64,7 @@ class Interruption {
     void keep_exception() noexcept;
 
     bool outermost_;
-    std::thread::id owner_;
+    const void* owner_;  // the address of a variable of its thread: <thread> is a tenth of the compiler's work
     std::atomic<bool> wanted_{false};
     std::atomic<bool> failed_{false};
     std::exception_ptr exception_;  // read after the loop only
