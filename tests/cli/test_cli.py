@@ -3,7 +3,6 @@
 import csv
 import json
 import os
-import signal
 import warnings
 from copy import copy
 from pathlib import Path
@@ -490,20 +489,3 @@ def test_deprecation_warnings_are_not_printed(matrix, out, monkeypatch, capsys):
 
 
 # ---- the terminal
-
-
-@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
-@pytest.mark.parametrize("nohup", [False, True])
-def test_a_closed_terminal_ends_a_command_but_under_nohup(matrix, out, monkeypatch, nohup):
-    def hung_up(arguments, run=consensus.run_combine):
-        os.kill(os.getpid(), signal.SIGHUP)
-        run(arguments)
-
-    monkeypatch.setattr(consensus, "run_combine", hung_up)
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN if nohup else signal.SIG_DFL)
-    try:
-        code = main(["combine", str(matrix), "--max-clusters", "2", "--out", str(out)])
-    finally:
-        signal.signal(signal.SIGHUP, before)
-    assert code == (0 if nohup else 129)
-    assert (out / "result.json").exists() == nohup

@@ -304,42 +304,6 @@ def test_a_table_longer_than_a_block_is_read(folder, monkeypatch):
 FOUR = [[1, "b", "x"], [2, "a", "y"], [3, "a", "x"], [4, "a", "y"]]
 
 
-@pytest.mark.parametrize(
-    ("rows", "sentence"),
-    [
-        ([HEADER, *FOUR[:3]], "holds 3 x 2 values.*Expected 4 rows of 2 values and a label"),
-        ([HEADER, *FOUR, FOUR[0]], "holds 5 x 2 values"),
-        ([HEADER[:2], *FOUR], "has 2 columns"),
-        ([["hair", "kind", "class"], *FOUR], "the last named"),
-        ([HEADER, *FOUR[:3], [1, "b"]], "is damaged"),
-        ([HEADER, *FOUR[:3], ["many", "b", "x"]], "is damaged: could not convert.*many"),
-        ([HEADER, *[[1, "b", i] for i in range(4)]], "holds 4 classes"),
-        ([], "has 0 columns"),
-    ],
-    ids=["short", "long", "narrow", "no label", "ragged", "text", "classes", "empty"],
-)
-def test_damaged_tables_are_refused(zoo, rows, sentence):
-    zoo.table(rows)
-    with pytest.raises(FileFormatError, match=sentence):
-        datasets.load("zoo")
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"not packed at all",
-        gzip.compress(b"hair,kind,label\n1,b,x\n")[:-6],
-        gzip.compress(b"\xff\xfe\xfa"),
-        gzip.compress(b'hair,kind,label\n"1,b,x\n'),
-    ],
-    ids=["plain", "cut", "bytes", "quote"],
-)
-def test_damaged_archives_are_refused(zoo, content):
-    zoo.put("zoo", "zoo.csv.gz", content)
-    with pytest.raises(FileFormatError, match="is damaged"):
-        datasets.load("zoo")
-
-
 def test_arrays_are_read(folder, monkeypatch):
     small(monkeypatch, "sc_yan", n_samples=3, n_features=2, n_classes=2)
     X = np.arange(6, dtype=np.float32).reshape(3, 2)
@@ -386,33 +350,10 @@ def test_word_counts_are_sparse(folder, monkeypatch):
     assert repr(dataset) == "Dataset('webkb_1041', X of 3 x 3, 2 classes)"
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"indptr": np.array([0, 1, 3])},
-        {"counts": np.array([1, 2], dtype=np.uint16)},
-        {"shape": np.array([3, 4])},
-        {"vocabulary": np.array(["a"])},
-        {"y": np.array(["p", "q"])},
-    ],
-)
-def test_damaged_word_counts_are_refused(folder, monkeypatch, changes):
-    put_text(folder, monkeypatch, **changes)
-    with pytest.raises(FileFormatError, match=r"is damaged|Expected 3 rows"):
-        datasets.load("webkb_1041")
-
-
 def test_pickles_are_not_read(folder, monkeypatch):
     small(monkeypatch, "sc_yan", n_samples=2, n_features=1, n_classes=2)
     folder.arrays("sc_yan", X=np.array([[1.0], [2.0]]), y=np.array(["a", None], dtype=object))
     with pytest.raises(FileFormatError, match="pickle"):
-        datasets.load("sc_yan")
-
-
-def test_files_without_points_are_refused(folder, monkeypatch):
-    small(monkeypatch, "sc_yan", n_samples=2, n_features=1, n_classes=2)
-    folder.arrays("sc_yan", y=np.array(["a", "b"]))
-    with pytest.raises(FileFormatError, match="is damaged: 'X'"):
         datasets.load("sc_yan")
 
 
@@ -423,24 +364,6 @@ def test_a_wrong_hash_is_refused(zoo):
     content[20] ^= 1
     path.write_bytes(content)
     with pytest.raises(FileFormatError, match="not the file that its manifest describes"):
-        datasets.load("zoo")
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        ({"file": "../zoo.csv.gz"}, r"names the file '\.\./zoo.csv.gz'"),
-        ({"file": "iris.csv.gz"}, "Expected 'zoo.csv.gz'"),
-        ({"file": None}, "names the file None"),
-        ({"sha256": "00"}, "expected '00'"),
-        ({"sha256": 7}, "expected 7"),
-    ],
-)
-def test_invalid_records_are_refused(zoo, change, sentence):
-    zoo.table([HEADER, *FOUR])
-    zoo.records[0].update(change)
-    zoo.write()
-    with pytest.raises(FileFormatError, match=sentence):
         datasets.load("zoo")
 
 

@@ -10,7 +10,6 @@ from sklearn.cluster import AgglomerativeClustering
 from sklearn.decomposition import KernelPCA
 
 from conclust import (
-    PCC,
     ConsensusClustering,
     Ensemble,
     EnsembleGenerator,
@@ -193,52 +192,6 @@ def test_columns_of_one_name_are_refused():
     frame = pd.DataFrame(POINTS[:, :3], columns=["a", "b", "a"])
     with pytest.raises(InputError, match=r"different names\. Got 'a' more than once"):
         ConsensusClustering().fit(frame)
-
-
-@pytest.mark.parametrize(
-    "columns",
-    [
-        [0, 1, 2],
-        pd.MultiIndex.from_tuples([("u", "x"), ("u", "y"), ("v", "x")]),
-        [2011, 2012, 2013],
-    ],
-)
-def test_columns_named_by_other_than_strings_keep_their_order(columns):
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    frame = pd.DataFrame(X, columns=columns)
-    model = ConsensusClustering(n_clusters=2, random_state=0).fit(frame)
-    turned = frame[frame.columns[::-1]]
-    for call in (model.predict, model.predict_proba, model.generator_.transform):
-        with pytest.raises(InputError, match="in another order"):
-            call(turned)
-    expected = model.predict(X)
-    for given in (frame, frame.set_axis([7, 8, 9], axis=1), pd.DataFrame(X)):
-        np.testing.assert_array_equal(model.predict(given), expected)
-    np.testing.assert_array_equal(model.fit(X).predict(turned), model.predict(turned.to_numpy()))
-    labels = pd.DataFrame([[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 0]] * 3, columns=columns)
-    fitted = PCC(2, random_state=0).fit(labels)
-    with pytest.raises(InputError, match="in another order"):
-        fitted.predict(labels[labels.columns[::-1]])
-
-
-def test_frames_without_types_of_columns_are_read():
-    """Frames of narwhals have names of columns and no ``dtypes``."""
-
-    class Frame:
-        columns = ("a", "b")
-        shape = POINTS[:, :2].shape
-
-        def __array__(self, dtype=None, copy=None):
-            return np.array(POINTS[:, :2], dtype=dtype)
-
-        def __len__(self):
-            return len(POINTS)
-
-    found, expected = (
-        EnsembleGenerator(n_partitions=3, random_state=0).fit_transform(X)
-        for X in (Frame(), POINTS[:, :2])
-    )
-    np.testing.assert_array_equal(found, expected)
 
 
 def test_masked_values_are_gaps():

@@ -368,25 +368,6 @@ def test_file_systems_without_locks_keep_members(generator, monkeypatch, number)
     assert generator.n_cached_ == 4
 
 
-def test_a_lock_removed_during_the_wait_is_acquired_again(tmp_path, monkeypatch):
-    path = tmp_path / "a.lock"
-    original = fcntl.flock
-    calls = []
-
-    def flock(descriptor, operation):
-        if not calls:
-            path.unlink()  # as the holder does just before releasing it
-        calls.append(descriptor)
-        original(descriptor, operation)
-
-    monkeypatch.setattr(fcntl, "flock", flock)
-    lock = cache_module._lock(path)
-    assert len(calls) == 2
-    assert path.exists()
-    cache_module._unlock(*lock)
-    assert not path.exists()
-
-
 def test_old_temporary_files_are_removed(generator):
     generator.fit(IRIS)
     folder = Path(generator.cache_dir) / "members"

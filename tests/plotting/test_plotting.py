@@ -1,6 +1,5 @@
 import sys
 
-import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -13,10 +12,8 @@ from conclust import EAC, PCC, ConsensusClustering, Ensemble, EnsembleGenerator,
 from conclust.evidence import coassociation, evidence
 from conclust.exceptions import InputError, MissingExtraError, ParameterError
 from conclust.plotting import coassociation_heatmap, heatmaps
-from conclust.plotting.canvas import figures
 from conclust.plotting.canvas.orders import dendrogram_order
 from conclust.plotting.canvas.reading import mean_shares
-from conclust.plotting.canvas.style import look
 
 
 def picture(ax):
@@ -291,36 +288,6 @@ def test_missing_matplotlib_prints_the_pip_command(monkeypatch):
         coassociation_heatmap(np.eye(2))
 
 
-def test_pyplot_registers_the_figure_in_interactive_use(monkeypatch):
-    import matplotlib
-    from matplotlib import pyplot
-
-    pyplot.close("all")
-    before = pyplot.get_fignums()
-    backend = matplotlib.get_backend()
-    for shows in ("module://matplotlib_inline.backend_inline", "inline", "QtAgg"):
-        monkeypatch.setattr(matplotlib, "get_backend", lambda shows=shows: shows)
-        ax = coassociation_heatmap(np.eye(2))
-        assert pyplot.figure(pyplot.get_fignums()[-1]) is ax.figure
-        pyplot.close(ax.figure)
-    monkeypatch.undo()
-    assert matplotlib.get_backend() == backend
-    assert pyplot.get_fignums() == before
-
-
-def test_a_script_can_save_the_plot_by_pyplot(tmp_path):
-    from matplotlib import pyplot
-
-    pyplot.close("all")
-    assert pyplot.get_backend().lower() == "agg"
-    pyplot.figure()
-    ax = coassociation_heatmap(np.eye(2))
-    assert pyplot.gcf() is ax.figure
-    pyplot.savefig(tmp_path / "by_pyplot.png")
-    assert pyplot.imread(tmp_path / "by_pyplot.png").std() > 0.1  # not a white page
-    pyplot.close("all")
-
-
 def test_scripts_hold_one_figure_at_a_time(tmp_path, recwarn):
     from matplotlib import pyplot
 
@@ -338,38 +305,6 @@ def test_scripts_hold_one_figure_at_a_time(tmp_path, recwarn):
     made[0].figure.savefig(tmp_path / "first.png")
     assert pyplot.imread(tmp_path / "first.png").std() > 0.1
     pyplot.close("all")
-
-
-def test_a_report_does_not_use_pyplot():
-    from matplotlib import pyplot
-
-    pyplot.close("all")
-    user_figure = pyplot.figure()
-    labels = np.repeat([[0, 0, 0], [1, 1, 1]], 10, axis=0)
-    cc.report.account(labels[:, 0], ensemble=labels)
-    assert pyplot.get_fignums() == [user_figure.number]
-    assert pyplot.gcf() is user_figure
-    pyplot.close("all")
-
-
-def test_interactive_mode_outlasts_the_picture_that_loads_the_backend():
-    before = matplotlib.is_interactive()
-    matplotlib.interactive(False)
-    try:
-        with look():
-            matplotlib.interactive(True)  # as the backend of notebooks does
-        assert matplotlib.is_interactive()
-    finally:
-        matplotlib.interactive(before)
-
-
-def test_a_notebook_uses_the_current_figure_of_pyplot(monkeypatch):
-    monkeypatch.delitem(sys.modules, "matplotlib.pyplot", raising=False)
-    assert not figures._pyplot_in_use()
-
-    monkeypatch.setitem(sys.modules, "ipykernel", object())
-    monkeypatch.setattr(matplotlib, "get_backend", lambda: "inline")
-    assert figures._pyplot_in_use()
 
 
 def test_only_public_names_are_listed():

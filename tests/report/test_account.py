@@ -465,37 +465,6 @@ def test_the_call_of_a_report_repeats_the_fit(model, given, papers):
         assert type(model).__name__ in texts(found, "why")
 
 
-@pytest.mark.parametrize(
-    ("model", "given"),
-    [
-        (GraphConsensus(random_state=0), ("network", "ensemble")),
-        (EAC(3), ("labels", "must_link")),
-        (AutoConsensus(3, random_state=0), ("labels", "must_link", "cannot_link")),
-        (ConsensusClustering(n_clusters=3, random_state=0), ("X", "cannot_link")),
-        (ConsensusClustering(n_clusters=3, random_state=0), ("X", "partitions")),
-    ],
-)
-def test_the_call_of_a_report_has_all_arguments_of_fit(model, given):
-    X, classes = make_blobs(60, 3, centers=3, random_state=0)
-    runs = np.random.default_rng(0).integers(0, 4, (60, 5))
-    inputs = {
-        "X": X,
-        "network": [(i, j) for i in range(60) for j in range(i) if classes[i] == classes[j]],
-        "labels": runs,
-        "ensemble": runs,
-        "partitions": runs,
-        "must_link": [(0, int(np.flatnonzero(classes != classes[0])[0]))],
-        "cannot_link": [tuple(np.flatnonzero(classes == classes[0])[1:3].tolist())],
-    }
-    first, *others = given
-    model.fit(inputs[first], **{name: inputs[name] for name in others})
-    found = account(model, ensemble=runs if first == "labels" else None, pictures=False)
-    call = section(found, "repeat")["blocks"][-1]["call"]
-    assert call.endswith(f".fit({', '.join([first, *(f'{name}={name}' for name in others)])})")
-    names = {name: globals()[name] for name in (*NAMES, "ConsensusClustering", "EAC")}
-    np.testing.assert_array_equal(eval(call, names, inputs).labels_, model.labels_)
-
-
 def test_a_test_is_named_that_the_estimator_has(blobs):
     labels = KMeans(3, n_init=1, random_state=0).fit_predict(blobs)
     for result, does in (

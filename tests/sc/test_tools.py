@@ -298,26 +298,6 @@ def test_clusters_can_be_renamed_before_placing_new_cells(adata):
     assert set(new.obs["consensus"].cat.categories) == {"T", "B", "NK", "DC"}
 
 
-def test_categories_can_be_reordered_before_placing_new_cells(adata):
-    ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
-    expected, other = adata[:40].copy(), adata[:40].copy()
-    ccs.tl.predict(expected, adata)
-    order = ["2", "0", "3", "1"]
-    reference = adata.copy()
-    reference.obs["consensus"] = reference.obs["consensus"].cat.reorder_categories(order)
-    ccs.tl.predict(other, reference)
-    assert other.obs["consensus"].tolist() == expected.obs["consensus"].tolist()
-    assert other.obs["consensus"].cat.categories.tolist() == order
-    # New cells of clusters that were merged by hand are in the cluster that they are now.
-    merged = adata.obs["consensus"].astype(str).replace("1", "0")
-    reference.obs["consensus"] = pd.Categorical(merged)
-    ccs.tl.predict(other, reference)
-    assert (
-        other.obs["consensus"].tolist()
-        == expected.obs["consensus"].astype(str).replace("1", "0").tolist()
-    )
-
-
 def test_a_changed_reference_is_refused(adata):
     ccs.tl.consensus(adata, prefix="leiden_", n_clusters=4)
     new = adata[:10].copy()
@@ -430,22 +410,6 @@ def test_errors_describe_the_problem(adata, call, error, said):
     with pytest.raises(error, match=said):
         call(adata)
     assert adata.obs.columns.tolist() == before
-
-
-@pytest.mark.parametrize(
-    ("call", "parameter"),
-    [
-        (lambda a: ccs.tl.consensus(a, prefix="leiden_"), "prefix"),
-        (lambda a: ccs.tl.consensus(a, ["leiden_1", "leiden_0.5"]), "keys"),
-        (lambda a: ccs.get.ensemble(a, prefix="leiden_"), "prefix"),
-        (lambda a: ccs.tl.stability(a, "leiden_1", groupby="leiden_0.5"), "groupby"),
-    ],
-)
-def test_columns_of_the_same_name_are_refused(adata, call, parameter):
-    adata.obs = pd.concat([adata.obs, adata.obs[["leiden_0.5"]]], axis=1)
-    with pytest.raises(InputError, match=rf"'{parameter}' of sc\..* Got \['leiden_0\.5'\]"):
-        call(adata)
-    assert ccs.get.ensemble(adata, ["leiden_1", "leiden_10"]).n_partitions == 2
 
 
 def test_columns_whose_names_are_numbers_are_not_read(adata):
