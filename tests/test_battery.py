@@ -351,8 +351,7 @@ def test_the_default_number_of_clusters_is_as_documented(form):
         with pytest.raises(
             ParameterError,
             match=rf"^The 'n_clusters' parameter of {name} must be an int in the range \[1, 90\]. Got "
-            rf"None instead. {name} needs the number of clusters; EAC\(\) and "
-            r"ConsensusClustering\(\) choose it.$",
+            rf"None instead. {name} needs the number of clusters; AutoConsensus\(\) chooses it.$",
         ):
             fit(form, labels, None)
         return

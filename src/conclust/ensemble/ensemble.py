@@ -889,10 +889,7 @@ def runs_in_a_list(labels: Any) -> bool:
     if not isinstance(labels, list | tuple) or not labels:
         return False
     return all(
-        (hasattr(one, "__array__") or isinstance(one, list | tuple))
-        and np.ndim(one) == 1
-        and len(one) > len(labels)
-        for one in labels
+        hasattr(one, "__array__") and np.ndim(one) == 1 and len(one) > len(labels) for one in labels
     )
 
 
