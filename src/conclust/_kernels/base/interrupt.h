@@ -64,8 +64,8 @@ class Interruption {
     void keep_exception() noexcept;
 
     bool outermost_;
-    const void*
-        owner_;  // the address of a variable of its thread: <thread> is a tenth of the compiler's work
+    // The address of a variable of its thread: <thread> is a tenth of the compiler's work.
+    const void* owner_;
     std::atomic<bool> wanted_{false};
     std::atomic<bool> failed_{false};
     std::exception_ptr exception_;  // read after the loop only
