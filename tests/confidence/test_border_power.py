@@ -48,7 +48,7 @@ def test_two_halves_of_one_gaussian_do_not_show():
     assert found.probability < 0.01
 
 
-def test_a_model_clusters_the_parts_and_any_number_of_threads_says_the_same():
+def test_a_model_clusters_the_parts_and_results_do_not_depend_on_threads():
     X, _ = two(np.random.default_rng(2), 300, 6.0)
     model = KMeans(2, n_init=1, random_state=0).fit(X)
     found = power(model, X, random_state=0, n_jobs=2)

@@ -138,13 +138,16 @@ def power(
 
     Notes
     -----
-    With p, the median of the p-values of the splits, z is the normal deviate of 1 - p. For border b and m objects it is
-    normal with mean e_b sqrt(m) - c and variance s^2, where the effect e_b >= 0 is the border's own; c, the
-    curvature that any sample shows, and s are common to all borders. They maximize the likelihood, in which z at the ends of its range (p-values of
-    1 and 1e-5) are censored (Tobin 1958 [1]_). Parts of a size do not overlap, so that each size uses each object at most once.
-    A border holds if z is above the deviate that Holm's method asks of it, when borders with larger effects hold.
+    The statistic is the normal deviate z of 1 - p, where p is the median p-value of the splits. For border b and m objects it is taken
+    as normal with mean e_b sqrt(m) - c and standard deviation s: the effect e_b >= 0 is the border's own, c (what
+    samples without a border lack) and s are common to all borders. All are estimated by maximum likelihood; values of z at
+    the ends of its range, 0 and that of p = 1e-5, are censored (Tobin 1958 [1]_). Parts of one size do not overlap. A
+    border holds if z reaches what Holm's method asks of it after all borders with larger effects.
 
-    EXACT NUMBERS TO BE FILLED IN.
+    Of 135 borders in 40 planted mixtures, 84 % were within a factor of 1.5 of the number found by fresh samples, and 90 % within 2, where numbers
+    above 15,000 count as 15,000. It was 93 % and 95 % of the borders that need no more objects than there are, but 62 % and 85 % of
+    those that need up to four times as many, and 39 % and 56 % of those that need still more, for which the number is a rough one
+    (``experiments/power``).
 
     Costs 15 tests or more, each of `n_splits` clusterings: seconds for labels, which k-means clusters again.
 
@@ -158,12 +161,12 @@ def power(
     >>> from conclust.confidence import power
     >>> rng = np.random.default_rng(0)
     >>> labels = np.repeat([0, 1], 150)
-    >>> X = rng.normal(size=(300, 2)) + 3.5 * labels[:, None] * [1, 0]
-    >>> found = power(labels, X, n=1000, random_state=0)
+    >>> X = rng.normal(size=(300, 2)) + 3.2 * labels[:, None] * [1, 0]
+    >>> found = power(labels, X, n=500, random_state=0)
     >>> found.told()
-    ''
+    'The border between clusters 0 and 1 would hold with about 740 objects (you have 300).'
     >>> found.probability.round(2)
-    array([1.])
+    array([0.47])
     """
     estimator = hasattr(model, "fit")
     if estimator:
