@@ -36,6 +36,7 @@ NAMES = (
     "borders.level",
     "borders.power",
     "borders.beside",
+    "power.needed",
     "scale.fitted_on",
     "posterior.pools",
     "ccp2010.examples",

@@ -187,13 +187,6 @@ def test_a_file_of_labels_that_another_process_writes_meanwhile_is_not_overwritt
     assert arguments.out.read_text() == "object,label\n0,0\n1,1\n"
 
 
-def test_an_empty_folder_made_meanwhile_is_filled(tmp_path):
-    with OutputFolder(tmp_path / "a/b") as folder:
-        (tmp_path / "a/b").mkdir(parents=True, exist_ok=True)
-        fill(folder)
-    assert listing(tmp_path) == ["a", "a/b", "a/b/labels.csv", "a/b/result.json"]
-
-
 def test_other_files_written_to_the_folder_meanwhile_do_not_cost_the_result(tmp_path):
     with OutputFolder(tmp_path / "a") as folder:
         (tmp_path / "a/cache").mkdir(parents=True)

@@ -43,6 +43,7 @@ def results():
         confidence.modes(ensemble, random_state=0),
         confidence.object_confidence(consensus, ensemble),
         confidence.partition_confidence(consensus, ensemble),
+        confidence.power(consensus.labels_, points, random_state=0),
     ]
     return {type(result).__name__: result for result in made}
 

@@ -92,18 +92,6 @@ def test_membership_is_the_posterior():
     assert actual.feature_names == ("x1", "x2", "x3")
 
 
-def test_the_mixture_matches_the_paper():
-    actual = datasets.gaussian_mixture((4000, 4000, 4000, 4000), random_state=3)
-    means = np.array([actual.X[actual.y == k].mean(axis=0) for k in range(4)])
-    assert [tuple(np.sign(mean)) for mean in means] == [(1, 1), (-1, 1), (-1, -1), (1, -1)]
-    assert ((np.abs(means) > 0.9) & (np.abs(means) < 3.1)).all()
-    spread = [np.cov(actual.X[actual.y == k].T) for k in range(4)]
-    assert np.array(spread) == pytest.approx(np.tile(np.eye(2), (4, 1, 1)), abs=0.1)
-    assert actual.membership.sum(axis=1) == pytest.approx(1)
-    # The soft truth is calibrated: a share p of the points with probability p belongs to the class.
-    assert actual.membership.mean(axis=0) == pytest.approx([0.25] * 4, abs=0.01)
-
-
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [

@@ -9,7 +9,6 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from conclust import EAC, ConsensusClustering, Ensemble
@@ -168,16 +167,6 @@ def test_colours_of_eight_clusters_suit_colour_blind_readers(eye):
     assert apart.min() > 12, apart.min()
 
 
-def test_adjacent_clusters_differ_in_greyscale():
-    rgb = style.cluster_colours(8)
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    lightness = lab(linear)[:, 0]
-    assert np.abs(np.diff(lightness)).min() > 10
-    assert np.diff(np.sort(lightness[:4])).min() > 10
-    scale = lab(np.array([to_rgb(c) for c in style.COLOURS]))[:, 0]
-    assert (np.diff(scale) < 0).all()
-
-
 def test_an_embedding_needs_an_object():
     with pytest.raises(InputError, match="at least one object"):
         P.embedding(np.empty((0, 3)), np.empty(0, dtype=int))
@@ -228,13 +217,6 @@ def test_shortened_names_stay_different():
     assert len(set(shortened(middle, 18))) == 2
     assert max(map(len, shortened([*middle, "basic"], 18))) <= 18
     assert shortened(["the same long name for both"] * 2, 18) == ["the same long nam…"] * 2
-
-
-def test_titles_fit_on_narrow_figures():
-    ax = P.flow_diagram({2: [0, 0, 1], 3: [0, 0, 1]})
-    title = ax.title.get_window_extent(painted(ax))
-    assert title.x0 >= 0
-    assert title.x1 <= ax.figure.bbox.x1
 
 
 def test_labels_of_adjacent_numbers_of_clusters_do_not_touch():

@@ -2,7 +2,6 @@ import sys
 
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 from scipy.cluster.hierarchy import cophenet, leaves_list, linkage
 from scipy.spatial.distance import cdist, squareform
 from sklearn.exceptions import NotFittedError
@@ -61,13 +60,6 @@ def test_blocks_of_a_picture_are_means_over_pairs(clusters, missing):
     expected = (blocks @ same @ blocks.T) / (blocks @ both @ blocks.T)
     actual = mean_shares(Ensemble(L, weights=weights), order, 20)
     np.testing.assert_allclose(actual, expected, atol=1e-12)
-
-
-def test_a_matrix_and_an_ensemble_give_the_same_plot():
-    _, ensemble = shuffled_blocks()
-    B = ensemble.indicator.toarray()
-    by_matrix = coassociation_heatmap(B @ B.T / 2)
-    np.testing.assert_allclose(picture(by_matrix), picture(coassociation_heatmap(ensemble)))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -229,25 +221,6 @@ def test_very_many_clusters_are_coloured():
     ax = coassociation_heatmap(np.eye(60), labels=np.arange(60))
     colours = strips_of(ax)[0].images[0].get_array().reshape(-1, 3)
     assert len(np.unique(colours, axis=0)) == 60
-
-
-def test_plots_are_labelled_and_can_be_saved(tmp_path):
-    _, ensemble = shuffled_blocks()
-    for ax in (coassociation_heatmap(ensemble), coassociation_heatmap(np.eye(4))):
-        assert ax.get_xlabel()
-        assert ax.get_ylabel()
-        assert ax.get_title()
-        (bar,) = (other for other in ax.figure.axes if other is not ax)
-        assert bar.get_ylabel()
-        ax.figure.savefig(tmp_path / "a.png")
-        assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_plots_are_drawn_into_given_axes():
-    figure = Figure()
-    ax = figure.add_subplot()
-    assert coassociation_heatmap(np.eye(2), ax=ax) is ax
-    assert coassociation_heatmap(np.eye(2), ax=figure.add_subplot()).figure is figure
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ The classes are what the functions return, importable for annotations.
 """
 
 from conclust.confidence.borders.dips import dip
+from conclust.confidence.borders.power import BorderPower as BorderPower
+from conclust.confidence.borders.power import power
 from conclust.confidence.borders.result import BorderTests as BorderTests
 from conclust.confidence.borders.testing import border_tests
 from conclust.confidence.borders.tree import ConsensusTree as ConsensusTree
@@ -53,6 +55,7 @@ __all__ = [
     "modes",
     "object_confidence",
     "partition_confidence",
+    "power",
     "questions",
 ]
 

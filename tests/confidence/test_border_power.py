@@ -1,0 +1,62 @@
+"""How many objects a border needs, against brute force."""
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.cluster import KMeans
+
+from conclust.confidence import border_tests, power
+from conclust.confidence.borders.power import growth
+from conclust.exceptions import InputError, ParameterError
+
+
+def two(rng, n, distance=4.0):
+    y = np.arange(n) % 2
+    return rng.normal(size=(n, 2)) + distance * y[:, None] * [1, 0], y
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_effects_are_those_that_the_deviates_were_drawn_with(seed):
+    rng = np.random.default_rng(seed)
+    roots = np.sqrt(np.repeat([50, 100, 200, 400, 800], 40))
+    effects = np.array([0.1, 0.2, 0.0])
+    z = np.clip(rng.normal(roots[:, None] * effects - 1.3, 0.7), 0, norm.isf(1e-5))
+    found, c, s = growth(z, roots)
+    np.testing.assert_allclose(found, effects, atol=0.02)
+    assert (c, s) == (pytest.approx(1.3, abs=0.25), pytest.approx(0.7, abs=0.15))
+
+
+def test_the_border_holds_in_eighty_percent_of_fresh_samples_of_the_number_said():
+    rng = np.random.default_rng(0)
+    X, y = two(rng, 1600)
+    found = power(y, X, n=100, random_state=0)
+
+    def held(n):
+        draws = [two(rng, n)[0] for _ in range(30)]
+        tests = [border_tests(X, KMeans(2, random_state=0).fit_predict(X)) for X in draws]
+        return np.mean([each.n_held() for each in tests])
+
+    [needed] = found.needed
+    assert held(int(needed / 2)) < 0.8 < held(int(needed * 2))
+    assert found.probability == pytest.approx(held(100), abs=0.25)
+
+
+def test_two_halves_of_one_gaussian_do_not_show():
+    X = two(np.random.default_rng(1), 400, 0.0)[0]
+    found = power(np.where(X[:, 0] > 0, "b", "a"), X, random_state=0)
+    assert found.needed > 10_000
+    assert found.probability < 0.01
+
+
+def test_a_model_clusters_the_parts_and_results_do_not_depend_on_threads():
+    X, _ = two(np.random.default_rng(2), 300, 6.0)
+    model = KMeans(2, n_init=1, random_state=0).fit(X)
+    found = power(model, X, random_state=0, n_jobs=2)
+    assert found.to_frame().equals(power(model, X, random_state=0, n_jobs=1).to_frame())
+    assert found.to_frame().columns.tolist() == ["first", "second", "needed", "probability"]
+    assert found.told().endswith("objects (you have 300).")
+    assert "no border" in power(np.zeros(300), X).told()
+    with pytest.raises(ParameterError, match="'n' parameter of power"):
+        power(model, X, n=0)
+    with pytest.raises(InputError, match="299"):
+        power(model, X[:299])
