@@ -167,19 +167,22 @@ def placed(X: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
 
 def decision_of(X: NDArray[Any], seed: int) -> Callable[[], NDArray[Any]]:
     """Return what decides the clusters of points by the trees that the default grows."""
-    seen: list[Callable[[], Any]] = []
+    seen: list[tuple[Callable[[], Any], Any]] = []
     decide = pipeline.decide_by_points
 
-    def keep(*given: Any, **options: Any) -> Any:
-        seen.append(partial(decide, *given, **options))
-        return seen[-1]()
+    def keep(points: Any, trees: Any, *given: Any, **options: Any) -> Any:
+        seen.append((partial(decide, points, trees, *given, **options), trees.objects))
+        return seen[-1][0]()
 
     with patch.object(pipeline, "decide_by_points", keep):
         ConsensusClustering(random_state=seed).fit(X)
 
     def labels() -> NDArray[Any]:
-        found = seen[0]().decision.labels
-        return np.zeros(len(X), dtype=np.int64) if found is None else found
+        decided, objects = seen[0]
+        found = decided().decision.labels
+        labels = np.full(len(X), -1)  # repeated points are not in the trees
+        labels[objects] = 0 if found is None else found
+        return placed(X, labels)
 
     return labels
 
