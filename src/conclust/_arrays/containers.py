@@ -377,6 +377,11 @@ def _places(X: Any, counts: Ints) -> str:
     return f"column{'s' * (len(places) > 1)} {', '.join(named)}{more}"
 
 
+def few_values(n: int) -> int:
+    """Return the number of distinct values up to which a column of n numbers is taken as rounded."""
+    return max(2, isqrt(n))
+
+
 def spread_rounded_columns(X: Floats, rng: np.random.Generator) -> Floats:
     """Add uniform noise of the width of the grid to columns with few distinct values.
 
@@ -400,7 +405,7 @@ def spread_rounded_columns(X: Floats, rng: np.random.Generator) -> Floats:
     result = X
     for j in range(X.shape[1]):
         values = np.unique(X[:, j])
-        if 1 < len(values) <= max(2, isqrt(n)):
+        if 1 < len(values) <= few_values(n):
             if result is X:
                 result = X.copy()
             result[:, j] += rng.uniform(-0.5, 0.5, n) * np.diff(values).min()

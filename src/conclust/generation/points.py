@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from math import isqrt
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from conclust._arrays.containers import column_names, refuse_gaps, refuse_graph
+from conclust._arrays.containers import column_names, few_values, refuse_gaps, refuse_graph
 from conclust._sklearn import check_order, record_features, record_order
 from conclust._types import Floats
 from conclust._validation import check_column_names, count, shown
@@ -390,8 +389,7 @@ def _repeated_rows(X: Floats, ids: Sequence[str] | None) -> list[str]:
     again = [
         (order[a + 1], order[a]) for a in alike if (bits[order[a + 1]] == bits[order[a]]).all()
     ]
-    few = max(2, isqrt(len(X)))  # columns of few values repeat by rounding
-    if not again or max(len(np.unique(column)) for column in X.T) <= few:
+    if not again or max(len(np.unique(column)) for column in X.T) <= few_values(len(X)):
         return []
     again.sort()
     pairs = [f"{_object(i, ids)[7:]} and {_object(one, ids)[7:]}" for i, one in again[:_LISTED]]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from conclust._arrays.containers import few_values
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
 from conclust.exceptions import InputError
@@ -285,7 +285,7 @@ def as_many_as_differ(generator: Any, X: Any) -> Ints | None:
     n, n_different = len(keys), len(first)
     if n_different == n:
         return None
-    few = max(2, isqrt(n))
+    few = few_values(n)
     seen = np.sort(first)[:: max(1, n_different // (4 * few))]
     if max(len(np.unique(column)) for column in scaled_points(generator, X, seen).T) <= few:
         return None
