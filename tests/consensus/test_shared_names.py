@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import pickle
 
 import numpy as np
 import pytest
@@ -65,16 +66,20 @@ def test_dawid_and_skene_finds_the_probabilities_of_crowd_kit():
 
 
 def test_dawid_and_skene_finds_the_error_rates_of_crowd_kit():
-    model = dawid_skene(smoothing=0, max_iter=20, tol=0)
+    model = cc.MixtureModel(smoothing=0, max_iter=20, tol=0)
     with pytest.warns(match="iterations of EM"):
-        model.fit(SPARSE)
+        model.fit(cc.Ensemble(SPARSE, names="shared"))
     found = by_class(model, by_class(model, model.confusion_), axis=2)
     np.testing.assert_allclose(found[:, :, 0], CROWD_KIT_ERRORS, atol=2e-8)
     np.testing.assert_allclose(found.sum(axis=2), 1.0)
 
 
 def test_the_majority_is_the_share_of_the_answers():
-    model = cc.Voting(names="shared").fit(SPARSE)
+    slide, rater = np.nonzero(SPARSE >= 0)
+    answers = {"slide": slide, "rater": rater, "label": SPARSE[slide, rater]}
+    model = cc.Voting().fit(
+        cc.Ensemble.from_long(answers, "slide", "rater", "label", names="shared")
+    )
     expected = (SPARSE == 1).sum(axis=1) / (SPARSE >= 0).sum(axis=1)
     np.testing.assert_allclose(by_class(model, model.membership_)[:, 1], expected)
     decided = expected != 0.5
@@ -130,6 +135,32 @@ def test_raters_of_different_objects_are_connected_by_their_names():
     for model in (cc.Voting(names="shared"), dawid_skene()):
         answers = model.fit(labels).classes_[model.labels_]
         np.testing.assert_array_equal(answers, [0, 0, 1, 1, 1, 0, 1, 0])
+
+
+def test_an_ensemble_keeps_that_its_names_are_shared(tmp_path):
+    whole = cc.Ensemble(ANSWERS, names="shared")
+    whole.save(tmp_path / "e.npz")
+    soft = cc.Ensemble(cc.Ensemble.from_memberships([np.eye(3), np.eye(3)]), names="shared")
+    kept = [
+        whole.subset(partitions=[0, 1]),
+        whole.subset([0, 1, 3]),
+        whole.part(np.array([0, 1])),
+        whole.reweighted([1, 2, 3]),
+        pickle.loads(pickle.dumps(whole)),
+        cc.Ensemble.load(tmp_path / "e.npz"),
+        cc.Ensemble.unpacked(whole.packed()),
+        cc.Ensemble.concat([whole, whole]),
+        soft.subset([0, 1]),
+        soft.most_probable(),
+    ]
+    assert {one.naming for one in kept} == {"shared"}
+    assert cc.Ensemble.load(tmp_path / "e.npz").names == whole.names
+    assert cc.Ensemble.concat([whole, cc.Ensemble(ANSWERS)]).naming == "own"
+    assert repr(whole).endswith("names shared)")
+    with pytest.raises(ParameterError, match="None with names='shared'"):
+        cc.Voting(2).fit(whole)
+    with pytest.raises(ParameterError, match="'names' parameter of Ensemble must be"):
+        cc.Ensemble(ANSWERS, names="equal")
 
 
 def test_memberships_with_shared_columns_are_averaged():

@@ -370,7 +370,7 @@ def chance_confidence(
     labels = members.labels[rows]
     observed = (labels != MISSING).any(axis=0)
     weights = None if members.weights is None else members.weights[observed]
-    if _shares_names(model):
+    if hasattr(model, "classes_"):  # names are shared
         labels = _of_names(labels, members.names)
     by_chance = [_of_random(model, labels[:, observed], weights, rng) for rng in generators]
     return ChanceConfidence(mean, np.array(by_chance))
@@ -395,23 +395,19 @@ def _of_random(model: Any, labels: Ints, weights: Floats | None, rng: np.random.
     if "n_clusters" not in again.get_params(deep=False):
         # It would find one cluster, or one per object, whose confidences are not comparable.
         again = AddRemAdd()
-    if not _shares_names(again):
+    shared = hasattr(model, "classes_")
+    if not shared:
         again.set_params(n_clusters=min(int(model.n_clusters_), len(labels)))
     if "random_state" in again.get_params(deep=False):
         again.set_params(random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # no method is suited to random partitions
-        ensemble = Ensemble(permuted, weights=weights)
+        ensemble = Ensemble(permuted, weights=weights, names="shared" if shared else "own")
         if isinstance(again, type(model)) and isinstance(again, ConsensusClusterer):
             again._fit_like(ensemble, model)
         else:
             again.fit(ensemble)
     return _mean(again, ensemble)
-
-
-def _shares_names(model: Any) -> bool:
-    """Return whether equal names in different partitions are the same class to a model."""
-    return getattr(model, "names", "own") == "shared"
 
 
 def _of_names(labels: Ints, names: Sequence[Sequence[Any]]) -> Ints:

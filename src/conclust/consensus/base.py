@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.consensus.method import Method, NumberNeeded, Task, names_in_blocks, names_of_those
 from conclust.ensemble import Ensemble, Missing, as_ensemble
 from conclust.ensemble.labels import (
+    Naming,
     canonical_labels,
     encode_labels,
     missing_code,
@@ -62,7 +63,6 @@ from conclust.exceptions import (
 _SEARCHES = tuple(f"conclust.{name}" for name in ("consensus", "selection", "confidence"))
 _ROWS_AT_ONCE = 1 << 14
 
-Naming: TypeAlias = Literal["own", "shared"]
 _WEIGHTS = "objects have no weights here; those of partitions go with the ensemble: cc.Ensemble(labels, weights=w)"
 
 
@@ -226,7 +226,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         self._check(part)
         if self.method.soft_members == "labels":
             part = part.most_probable()
-        self._names, self._code_type = part.names, part.codes.dtype
+        self._names, self._code_type = tuple(part.names), part.codes.dtype
         self._constraints = None if links is None else self._constraints_of(links, observed)
         return Task(ensemble, part, observed)
 
@@ -594,20 +594,36 @@ class PlacingClusterer(SoftConsensusClusterer):
 
 
 class NamedClusterer(PlacingClusterer):
-    """Base of the estimators that can take equal names in different partitions as the same class (``names="shared"``).
+    """Base of the estimators that take equal names in different partitions as the same class if they are shared.
+
+    They are if the ensemble, or the estimator's `names`, says so.
 
     ``classes_`` has the names: first those of the columns of ``membership_``, then those without a column.
     """
 
     names: Naming
     classes_: NDArray[Any]
+    _by_name: bool = False
+
+    def _read(self, X: Any) -> Ensemble:
+        ensemble = super()._read(X)
+        return (
+            Ensemble(ensemble, names="shared")
+            if self.names != ensemble.naming == "own"
+            else ensemble
+        )
+
+    def _check(self, ensemble: Ensemble) -> None:
+        self._by_name = ensemble.naming == "shared"
+        super()._check(ensemble)
 
     def _number_needed(self) -> NumberNeeded:
-        return "emerges" if self.names == "shared" else super()._number_needed()
+        by_name = self._by_name or self.names == "shared"
+        return "emerges" if by_name else super()._number_needed()
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         super()._check_parameters(ensemble)
-        if self.names == "shared" and self.n_clusters is not None:
+        if self._by_name and self.n_clusters is not None:
             advice = "Each name is a class, so that the labels have the number."
             refuse(
                 "n_clusters",
@@ -633,12 +649,12 @@ class NamedClusterer(PlacingClusterer):
 
     def _keep_clusters(self, clusters: Ints) -> None:
         super()._keep_clusters(clusters)
-        if self.names == "shared":
+        if self._by_name:
             rest = np.delete(self.classes_, clusters)
             self.classes_ = np.concatenate([self.classes_[clusters], rest])
 
     def _warn_of_sets(self, ensemble: Ensemble) -> None:
-        if self.names == "own":  # shared names connect what no partition does
+        if not self._by_name:  # shared names connect what no partition does
             super()._warn_of_sets(ensemble)
 
 

@@ -49,6 +49,9 @@ from conclust._validation import shown
 from conclust.ensemble.labels import (
     MISSING,
     NOISE,
+    Names,
+    Naming,
+    SharedNames,
     indicator_of,
     label_view,
     missing_code,
@@ -282,6 +285,7 @@ class Derived:
     cluster_counts: Ints
     offsets: Ints
     weights: Floats | None
+    names: Names
     missing_counts: Ints
     noise_counts: Ints
     _soft: sp.csr_array | None
@@ -308,6 +312,11 @@ class Derived:
     def is_soft(self) -> bool:
         """Whether the partitions are memberships (``from_memberships``)."""
         return self._soft is not None
+
+    @property
+    def naming(self) -> Naming:
+        """Whether equal names in different partitions are the same class: "shared", or else "own"."""
+        return "shared" if isinstance(self.names, SharedNames) else "own"
 
     @property
     def is_held(self) -> bool:

@@ -35,6 +35,8 @@ from conclust.ensemble.labels import (
     CodedLabels,
     Missing,
     Names,
+    Naming,
+    SharedNames,
     code_labels,
     code_type,
     encode_labels,
@@ -81,6 +83,10 @@ class Ensemble(TablesReader, Derived):
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1, as a number or as the text "-1". "noise" reads it as noise, which is its meaning in HDBSCAN and
         DBSCAN; NaN, "nan", "<NA>" and None remain missing, and -2 and "-2" remain noise.
+    names : {"own", "shared"}, default="own"
+        Meaning of the names of clusters. "own": those of each partition are arbitrary, or as an Ensemble in `labels` has
+        them. "shared": a name is the same class in all partitions, as in the answers of raters; :class:`conclust.Voting` and
+        :class:`conclust.MixtureModel` use it, other methods do not.
 
     Attributes
     ----------
@@ -141,20 +147,26 @@ class Ensemble(TablesReader, Derived):
     names: Names
 
     def __init__(
-        self, labels: Any, *, weights: ArrayLike | None = None, missing: Missing = "unobserved"
+        self,
+        labels: Any,
+        *,
+        weights: ArrayLike | None = None,
+        missing: Missing = "unobserved",
+        names: Naming = "own",
     ) -> None:
         check_option(missing, "missing", "Ensemble", Missing)
+        check_option(names, "names", "Ensemble", Naming)
         if isinstance(labels, Ensemble):
             if missing != "unobserved":
                 advice = "Pass Ensemble(ensemble.labels, missing='noise'), the plain labels."
                 refuse("missing", "Ensemble", "'unobserved' with an Ensemble", missing, advice)
             partition_weights = labels.weights if weights is None else weights
-            self._set(labels._coded(), partition_weights, labels._soft)
+            self._set(_named(labels._coded(), names), partition_weights, labels._soft)
             return
         ordered = weights_by_name(weights, lambda: column_names(labels))
         coded = code_labels(labels, missing=missing)
         refuse_twins(coded.names)
-        self._set(coded, ordered, None)
+        self._set(_named(coded, names), ordered, None)
         if isinstance(labels, CodedTable):
             return
         if runs_in_a_list(labels):
@@ -474,7 +486,8 @@ class Ensemble(TablesReader, Derived):
         if self._soft is not None:
             dense = self._soft[rows].toarray()
             blocks = [dense[:, self.offsets[u] : self.offsets[u + 1]] for u in columns]
-            return Ensemble.from_memberships(blocks, weights=weights)
+            part = Ensemble.from_memberships(blocks, weights=weights)
+            return Ensemble(part, names=self.naming)
         if samples is None and columns.size:  # the clusters are unchanged
             counts = self.cluster_counts[columns]
             codes = recoded(self.codes[:, columns], code_type(int(counts.max())))
@@ -483,11 +496,11 @@ class Ensemble(TablesReader, Derived):
                 counts,
                 self.missing_counts[columns],
                 self.noise_counts[columns],
-                tuple(self.names[u] for u in columns),
+                type(self.names)(self.names[u] for u in columns),
             )
             return Ensemble._make(coded, weights, None)
         coded = code_labels(labels_of(self.codes[np.ix_(rows, columns)]))
-        names = tuple(
+        names = type(self.names)(
             tuple(self.names[u][k] for k in clusters)
             for u, clusters in zip(columns, coded.names, strict=True)
         )
@@ -603,6 +616,7 @@ class Ensemble(TablesReader, Derived):
             np.concatenate([e.noise_counts for e in ensembles]),
             tuple(names for e in ensembles for names in e.names),
         )
+        coded = _named(coded, min((e.naming for e in ensembles), key=["own", "shared"].index))
         parts = [e._soft for e in ensembles if e._soft is not None]
         return Ensemble._make(coded, weights, sp.csr_array(sp.hstack(parts)) if parts else None)
 
@@ -616,7 +630,7 @@ class Ensemble(TablesReader, Derived):
         return (
             self
             if self._soft is None
-            else Ensemble._make(code_labels(self.labels), self.weights, None)
+            else Ensemble._make(_named(code_labels(self.labels), self.naming), self.weights, None)
         )
 
     def reweighted(self, weights: ArrayLike | None) -> Ensemble:
@@ -698,6 +712,8 @@ class Ensemble(TablesReader, Derived):
                 facts.append(f"{100 * absent.sum() / cells:.1f}% {what}")
         if self.weights is not None:
             facts.append("weighted")
+        if self.naming == "shared":
+            facts.append("names shared")
         return ", ".join(facts)
 
     def _repr_html_(self) -> str:
@@ -753,6 +769,10 @@ class Ensemble(TablesReader, Derived):
             If the file cannot be read.
         """
         return made_of(path, _ensemble_file.read(path))
+
+
+def _named(coded: CodedLabels, names: Naming) -> CodedLabels:
+    return replace(coded, names=SharedNames(coded.names)) if names == "shared" else coded
 
 
 def made_of(path: str | os.PathLike[str], parts: tuple[CodedLabels, Any, Any]) -> Ensemble:

@@ -15,6 +15,7 @@ from conclust.ensemble.labels import (
     MISSING,
     NOISE,
     CodedLabels,
+    SharedNames,
     code_type,
     label_view,
     missing_code,
@@ -52,7 +53,7 @@ def write(
 
 def pack(
     coded: CodedLabels, weights: Floats | None, soft: sp.csr_array | None
-) -> tuple[dict[str, NDArray[Any]], list[list[int | str] | None]]:
+) -> tuple[dict[str, NDArray[Any]], Any]:
     """Return the parts of an ensemble as arrays, and the names of its clusters, in the form of files."""
     arrays: dict[str, NDArray[Any]] = {
         "codes": coded.codes,
@@ -64,7 +65,8 @@ def pack(
         arrays["soft_starts"] = soft.indptr.astype(np.int64)
         arrays["soft_columns"] = soft.indices.astype(np.int64)
         arrays["soft_values"] = soft.data
-    return arrays, [_plain_names(u, names) for u, names in enumerate(coded.names)]
+    names = [_plain_names(u, names) for u, names in enumerate(coded.names)]
+    return arrays, {"shared": names} if isinstance(coded.names, SharedNames) else names
 
 
 def _plain_names(partition: int, names: tuple[Any, ...]) -> list[int | str] | None:
@@ -163,6 +165,8 @@ def _clusters_found(path: PathLike, codes: NDArray[Any], counts: Ints) -> Ints:
 
 
 def _read_names(path: PathLike, stored: Any, counts: Ints) -> tuple[tuple[Any, ...], ...]:
+    shared = isinstance(stored, dict) and list(stored) == ["shared"]
+    stored = stored["shared"] if shared else stored
     if not isinstance(stored, list) or len(stored) != len(counts):
         refuse_file(path, "is damaged: the names of its clusters do not fit")
     names = []
@@ -172,7 +176,7 @@ def _read_names(path: PathLike, stored: Any, counts: Ints) -> tuple[tuple[Any, .
         if not plain or len(cluster_names) != count or len(set(cluster_names)) != count:
             refuse_file(path, "is damaged: the names of its clusters do not fit")
         names.append(tuple(cluster_names))
-    return tuple(names)
+    return SharedNames(names) if shared else tuple(names)
 
 
 def _is_name(name: Any) -> bool:

@@ -55,6 +55,13 @@ _LARGEST = np.iinfo(np.int64).max
 _NUMBERS: tuple[Any, ...] = (Real, Decimal)
 
 Names = tuple[tuple[Any, ...], ...]
+Naming: TypeAlias = Literal["own", "shared"]
+
+
+class SharedNames(tuple[tuple[Any, ...], ...]):
+    """Names of clusters of which equal ones are the same class in all partitions."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from conclust._arrays.containers import collected, identifiers, is_missing
 from conclust._types import Ints
 from conclust._validation import check_option, refuse, shown
 from conclust.ensemble.columns import CodedTable, arrow_column, exact_column
-from conclust.ensemble.labels import MISSING, NOISE, Missing
+from conclust.ensemble.labels import MISSING, NOISE, Missing, Naming
 from conclust.exceptions import EvidenceWarning, InputError, warn
 
 
@@ -114,6 +114,7 @@ class TablesReader:
         partitions: Iterable[Hashable] | None = None,
         weights: ArrayLike | None = None,
         missing: Missing = "unobserved",
+        names: Naming = "own",
     ) -> Self:
         """Make an ensemble from a table in long form, with a partition, an object and a cluster in each row.
 
@@ -133,6 +134,8 @@ class TablesReader:
             Weight of each partition. None: all count alike.
         missing : {"unobserved", "noise"}, default="unobserved"
             Meaning of a cluster -1; an object without a row in a partition is missing there.
+        names : {"own", "shared"}, default="own"
+            Meaning of the names of clusters; see :class:`conclust.Ensemble`. "shared" for answers of raters.
 
         Returns
         -------
@@ -159,6 +162,7 @@ class TablesReader:
                [ 1,  1]])
         """
         check_option(missing, "missing", "Ensemble.from_long", Missing)
+        check_option(names, "names", "Ensemble.from_long", Naming)
         frame = collected(frame)
         rows = _column(frame, object, "The frame").tolist()
         owners = _column(frame, partition, "The frame").tolist()
@@ -176,7 +180,8 @@ class TablesReader:
         shape = (len(places), len(runs))
         _check_once(at * shape[1] + of, values, (rows, owners))
         matrix = _matrix([(at, of, values)], shape, missing)
-        return cls(matrix, weights=weights, missing=_left(matrix, missing))  # type: ignore[call-arg]
+        left = _left(matrix, missing)
+        return cls(matrix, weights=weights, missing=left, names=names)  # type: ignore[call-arg]
 
 
 def _column_names(table: Any) -> list[Any]:

@@ -17,11 +17,17 @@ from conclust._progress import rounds
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import NamedClusterer, Naming
+from conclust.consensus.base import NamedClusterer
 from conclust.consensus.label_rows import RowLoss, RowMoves, best_of_restarts, fewer_starts, trusted
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
+from conclust.ensemble.labels import (
+    Naming,
+    indicator_of,
+    missing_code,
+    over_clusters,
+    over_partitions,
+)
 from conclust.spectra.gram import IndicatorProducts
 
 # Product of the indicator and a table (T, K).
@@ -60,9 +66,10 @@ class MixtureModel(NamedClusterer):
         best is continued. With more than 5,000 distinct rows they are run on 5,000 objects drawn at random, and
         the best is continued on all.
     names : {"own", "shared"}, default="own"
-        Meaning of the names of clusters. "own": those of each partition are arbitrary. "shared": a name is the same class in
-        all partitions, as in answers of raters. There is then a component for each name, and EM begins at the shares of the
-        answers: the model of Dawid and Skene [2]_. `n_clusters` must be None, and `n_init` has no effect.
+        Meaning of the names of clusters. "own": those of each partition are arbitrary, unless ``Ensemble(...,
+        names="shared")`` says otherwise. "shared": a name is the same class in all partitions, as in answers of
+        raters. There is then a component for each name, and EM begins at the shares of the answers: the model of
+        Dawid and Skene [2]_. `n_clusters` must be None, and `n_init` has no effect.
     max_iter : int, default=500
         Maximum number of iterations of EM.
     tol : float, default=1e-6
@@ -185,7 +192,7 @@ class MixtureModel(NamedClusterer):
         threads = thread_count(self.n_jobs, "MixtureModel")
         ensemble = ensemble.reweighted(ensemble.relative_weights)
         rows = ensemble.distinct_rows()
-        shared = self.names == "shared"
+        shared = self._by_name
         if shared:
             self._votes = self._votes_by_name(ensemble)
         k = self._votes.shape[1] if shared else self.n_clusters
@@ -217,7 +224,7 @@ class MixtureModel(NamedClusterer):
             block.T.copy() for block in np.split(self._components.theta, cuts)
         ]
         super()._keep_clusters(clusters)
-        if self.names == "shared":
+        if self._by_name:
             self._votes = np.hstack([self._votes[:, clusters], np.delete(self._votes, clusters, 1)])
             parts = zip(self.label_probabilities_, np.split(self._votes, cuts), strict=True)
             self.confusion_ = np.array([theta @ votes for theta, votes in parts])

@@ -11,13 +11,13 @@ import scipy.sparse as sp
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.base import NamedClusterer, Naming
+from conclust.consensus.base import NamedClusterer
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import Alignment, align, harden, one_pass, squared_distance
 from conclust.consensus.voting.ballots import VotingClusterer, spread, tally
 from conclust.ensemble import Ensemble, Missing
-from conclust.ensemble.labels import one_hot_rows
+from conclust.ensemble.labels import Naming, one_hot_rows
 
 Algorithm: TypeAlias = Literal["least_squares", "one_pass"]
 
@@ -51,9 +51,10 @@ class Voting(NamedClusterer, VotingClusterer):
         Whether M is restricted to partitions: each row then has a single 1, and f is least where
         it is at the cluster with the most votes.
     names : {"own", "shared"}, default="own"
-        Meaning of the names of clusters. "own": those of each partition are arbitrary. "shared": a name is the same class in
-        all partitions, as in answers of raters. Then nothing is matched, `membership_` has the shares of the answers, and
-        `labels_` is the majority vote, at a tie the class of the first column. `n_clusters` must be None.
+        Meaning of the names of clusters. "own": those of each partition are arbitrary, unless ``Ensemble(...,
+        names="shared")`` says otherwise. "shared": a name is the same class in all partitions, as in answers of
+        raters. Then nothing is matched, `membership_` has the shares of the answers, and `labels_` is the majority
+        vote, at a tie the class of the first column. `n_clusters` must be None.
     n_init : int, default=10
         Number of starts of "least_squares": partitions of the ensemble, each once, then random matchings.
     max_iter : int, default=100
@@ -175,15 +176,15 @@ class Voting(NamedClusterer, VotingClusterer):
         return membership
 
     def _review(self, ensemble: Ensemble, labels: Ints) -> None:
-        if self.names == "own":
+        if not self._by_name:
             warn_of_misfit(ensemble, self.n_clusters, "Voting")
             warn_of_merged(ensemble, labels, self.n_clusters, "Voting")
 
     def _solve(self, ensemble: Ensemble) -> tuple[Alignment, Floats]:
         seed = seed_sequence(self.random_state, "Voting")
         generators = spawn_generators(seed, self.n_init)
-        if self.names == "shared" or self.algorithm == "one_pass":
-            if self.names == "shared":
+        if self._by_name or self.algorithm == "one_pass":
+            if self._by_name:
                 votes = self._votes_by_name(ensemble)
             else:
                 order = generators[0].permutation(ensemble.n_partitions)
