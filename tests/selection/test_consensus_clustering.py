@@ -101,7 +101,7 @@ def test_the_settings_repeat_a_run_with_any_number_of_threads(clusterer):
         ({"k": 1}, "The 'k' parameter of consensus_clustering must be"),
         ({"k": 80}, "up to the 71 objects that a resample draws"),
         ({"n_resamples": 1}, "The 'n_resamples' parameter of consensus_clustering"),
-        ({"sample_fraction": 1.5}, "The 'sample_fraction' parameter of consensus_clustering"),
+        ({"proportion": 1.5}, "The 'proportion' parameter of consensus_clustering"),
         ({"clusterer": "ward"}, "The 'clusterer' parameter of consensus_clustering"),
     ],
 )

@@ -607,19 +607,16 @@ class NamedClusterer(PlacingClusterer):
 
     def _read(self, X: Any) -> Ensemble:
         ensemble = super()._read(X)
-        return (
-            Ensemble(ensemble, names="shared")
-            if self.names != ensemble.naming == "own"
-            else ensemble
-        )
+        return Ensemble(ensemble, names="shared") if self.names == "shared" else ensemble
 
     def _check(self, ensemble: Ensemble) -> None:
         self._by_name = ensemble.naming == "shared"
         super()._check(ensemble)
 
     def _number_needed(self) -> NumberNeeded:
-        by_name = self._by_name or self.names == "shared"
-        return "emerges" if by_name else super()._number_needed()
+        if self._by_name or self.names == "shared":
+            return "emerges"
+        return super()._number_needed()
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         super()._check_parameters(ensemble)

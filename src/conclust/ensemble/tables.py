@@ -180,8 +180,7 @@ class TablesReader:
         shape = (len(places), len(runs))
         _check_once(at * shape[1] + of, values, (rows, owners))
         matrix = _matrix([(at, of, values)], shape, missing)
-        left = _left(matrix, missing)
-        return cls(matrix, weights=weights, missing=left, names=names)  # type: ignore[call-arg]
+        return cls(matrix, weights=weights, missing=_left(matrix, missing), names=names)  # type: ignore[call-arg]
 
 
 def _column_names(table: Any) -> list[Any]:

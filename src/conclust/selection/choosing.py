@@ -384,7 +384,7 @@ def tried(k: Any, clusterer: Any, n: int, fraction: float, owner: str) -> tuple[
     if ks[-1] > drawn:
         raise ParameterError(
             f"The 'k' parameter of {owner} must hold numbers up to the {drawn} objects that a resample "
-            f"draws (n_samples={n}, sample_fraction={fraction:g}). Got {ks[-1]} instead."
+            f"draws ({fraction:g} of {n}). Got {ks[-1]} instead."
         )
     check_clusterer(clusterer, ks, owner)
     return ks

@@ -24,7 +24,7 @@ def consensus_clustering(
     *,
     clusterer: Any = None,
     n_resamples: int = 100,
-    sample_fraction: float = 0.8,
+    proportion: float = 0.8,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -45,8 +45,9 @@ def consensus_clustering(
         ``AgglomerativeClustering()``, Ward's.
     n_resamples : int, default=100
         Number of resamples for each K, at least 2. All K use the same draws.
-    sample_fraction : float in (0, 1], default=0.8
-        Share of the objects that each resample draws, without replacement.
+    proportion : float in (0, 1], default=0.8
+        Share of the objects that each resample draws, without replacement: `sample_fraction` of :func:`choose`, `pItem` of
+        ConsensusClusterPlus.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the draws and of the runs of the clusterer.
     n_jobs : int, default=None
@@ -96,7 +97,7 @@ def consensus_clustering(
     from conclust.selection.resampled.resampling import Settings
 
     check_int(n_resamples, "n_resamples", _OWNER, low=2)
-    fraction = check_real(sample_fraction, "sample_fraction", _OWNER, high=1.0, closed="right")
+    fraction = check_real(proportion, "proportion", _OWNER, high=1.0, closed="right")
     threads = thread_count(n_jobs, _OWNER)
     points, _ = read(X, None, _OWNER)
     if clusterer is None:
