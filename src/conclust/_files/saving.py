@@ -346,6 +346,8 @@ def _estimator(kind: Any, parts: dict[str, Any]) -> Any:
 def fits(value: Any, hint: Any) -> bool:
     """Return whether a value has a type, as annotations write it; types of other kinds fit all values."""
     kind, of = get_origin(hint), get_args(hint)
+    if hasattr(kind, "__value__"):  # NDArray from NumPy 2.5 on, which needs Python 3.12
+        return fits(value, kind.__value__[of])
     if kind in (Union, UnionType):
         return any(fits(value, one) for one in of)
     if kind is Literal:

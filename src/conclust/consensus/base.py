@@ -38,9 +38,8 @@ from conclust.blocks.numbering import (
 )
 from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.consensus.method import Method, NumberNeeded, Task, names_in_blocks, names_of_those
-from conclust.ensemble import Ensemble, Missing, as_ensemble
+from conclust.ensemble import Ensemble, Missing, Naming, as_ensemble
 from conclust.ensemble.labels import (
-    Naming,
     canonical_labels,
     encode_labels,
     missing_code,
@@ -622,13 +621,8 @@ class NamedClusterer(PlacingClusterer):
         super()._check_parameters(ensemble)
         if self._by_name and self.n_clusters is not None:
             advice = "Each name is a class, so that the labels have the number."
-            refuse(
-                "n_clusters",
-                type(self).__name__,
-                "None with names='shared'",
-                self.n_clusters,
-                advice,
-            )
+            name = type(self).__name__
+            refuse("n_clusters", name, "None with names='shared'", self.n_clusters, advice)
 
     def _votes_by_name(self, ensemble: Ensemble) -> Floats:
         """Set ``classes_`` to the sorted names; return the votes (T, n_classes), each cluster for its own name."""

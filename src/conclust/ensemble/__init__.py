@@ -10,7 +10,7 @@ from conclust.ensemble.ensemble import (
     as_ensemble,
     with_weight,
 )
-from conclust.ensemble.labels import canonical_labels
+from conclust.ensemble.labels import Naming, canonical_labels
 
 __all__ = [
     "MISSING",
@@ -18,6 +18,7 @@ __all__ = [
     "DistinctRows",
     "Ensemble",
     "Missing",
+    "Naming",
     "Noise",
     "as_ensemble",
     "canonical_labels",

@@ -486,8 +486,7 @@ class Ensemble(TablesReader, Derived):
         if self._soft is not None:
             dense = self._soft[rows].toarray()
             blocks = [dense[:, self.offsets[u] : self.offsets[u + 1]] for u in columns]
-            part = Ensemble.from_memberships(blocks, weights=weights)
-            return Ensemble(part, names=self.naming)
+            return Ensemble(Ensemble.from_memberships(blocks, weights=weights), names=self.naming)
         if samples is None and columns.size:  # the clusters are unchanged
             counts = self.cluster_counts[columns]
             codes = recoded(self.codes[:, columns], code_type(int(counts.max())))
@@ -627,11 +626,9 @@ class Ensemble(TablesReader, Derived):
         probability, if each draws its own: by the product of memberships a mixed object is far from all others, and from
         its equals, so that copies of one soft partition would not give back its clusters.
         """
-        return (
-            self
-            if self._soft is None
-            else Ensemble._make(_named(code_labels(self.labels), self.naming), self.weights, None)
-        )
+        if self._soft is None:
+            return self
+        return Ensemble._make(_named(code_labels(self.labels), self.naming), self.weights, None)
 
     def reweighted(self, weights: ArrayLike | None) -> Ensemble:
         """Return the same partitions with other `weights` (None: all equal)."""
@@ -710,10 +707,8 @@ class Ensemble(TablesReader, Derived):
         for absent, what in ((self.missing_counts, "missing"), (self.noise_counts, "noise")):
             if absent.any():
                 facts.append(f"{100 * absent.sum() / cells:.1f}% {what}")
-        if self.weights is not None:
-            facts.append("weighted")
-        if self.naming == "shared":
-            facts.append("names shared")
+        facts += ["weighted"] * (self.weights is not None)
+        facts += ["names shared"] * (self.naming == "shared")
         return ", ".join(facts)
 
     def _repr_html_(self) -> str:

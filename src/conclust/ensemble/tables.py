@@ -162,7 +162,6 @@ class TablesReader:
                [ 1,  1]])
         """
         check_option(missing, "missing", "Ensemble.from_long", Missing)
-        check_option(names, "names", "Ensemble.from_long", Naming)
         frame = collected(frame)
         rows = _column(frame, object, "The frame").tolist()
         owners = _column(frame, partition, "The frame").tolist()

@@ -20,14 +20,8 @@ from conclust._types import Bools, Floats, Ints
 from conclust.consensus.base import NamedClusterer
 from conclust.consensus.label_rows import RowLoss, RowMoves, best_of_restarts, fewer_starts, trusted
 from conclust.consensus.method import Method, NumberOfClusters
-from conclust.ensemble import DistinctRows, Ensemble, Missing
-from conclust.ensemble.labels import (
-    Naming,
-    indicator_of,
-    missing_code,
-    over_clusters,
-    over_partitions,
-)
+from conclust.ensemble import DistinctRows, Ensemble, Missing, Naming
+from conclust.ensemble.labels import indicator_of, missing_code, over_clusters, over_partitions
 from conclust.spectra.gram import IndicatorProducts
 
 # Product of the indicator and a table (T, K).
@@ -192,12 +186,11 @@ class MixtureModel(NamedClusterer):
         threads = thread_count(self.n_jobs, "MixtureModel")
         ensemble = ensemble.reweighted(ensemble.relative_weights)
         rows = ensemble.distinct_rows()
-        shared = self._by_name
-        if shared:
+        if self._by_name:
             self._votes = self._votes_by_name(ensemble)
-        k = self._votes.shape[1] if shared else self.n_clusters
+        k = self._votes.shape[1] if self._by_name else self.n_clusters
         search = _Search(k, float(self.smoothing), self.max_iter, self.tol)
-        if shared:
+        if self._by_name:
             from conclust.consensus.voting.ballots import spread, tally  # the default needs neither
 
             shares = spread(tally(rows.ensemble, self._votes), rows.ensemble.observed_weights)

@@ -16,8 +16,8 @@ from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.suitability import warn_of_merged, warn_of_misfit
 from conclust.consensus.voting.alignment import Alignment, align, harden, one_pass, squared_distance
 from conclust.consensus.voting.ballots import VotingClusterer, spread, tally
-from conclust.ensemble import Ensemble, Missing
-from conclust.ensemble.labels import Naming, one_hot_rows
+from conclust.ensemble import Ensemble, Missing, Naming
+from conclust.ensemble.labels import one_hot_rows
 
 Algorithm: TypeAlias = Literal["least_squares", "one_pass"]
 
