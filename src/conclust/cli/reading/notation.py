@@ -15,10 +15,8 @@ if TYPE_CHECKING:  # the options of the shell are declared without NumPy
 
 SEPARATORS = {"tab": "\t", "semicolon": ";", "comma": ",", "pipe": "|", "blank": " "}
 """Signs between columns; of those that fit equally well the first is used. "blank": one or more."""
-EMPTY = (
-    *("", "NA", "na", "N/A", "N/a", "n/a", "NaN", "nan", "NAN", "None", "null", "NULL", "<NA>"),
-    *("<na>", "#N/A", "#NULL!", "."),
-)
+_MISSING = "NA na N/A N/a n/a NaN nan NAN None null NULL <NA> <na> #N/A #NULL! ."
+EMPTY = ("", *_MISSING.split())
 """Cells that are empty in every column, by R, pandas, databases, SAS and Excel. "None" is Python's; "none" may be an answer."""
 EMPTY_NUMBER = ("-", "--", "?", "k.A.", "k. A.", "n.a.", "n. a.", "n.d.", "#NV", "#DIV/0!")
 """Cells that are empty besides numbers or dates only, where they are no answers."""
@@ -156,22 +154,23 @@ def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
     head = cells[:1000].drop_null()[:20].to_pylist()
 
     def fits(pattern: str) -> bool:  # the first cells of most columns show that they do not
-        if not all(re.fullmatch(pattern, cell) for cell in head):
-            return False
-        return bool(compute.all(compute.match_substring_regex(cells, f"^(?:{pattern})$")).as_py())
+        whole = f"^(?:{pattern})$"
+        return all(re.fullmatch(pattern, cell) for cell in head) and bool(
+            compute.all(compute.match_substring_regex(cells, whole)).as_py()
+        )
+
+    def changed(pattern: str, into: str, text: Any = cells) -> Any:
+        return compute.replace_substring_regex(text, pattern, into)
 
     unit = next((sign for sign in _UNITS if head and sign in head[0]), "")
     sign, gap = re.escape(unit), f"[{_BLANK}]*" * bool(unit)
     for decimal, pattern in _NUMBERS.items():
         if decimal not in found and fits(f"{sign}{gap}(?:{pattern})|(?:{pattern}){gap}{sign}"):
-            others = f"[{_THOUSANDS[decimal]}{_UNITS}{_BLANK}]"
-            digits = compute.replace_substring_regex(cells, others, "")
-            digits = compute.replace_substring(digits, ",", ".").cast("float64")
-            found[f"{decimal} {unit}".strip()] = digits
+            digits = changed(f"[{_THOUSANDS[decimal]}{_UNITS}{_BLANK}]", "")
+            found[f"{decimal} {unit}".strip()] = changed(",", ".", digits).cast("float64")
     for name, (pattern, iso) in _DATES.items():
         if fits(pattern + _TIME):
-            written = compute.replace_substring_regex(cells, pattern + _TIME, iso + r" \4")
-            written = compute.replace_substring_regex(written, r"-0(\d\d)", r"-\1")
+            written = changed(r"-0(\d\d)", r"-\1", changed(pattern + _TIME, iso + r" \4"))
             with suppress(ArrowInvalid):  # such as the 31st of February
                 moments = compute.utf8_trim_whitespace(written).cast("timestamp[us]")
                 found[name] = compute.divide(moments.cast("int64").cast("float64"), 86_400e6)
