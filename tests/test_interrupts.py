@@ -378,13 +378,11 @@ def test_an_interrupted_command_prints_one_line_from_its_first_import_on(
     assert printed.count(b"\n") == 1, printed
 
 
+HIDDEN = "raise ImportError('hidden') from error"
+
+
 @pytest.mark.parametrize(
-    ("number", "then"),
-    [
-        (signal.SIGINT, "raise ImportError('hidden') from error"),
-        (signal.SIGTERM, "raise ImportError('hidden') from error"),
-        (signal.SIGINT, "pass"),
-    ],
+    ("number", "then"), [(signal.SIGINT, HIDDEN), (signal.SIGTERM, HIDDEN), (signal.SIGINT, "pass")]
 )
 def test_a_signal_during_an_import_that_hides_exceptions_ends_the_command(number, then, tmp_path):
     """Extension modules, such as NumPy's, turn exceptions of their imports into ImportError; some drop them, until the next Ctrl-C."""

@@ -866,14 +866,14 @@ _FEW_DRAWS = 10
 def clusterings_as_rows(labels: Any, n: int, m: int) -> bool:
     """Return whether the rows of a label matrix (n, m) are probably clusterings.
 
-    It does if it has far fewer rows than columns, every row numbers its clusters without a gap from
+    It does if it has far fewer rows than columns (lists of lists: fewer), every row numbers its clusters without a gap from
     the smallest label of all on, as clusterers do, and not every column does.
     """
-    if m < 3 * n:
+    if m < (n + 1 if isinstance(labels, list | tuple) else 3 * n):
         return False
     array = np.asarray(labels)
     if array.dtype.kind not in "biuf":
-        return n <= _FEW_ROWS
+        return n <= _FEW_ROWS and m > 2 * n
     clusters = array >= 0  # missing and noise are not clusters
     if not clusters.any():
         return False
