@@ -22,6 +22,7 @@ EMPTY_NUMBER = ("-", "--", "?", "k.A.", "k. A.", "n.a.", "n. a.", "n.d.", "#NV",
 """Cells that are empty besides numbers or dates only, where they are no answers."""
 _UNITS = "%€$£"
 _BLANK = " \u00a0\u202f"  # also those that do not break a line
+_MINUS = "\u2212"  # as typesetters write it
 SPACES = " \t\n\r\x0b\x0c" + _BLANK
 """Characters around a cell that are no part of it: not all that str.strip() takes, such as a file separator."""
 _THOUSANDS = {"point": ",'\u2019" + _BLANK, "comma": ".'\u2019" + _BLANK}
@@ -30,6 +31,8 @@ _DATES = {
     "YYYY-MM-DD": (r"(\d{4})-(\d\d?)-(\d\d?)", r"\1-0\2-0\3"),
     "YYYY/MM/DD": (r"(\d{4})/(\d\d?)/(\d\d?)", r"\1-0\2-0\3"),
     "DD.MM.YYYY": (r"(\d\d?)\.(\d\d?)\.(\d{4})", r"\3-0\2-0\1"),
+    "DD-MM-YYYY": (r"(\d\d?)-(\d\d?)-(\d{4})", r"\3-0\2-0\1"),
+    "MM-DD-YYYY": (r"(\d\d?)-(\d\d?)-(\d{4})", r"\3-0\1-0\2"),
     "DD/MM/YYYY": (r"(\d\d?)/(\d\d?)/(\d{4})", r"\3-0\2-0\1"),
     "MM/DD/YYYY": (r"(\d\d?)/(\d\d?)/(\d{4})", r"\3-0\1-0\2"),
 }
@@ -96,18 +99,18 @@ class Reading:
 def _number(decimal: str) -> str:
     whole = rf"(?:[0-9]{{1,3}}(?:[{_THOUSANDS[decimal]}][0-9]{{3}})+|[0-9]+)"
     sign = {"point": r"\.", "comma": ","}[decimal]
-    return rf"[+-]?(?:{whole}(?:{sign}[0-9]*)?|{sign}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    return rf"[+{_MINUS}-]?(?:{whole}(?:{sign}[0-9]*)?|{sign}[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 _NUMBERS = {decimal: _number(decimal) for decimal in _THOUSANDS}
-_PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _ANY_NUMBER = re.compile("|".join(_NUMBERS.values()) + "|[+-]?(?:inf|infinity)", re.IGNORECASE)
 
 
 def is_number(text: str, *, plain: bool = False) -> bool:
     """Return whether a cell is a number, in any notation or (`plain`, as labels are) with digits and a point."""
     if plain:
-        return _PLAIN.fullmatch(text.strip(SPACES)) is not None
+        return PLAIN.fullmatch(text.strip(SPACES)) is not None
     return _ANY_NUMBER.fullmatch(text.strip(SPACES + _UNITS)) is not None
 
 
@@ -167,7 +170,8 @@ def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
     for decimal, pattern in _NUMBERS.items():
         if decimal not in found and fits(f"{sign}{gap}(?:{pattern})|(?:{pattern}){gap}{sign}"):
             digits = changed(f"[{_THOUSANDS[decimal]}{_UNITS}{_BLANK}]", "")
-            found[f"{decimal} {unit}".strip()] = changed(",", ".", digits).cast("float64")
+            digits = changed(_MINUS, "-", changed(",", ".", digits))
+            found[f"{decimal} {unit}".strip()] = digits.cast("float64")
     for name, (pattern, iso) in _DATES.items():
         if fits(pattern + _TIME):
             written = changed(r"-0(\d\d)", r"-\1", changed(pattern + _TIME, iso + r" \4"))

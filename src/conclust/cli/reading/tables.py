@@ -19,7 +19,7 @@ from conclust.cli.reading.notation import Reading, as_numbers, is_number, last_w
 from conclust.cli.reading.sources import Source
 from conclust.cli.reading.textfile import TextFile
 from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
-from conclust.exceptions import InputError
+from conclust.exceptions import InputError, warn
 
 FEW = 10  # number of objects below which all labels of a column may differ by chance
 _USUAL = {
@@ -161,6 +161,7 @@ class Column:
         """Return labels that a file of text holds: names, or whole numbers."""
         cells, numbers = self._cells
         if numbers is None:  # hexadecimal ones are names
+            self._doubt_words(cells)
             return cells
         values = numbers.to_numpy()
         bad = ((np.rint(values) != values) & ~np.isnan(values)) | (values < -2) | (values >= 2**63)
@@ -171,6 +172,17 @@ class Column:
             way = f"If these are points, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}"
             raise InputError(f"{self.at(row)}: {text!r} is not a label. {what}. {way}.")
         return (cells if (np.abs(values) >= 2.0**53).any() else numbers).cast("int64")
+
+    def _doubt_words(self, cells: Any) -> None:
+        """Warn of a word among numbers, such as the name of a total or a code of missing labels."""
+        from pyarrow import compute
+
+        kinds = cells.drop_null().unique()
+        is_plain = compute.match_substring_regex(kinds, f"^(?:{notation.PLAIN.pattern})$")
+        words = kinds.filter(compute.invert(is_plain)).to_pylist()
+        if len(words) == 1 and len(kinds) > 2:
+            what = f"{self.at(self.texts.index(words[0]))}: {words[0]!r} is read as a label, and all others are numbers"
+            warn(f"{what}. If it means a missing label, give --na={words[0]}.", UserWarning)
 
     def at(self, row: int) -> str:
         """Return the position of a cell: line or row, and column."""

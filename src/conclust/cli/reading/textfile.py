@@ -209,8 +209,10 @@ class TextFile:
     def _check_undivided(self, cells: list[str]) -> None:
         """Refuse a single column of text whose cells seem to be whole rows."""
         texts = [text for cell in cells if (text := cell.strip()) not in EMPTY]
-        if 2 * len(set(texts)) > len(texts) and all(re.search(r"[\s|:/,;]", one) for one in texts):
-            what = f"is one column of text (such as {texts[0][:60]!r}), nearly all different"
+        parts = [re.split(r"[\s|:/,;]+", one) for one in texts]
+        numbers = all(is_number(part) for row in parts for part in row)
+        if (numbers or 2 * len(set(texts)) > len(texts)) and all(len(row) > 1 for row in parts):
+            what = f"is one column of text (such as {texts[0][:60]!r}) that seems to hold several"
             why = "Lines have different numbers of fields, or a separator that is not one of those of --delimiter"
             self._refuse(f"{what}. {why}. If each line is one label, give --delimiter comma")
 
