@@ -210,7 +210,7 @@ class TextFile:
         """Refuse a single column of text whose cells seem to be whole rows."""
         texts = [text for cell in cells if (text := cell.strip()) not in EMPTY]
         parts = [re.split(r"[\s|:/,;]+", one) for one in texts]
-        numbers = all(is_number(part) for row in parts for part in row)
+        numbers = bool(texts) and all(is_number(part) for row in parts for part in row)
         if (numbers or 2 * len(set(texts)) > len(texts)) and all(len(row) > 1 for row in parts):
             what = f"is one column of text (such as {texts[0][:60]!r}) that seems to hold several"
             why = "Lines have different numbers of fields, or a separator that is not one of those of --delimiter"
