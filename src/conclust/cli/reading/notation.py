@@ -162,19 +162,19 @@ def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
             compute.all(compute.match_substring_regex(cells, whole)).as_py()
         )
 
-    def changed(pattern: str, into: str, text: Any = cells) -> Any:
-        return compute.replace_substring_regex(text, pattern, into)
-
     unit = next((sign for sign in _UNITS if head and sign in head[0]), "")
     sign, gap = re.escape(unit), f"[{_BLANK}]*" * bool(unit)
     for decimal, pattern in _NUMBERS.items():
         if decimal not in found and fits(f"{sign}{gap}(?:{pattern})|(?:{pattern}){gap}{sign}"):
-            digits = changed(f"[{_THOUSANDS[decimal]}{_UNITS}{_BLANK}]", "")
-            digits = changed(_MINUS, "-", changed(",", ".", digits))
+            others = f"[{_THOUSANDS[decimal]}{_UNITS}{_BLANK}]"
+            digits = compute.replace_substring_regex(cells, others, "")
+            for written, plain in ((",", "."), (_MINUS, "-")):
+                digits = compute.replace_substring(digits, written, plain)
             found[f"{decimal} {unit}".strip()] = digits.cast("float64")
     for name, (pattern, iso) in _DATES.items():
         if fits(pattern + _TIME):
-            written = changed(r"-0(\d\d)", r"-\1", changed(pattern + _TIME, iso + r" \4"))
+            written = compute.replace_substring_regex(cells, pattern + _TIME, iso + r" \4")
+            written = compute.replace_substring_regex(written, r"-0(\d\d)", r"-\1")
             with suppress(ArrowInvalid):  # such as the 31st of February
                 moments = compute.utf8_trim_whitespace(written).cast("timestamp[us]")
                 found[name] = compute.divide(moments.cast("int64").cast("float64"), 86_400e6)

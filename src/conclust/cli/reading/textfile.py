@@ -228,7 +228,12 @@ def _lines(text: str) -> Iterator[str]:
 def _tabbed(text: str) -> str:
     """Return lines with one tab for each run of blanks, and none at their ends."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _BLANKS.sub(lambda m: m[1] or ("" if m[2] is not None else "\t"), text)
+    if '"' in text:  # names in quotation marks keep their blanks
+        return _BLANKS.sub(lambda m: m[1] or ("" if m[2] is not None else "\t"), text)
+    text = text.replace(" ", "\t")
+    while "\t\t" in text:
+        text = text.replace("\t\t", "\t")
+    return text.replace("\n\t", "\n").replace("\t\n", "\n").strip("\t")
 
 
 def _tried(text: str, separator: str) -> list[list[str]]:
