@@ -177,8 +177,6 @@ def _terminable(*, ending: bool) -> Iterator[None]:
         yield
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDING)}
-    usual, ignored = (signal.default_int_handler, signal.SIG_DFL), (signal.SIG_IGN, None)
-
     stopped: list[BaseException] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -196,22 +194,19 @@ def _terminable(*, ending: bool) -> Iterator[None]:
     handled = [
         number
         for number, handler in before.items()
-        if handler in usual or (ending and handler not in ignored)
+        if handler in (signal.default_int_handler, signal.SIG_DFL)
+        or (ending and handler not in (signal.SIG_IGN, None))
     ]
     try:
         for number in handled:
             signal.signal(number, stop)
         yield
-        if stopped:
-            raise stopped[-1]
-    except Exception:
-        if not stopped:
-            raise
-        raise stopped[-1] from None  # an extension module makes an ImportError of it
     finally:
         for number in handled:
             last = signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL
             signal.signal(number, last if ending else before[number])
+        if stopped:  # an extension module makes an ImportError of it
+            raise stopped[-1] from None
 
 
 @contextmanager

@@ -103,14 +103,14 @@ def _number(decimal: str) -> str:
 
 
 _NUMBERS = {decimal: _number(decimal) for decimal in _THOUSANDS}
-PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _ANY_NUMBER = re.compile("|".join(_NUMBERS.values()) + "|[+-]?(?:inf|infinity)", re.IGNORECASE)
 
 
 def is_number(text: str, *, plain: bool = False) -> bool:
     """Return whether a cell is a number, in any notation or (`plain`, as labels are) with digits and a point."""
     if plain:
-        return PLAIN.fullmatch(text.strip(SPACES)) is not None
+        return _PLAIN.fullmatch(text.strip(SPACES)) is not None
     return _ANY_NUMBER.fullmatch(text.strip(SPACES + _UNITS)) is not None
 
 

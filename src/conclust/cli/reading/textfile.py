@@ -202,9 +202,8 @@ class TextFile:
             return
         equal = map(compute.equal, self.columns, first)
         if (row := compute.index(reduce(compute.and_, equal), True).as_py()) >= 0:
-            what = f"has its header again in line {self.line(row)}, as if files were joined one after the other"
-            way = "If this line is an object, give the columns other names, or --header no if the first line is one, too"
-            self._refuse(f"{what}. Leave out the headers of all but the first. {way}")
+            what = f"has its header again in line {self.line(row)}, as if files were joined one after the other. Leave out the headers of all but the first. If this line is an object, give the columns other names, or --header no if the first line is one, too"
+            self._refuse(f"{what}")
 
     def _check_undivided(self, cells: list[str]) -> None:
         """Refuse a single column of text whose cells seem to be whole rows."""
@@ -212,9 +211,8 @@ class TextFile:
         parts = [re.split(r"[\s|:/,;]+", one) for one in texts]
         numbers = bool(texts) and all(is_number(part) for row in parts for part in row)
         if (numbers or 2 * len(set(texts)) > len(texts)) and all(len(row) > 1 for row in parts):
-            what = f"is one column of text (such as {texts[0][:60]!r}) that seems to hold several"
-            why = "Lines have different numbers of fields, or a separator that is not one of those of --delimiter"
-            self._refuse(f"{what}. {why}. If each line is one label, give --delimiter comma")
+            what = f"is one column of text (such as {texts[0][:60]!r}) that seems to hold several. Lines have different numbers of fields, or a separator that is not one of those of --delimiter"
+            self._refuse(f"{what}. If each line is one label, give --delimiter comma")
 
 
 def _split(text: str, separator: str) -> Any:
