@@ -138,14 +138,16 @@ def test_an_integer_of_hundreds_of_digits_among_points_is_refused(fit):
         fit(points)
 
 
-@pytest.mark.parametrize("unit", [1e160, 1e200, 1e-200])
+@pytest.mark.parametrize("unit", [1e90, 1e150, 1e160, 1e200, 1e-200])
 def test_points_with_infinite_squares_are_scaled_by_default(unit):
+    """Those whose squares alone have infinite squares are clustered as they are."""
     X = np.random.default_rng(0).normal(size=(90, 3)) + 8 * np.arange(3)[:, None].repeat(30, 0)
     model = cc.ConsensusClustering(random_state=0)
     actual = without_numpy_warnings(lambda: model.fit(X * unit))
     assert cc.metrics.adjusted_rand_index(actual.labels_, np.arange(3).repeat(30)) == 1.0
-    assert actual.generator_.scale_ == "minmax"
-    assert "has no square that a computer can hold" in actual.generator_.scale_reason_
+    assert (actual.generator_.scale_ == "minmax") == (not 1e-150 < unit < 1e152)
+    why = "has no square that a computer can hold"
+    assert (why in actual.generator_.scale_reason_) == (not 1e-150 < unit < 1e152)
 
 
 def test_spectral_members_of_points_whose_squares_are_infinite_are_refused():

@@ -114,8 +114,9 @@ def test_answers_that_are_read_as_labels_give_a_hint(tmp_path):
         Ensemble(frame)
     assert len(caught) == 1
     assert caught[0].filename == __file__
-    frame[["pile", "card", "person"]].to_csv(tmp_path / "long.csv", index=False)
-    with pytest.warns(OrientationWarning, match=r"columns 1 and 2 are different.*--rows answers"):
+    frame["number"] = frame["card"].str[5:]  # another name of each card
+    frame[["pile", "card", "number", "person"]].to_csv(tmp_path / "long.csv", index=False)
+    with pytest.warns(OrientationWarning, match=r"columns 1 and 3 are different.*--rows answers"):
         read_ensemble(tmp_path / "long.csv", Reading())
 
 

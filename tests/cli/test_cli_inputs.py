@@ -282,6 +282,8 @@ def test_numbers_are_read_exactly(tmp_path_factory, rows, named):
 
 
 def test_labels_may_be_missing_noise_or_names(tmp_path):
+    with pytest.warns(UserWarning, match="line 4, .*'total' is read as a label.*give --na=total"):
+        labels(tmp_path, "a,b\n0,1\n1,1\ntotal,2\n")
     read = labels(tmp_path, "a,b,c\n0,x,\n1,NA,1.0\n-1,y,01\n-2,-1,nan\n0,-2,7\n")
     expected = [[0, 0, -1], [1, -1, 0], [-1, 1, 0], [-2, -1, -1], [0, -2, 1]]
     np.testing.assert_array_equal(read.ensemble.labels, expected)

@@ -15,6 +15,7 @@ from conclust.cli import main
 from conclust.cli.reading.inputs import Reading, read_points
 from conclust.exceptions import InputError
 
+HOW = ["--categories", "Tarif,Kanal,Newsletter", "--id-column", "Kundennr", "--impute", "median"]
 GIVEN = Reading(id_column="Kundennr", categories=("Tarif", "Kanal", "Newsletter"), gaps=True)
 
 
@@ -127,6 +128,8 @@ def test_a_slip_and_a_column_that_cannot_be_read_are_settled_by_the_command(
         (("23,7 %", "5%"), [23.7, 5]),
         (("12,50 €", "1.000,00 €"), [12.5, 1000]),
         (("1,5e-03", "2"), [0.0015, 2]),
+        (("\u22121,5", "2"), [-1.5, 2]),
+        (("07-13-2024", "08-01-2024"), [19917, 19936]),
         (("1.234", "5.678"), [1.234, 5.678]),  # a point alone is a decimal sign
         (("07.04.2024", "8.4.2024"), [19820, 19821]),
         (("07/13/2024", "08/01/2024"), [19917, 19936]),
@@ -179,21 +182,13 @@ def test_words_are_answers_besides_words(tmp_path):
 
 def test_predict_reads_as_the_result_was_read(tmp_path, capsys):
     european.write(tmp_path / "okt.csv", 200)
-    how = [
-        "--id-column",
-        "Kundennr",
-        "--categories",
-        "Tarif,Kanal,Newsletter",
-        "--impute",
-        "median",
-    ]
     out = str(tmp_path / "o")
     assert (
         main(
             [
                 "cluster",
                 str(tmp_path / "okt.csv"),
-                *how,
+                *HOW,
                 "-k",
                 "4",
                 "--partitions",
@@ -242,20 +237,12 @@ def test_predict_reads_as_the_result_was_read(tmp_path, capsys):
 
 def test_totals_and_repeats_are_named_in_the_shell_and_kept_for_the_page(tmp_path, capsys):
     european.write(tmp_path / "okt.csv", 200, repeats=2, total=True)
-    how = [
-        "--id-column",
-        "Kundennr",
-        "--categories",
-        "Tarif,Kanal,Newsletter",
-        "--impute",
-        "median",
-    ]
     assert (
         main(
             [
                 "cluster",
                 str(tmp_path / "okt.csv"),
-                *how,
+                *HOW,
                 "-k",
                 "4",
                 "--partitions",

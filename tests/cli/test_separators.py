@@ -145,8 +145,10 @@ def test_lines_that_are_not_divided_are_no_labels(tmp_path, command, capsys):
     words = [command, str(path), *[str(path)] * (command == "compare")]
     assert main([*words, *["--out", str(tmp_path / "o")] * (command != "compare")]) == 1
     assert "one column of text" in capsys.readouterr().err
-    with pytest.raises(FileFormatError, match="--delimiter comma"):
-        read_ensemble(path, Reading())
+    for text in (path.read_text(), "0:1:2\n0:1:2\n1:0:2\n" * 5):
+        path.write_text(text)
+        with pytest.raises(FileFormatError, match="--delimiter comma"):
+            read_ensemble(path, Reading())
     (tmp_path / "named.txt").write_text("kind\n" + "class a\nclass b\nclass a\n" * 5)
     assert read_ensemble(tmp_path / "named.txt", Reading()).ensemble.names == (
         ("class a", "class b"),

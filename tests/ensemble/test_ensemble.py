@@ -278,6 +278,7 @@ def test_memberships_are_stored_as_probabilities():
     [
         ([], "at least one"),
         ([[[0.5, 0.6]]], "sum to 1"),
+        ([[[50, 50], [90, 10]]], "rows sum to about 100: divide"),
         ([[[1.5, -0.5]]], "sum to 1"),
         ([[[np.inf, 0.5]]], "sum to 1"),
         ([[[0.5, np.nan]]], "sum to 1"),

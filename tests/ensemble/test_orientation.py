@@ -49,6 +49,7 @@ def test_an_ensemble_gives_no_hint():
     [
         np.random.default_rng(0).integers(1, 5, (12, 400)),  # names from 1 on, as R gives them
         [list("aaaabbb"), list("ababccc")],
+        [[0, 0, 0, 1, 1, 1, 2, 2], [0, 0, 0, 1, 1, 1, 1, 2], [1, 1, 1, 0, 0, 0, 2, 2]],
         [[0, -1, 1, 1, 0, 2], [0, 0, -2, 1, 1, 1]],
     ],
 )

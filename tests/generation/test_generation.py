@@ -440,7 +440,7 @@ def test_invalid_parameters_are_refused(parameters, sentence):
         (IRIS[:, 0].tolist(), r"Reshape your data using np\.reshape\(X, \(-1, 1\)\)"),
         ([], "got no object"),
         (IRIS[None], r"got 3D array instead: shape \(1, 150, 4\)"),
-        (IRIS * 1j, "Complex data not supported"),
+        (IRIS * 1j, "Complex data not supported: .* pass their parts as columns"),
         (
             [["a", "b"], ["c", "d"]],
             r"all columns of X hold text \('a' at row 0\). If each .* AutoConsensus",

@@ -9,12 +9,12 @@ import numpy as np
 from conclust._types import Floats
 from conclust.exceptions import InputError
 
-_SMALL, _LARGE = 1e-100, 1e100
+_SMALL, _LARGE = 1e-70, 1e70  # fourth powers must neither overflow nor vanish
 _LARGEST = 1e300
 
 
 def moderate(points: Floats) -> tuple[Floats, float]:
-    """Return points scaled so that their squares neither overflow nor vanish, and the power of two that divides them.
+    """Return points scaled so that squares of their squares neither overflow nor vanish, and the power of two that divides them.
 
     Points of ordinary size are returned as they are, with 1. The division changes no digit.
 

@@ -84,10 +84,13 @@ def _parse(argv: Sequence[str] | None, out: Voice) -> Any:
 def _run(arguments: Any, *, ending: bool) -> int:
     before = _result(arguments)
     try:
-        with _terminable(ending=ending), _plain_warnings(arguments.quiet):
+        with _plain_warnings(arguments.quiet):
             refuse_ending(arguments)
             refuse_own_input(arguments)
-            arguments.run(arguments)
+            # Extension modules drop exceptions raised while they are imported: a signal must not raise one yet.
+            command = arguments.command_of(arguments)
+            with _terminable(ending=ending):
+                command(arguments)
     except ConclustError as error:
         return _fail(arguments, EXIT_FAILURE, with_option(str(error)))
     except KeyboardInterrupt:
@@ -162,7 +165,10 @@ class _Terminated(BaseException):
 
 @contextmanager
 def _terminable(*, ending: bool) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and SIGHUP raise once: further ones do not disturb a process that is already ending.
+    """Let Ctrl-C, SIGTERM and SIGHUP raise: further ones do not disturb a process that is already ending.
+
+    Callbacks of weak references and extension modules drop exceptions: then the next Ctrl-C raises again, and the exit code
+    is that of the signal.
 
     Signals that are ignored, as SIGHUP is under nohup, and those that the caller handles stay so. A process that ends
     afterwards ignores Ctrl-C to its end, another gets its handlers back.
@@ -170,39 +176,37 @@ def _terminable(*, ending: bool) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():  # where none can be set
         yield
         return
-    last = {signal.SIGINT: signal.SIG_IGN, **dict.fromkeys(_ENDING, signal.SIG_DFL)}
-    before = {number: signal.getsignal(number) for number in last}
-    usual, ignored = (signal.default_int_handler, signal.SIG_DFL), (signal.SIG_IGN, None)
-
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDING)}
     stopped: list[BaseException] = []
 
-    def end() -> None:
-        for number in handled:
-            signal.signal(number, last[number])
-
     def stop(number: int, frame: FrameType | None) -> None:
-        end()
+        error = sys.exception()
+        while error is not None and error not in stopped:
+            error = error.__context__
+        if error is not None:  # the process is ending
+            return
+        for one in {*handled}.intersection(_ENDING):
+            signal.signal(one, signal.SIG_DFL)
         stopped.append(KeyboardInterrupt() if number == signal.SIGINT else _Terminated(number))
-        raise stopped[0]
+        raise stopped[-1]
 
     # Signals that a caller handles are left alone, unless the process ends afterwards.
     handled = [
         number
         for number, handler in before.items()
-        if handler in usual or (ending and handler not in ignored)
+        if handler in (signal.default_int_handler, signal.SIG_DFL)
+        or (ending and handler not in (signal.SIG_IGN, None))
     ]
     try:
         for number in handled:
             signal.signal(number, stop)
         yield
-    except Exception:
-        if not stopped:
-            raise
-        raise stopped[0] from None  # an extension module makes an ImportError of it
     finally:
-        end()
-        for number in () if ending else handled:
-            signal.signal(number, before[number])
+        for number in handled:
+            last = signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL
+            signal.signal(number, last if ending else before[number])
+        if stopped:  # an extension module makes an ImportError of it
+            raise stopped[-1] from None
 
 
 @contextmanager

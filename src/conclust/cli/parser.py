@@ -13,6 +13,8 @@ from conclust._files.formats import INPUTS
 from conclust.cli import options
 from conclust.cli.examples import examples_of
 
+_Command = Callable[[argparse.Namespace], None]
+
 
 class _Formatter(argparse.HelpFormatter):
     """Wraps prose, and leaves the examples unchanged."""
@@ -57,7 +59,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Return the parser; each command sets ``run``, a function of the parsed arguments."""
+    """Return the parser; each command sets ``command_of``, which imports and returns a function of the parsed arguments."""
     parser = _Parser(
         prog="conclust",
         description="Combine many clusterings of the same objects into one, with probabilities.",
@@ -168,7 +170,7 @@ def _add_cluster(commands: Any) -> None:
         + ", features.csv, alternatives.csv (the next best numbers of clusters), borders.csv (--borders)",
     )
     options.add_running(parser)
-    parser.set_defaults(run=_runs("consensus", "run_cluster"))
+    parser.set_defaults(command_of=_runs("consensus", "run_cluster"))
 
 
 def _add_combine(commands: Any) -> None:
@@ -220,7 +222,7 @@ def _add_combine(commands: Any) -> None:
     options.add_reading(parser)
     options.add_writing(parser, "result", _FILES)
     options.add_running(parser)
-    parser.set_defaults(run=_run_combine)
+    parser.set_defaults(command_of=_run_combine)
 
 
 def _add_select(commands: Any) -> None:
@@ -389,7 +391,7 @@ def _add_compare(commands: Any) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options.add_reading(parser, classes=False, selection=False)
     options.add_talking(parser)
-    parser.set_defaults(run=_run_compare)
+    parser.set_defaults(command_of=_run_compare)
 
 
 def _command(commands: Any, name: str, summary: str, description: str) -> argparse.ArgumentParser:
@@ -401,7 +403,9 @@ def _command(commands: Any, name: str, summary: str, description: str) -> argpar
         formatter_class=_Formatter,
         allow_abbrev=False,
     )
-    parser.set_defaults(run=_runs(name), usage_error=parser.error, refuse_rest=parser.refuse_rest)
+    parser.set_defaults(
+        command_of=_runs(name), usage_error=parser.error, refuse_rest=parser.refuse_rest
+    )
     return parser
 
 
@@ -448,24 +452,25 @@ class _Methods(argparse.Action):
         parser.exit()
 
 
-def _run_combine(arguments: argparse.Namespace) -> None:
+def _run_combine(arguments: argparse.Namespace) -> _Command:
     if (arguments.labels is None) == (arguments.memberships is None):
         arguments.usage_error("Give a file of labels, or --memberships with files of memberships.")
     if arguments.memberships is not None and arguments.rows != "objects":
         arguments.usage_error("--memberships: files of memberships have objects as rows.")
-    _runs("consensus", "run_combine")(arguments)
+    return _runs("consensus", "run_combine")(arguments)
 
 
-def _run_compare(arguments: argparse.Namespace) -> None:
+def _run_compare(arguments: argparse.Namespace) -> _Command:
     if (arguments.second is None) == (arguments.all is None) or (arguments.all and arguments.first):
         arguments.usage_error("Give two files, or --all with files of runs.")
-    _runs("compare", "run_all" if arguments.all else "run")(arguments)
+    return _runs("compare", "run_all" if arguments.all else "run")(arguments)
 
 
-def _runs(module: str, name: str = "run") -> Callable[[argparse.Namespace], None]:
-    """Return a function that imports the module of a command when it runs: numpy and scikit-learn cost a second."""
+def _runs(module: str, name: str = "run") -> Callable[[argparse.Namespace], _Command]:
+    """Return a function that imports the module of a command and returns what runs it: numpy and scikit-learn cost a second."""
 
-    def run(arguments: argparse.Namespace) -> None:
-        getattr(import_module(f"conclust.cli.commands.{module}"), name)(arguments)
+    def command_of(arguments: argparse.Namespace) -> _Command:
+        command: _Command = getattr(import_module(f"conclust.cli.commands.{module}"), name)
+        return command
 
-    return run
+    return command_of

@@ -6,6 +6,7 @@ import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any, Literal, Self, TypeAlias, cast
 
 import numpy as np
@@ -874,6 +875,7 @@ def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:
 _FEW_ROWS = 5
 # Smaller tables may have different pairs of labels by chance.
 _FEW_ANSWERS = 20
+_MOST_COLUMNS = 6  # of tables of answers
 # Smaller matrices may number the clusters of all rows by first appearance by chance.
 _FEW_DRAWS = 10
 
@@ -881,14 +883,14 @@ _FEW_DRAWS = 10
 def clusterings_as_rows(labels: Any, n: int, m: int) -> bool:
     """Return whether the rows of a label matrix (n, m) are probably clusterings.
 
-    It does if it has far fewer rows than columns, every row numbers its clusters without a gap from
+    It does if it has far fewer rows than columns (lists of lists: fewer), every row numbers its clusters without a gap from
     the smallest label of all on, as clusterers do, and not every column does.
     """
-    if m < 3 * n:
+    if m < (n + 1 if isinstance(labels, list | tuple) else 3 * n):
         return False
     array = np.asarray(labels)
     if array.dtype.kind not in "biuf":
-        return n <= _FEW_ROWS
+        return n <= _FEW_ROWS and m > 2 * n
     clusters = array >= 0  # missing and noise are not clusters
     if not clusters.any():
         return False
@@ -937,7 +939,8 @@ def draws_hint(n: int, m: int) -> str:
 def answers_in_rows(codes: NDArray[Any], cluster_counts: Ints) -> tuple[int, int] | None:
     """Return two of three columns whose pairs of values are all different, as in a table with one answer per row.
 
-    Such a table has columns of objects, of raters and of labels. Two partitions with few clusters have equal pairs.
+    Such a table has columns of objects, of raters and of labels, and further names of these. Two partitions with few clusters
+    have equal pairs.
 
     Parameters
     ----------
@@ -947,9 +950,11 @@ def answers_in_rows(codes: NDArray[Any], cluster_counts: Ints) -> tuple[int, int
         Number of labels of each column.
     """
     n, m = codes.shape
-    if m != 3 or n < _FEW_ANSWERS:
+    if not 3 <= m <= _MOST_COLUMNS or n < _FEW_ANSWERS:
         return None
-    for first, second in ((0, 1), (0, 2), (1, 2)):
+    alike = [any((codes[:, i] == codes[:, j]).all() for i in range(j)) for j in range(m)]
+    columns = [j for j in range(m) if not alike[j]]
+    for first, second in combinations(columns, 2) if len(columns) == 3 else ():
         numbers = int(cluster_counts[first]), int(cluster_counts[second])
         # Each value occurs three times on average, at least; the missing labels have large codes.
         if not n <= numbers[0] * numbers[1] or max(numbers) > n / 3:
@@ -963,7 +968,7 @@ def answers_in_rows(codes: NDArray[Any], cluster_counts: Ints) -> tuple[int, int
 def answers_hint(n: int, columns: tuple[int, int]) -> str:
     """Return the warning about such a table, read as n objects in three partitions."""
     return (
-        f"The labels are read as {n} objects in 3 partitions, but all pairs of values of the columns {columns[0]} and "
+        f"The labels are read as {n} objects, one per row, but all pairs of values of the columns {columns[0]} and "
         f"{columns[1]} are different, as in a table with an object, a rater and a label in each row. If it is one, use "
         "Ensemble.from_long; in the shell, --rows answers."
     )

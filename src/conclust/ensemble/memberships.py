@@ -117,14 +117,20 @@ def code_memberships(memberships: list[Floats]) -> tuple[CodedLabels, sp.csr_arr
             )
         missing = np.isnan(P).all(axis=1) | (P == 0).all(axis=1)
         P = np.where(missing[:, None], 0.0, P)
-        off = np.abs(P.sum(axis=1) - 1) > _rounding_of_sums(P)
-        if not np.isfinite(P).all() or (P < 0).any() or (off & ~missing).any():
-            row = int(
-                np.argmax(~np.isfinite(P).all(axis=1) | (P < 0).any(axis=1) | (off & ~missing))
+        sums, lowest = P.sum(axis=1), P.min(axis=1)
+        off = (np.abs(sums - 1) > _rounding_of_sums(P)) & ~missing
+        wrong = off | (lowest < 0) | ~np.isfinite(sums)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            unit = sums[row]
+            alike = (
+                unit > 2 and (lowest >= 0).all() and np.allclose(sums[~missing], unit, rtol=0.01)
             )
             raise InputError(
                 "Rows of a membership must be probabilities that sum to 1, up to rounding (all NaN or all 0: missing). "
                 f"Got {P[row].tolist()} in row {row} of membership {u} instead."
+                + f" All rows sum to about {unit:.3g}: divide the membership by it."
+                * bool(alike)
             )
         if n < 2:
             raise InputError(

@@ -142,6 +142,11 @@ def _converted(X: Any, owner: str, name: str, convert: Callable[[], Floats]) -> 
         _refuse_texts(X, error, owner)
         _refuse_gaps(X, error, name)
         _refuse_values(X, error)
+        if np.iscomplexobj(X):
+            way = "pass their parts as columns, numpy.column_stack([X.real, X.imag])"
+            raise InputError(
+                f"Complex data not supported: points are real numbers. To cluster complex ones, {way}."
+            ) from error
         raise
 
 

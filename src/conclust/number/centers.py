@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from conclust._arrays.containers import holds
 from conclust._arrays.rows import shares_of_rows
+from conclust._arrays.scale import moderate
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.votes import evidence_for
 from conclust.ensemble import Ensemble
@@ -154,7 +155,7 @@ def means_and_covariance(
     """
     n, d = points.shape
     means = (one_hot(labels, n_clusters).T @ points) / np.bincount(labels)[:, np.newaxis]
-    within = points - means[labels]
+    within, unit = moderate(points - means[labels])
     covariance = within.T @ within / n
     sphere = float(np.trace(covariance)) / d
     if sphere <= 0:
@@ -163,7 +164,7 @@ def means_and_covariance(
     unlike, error = squares - d * sphere**2, float(np.mean((within * within).sum(axis=1) ** 2))
     share = min(1.0, (error - squares) / (n * unlike)) if unlike > 0 else 1.0
     share = max(share, _LEAST_SHARE)
-    return means, (1.0 - share) * covariance + share * sphere * np.eye(d)
+    return means, ((1.0 - share) * covariance + share * sphere * np.eye(d)) * unit * unit
 
 
 def _kmeans_labels(points: Floats, n_clusters: int, seed: int) -> Ints:

@@ -136,12 +136,11 @@ def _refuse_undecided(
     table: Table, data: list[Column], said: dict[Column | None, str], how: Reading
 ) -> None:
     """Refuse points with columns that are not numbers in every cell: all columns, and the command that settles them."""
-    lines, more, numbers = [], dict[str, list[str]](), set(data)
+    lines, more = [], dict[str, list[str]]()
+    accounts = {column: _account(column, how) for column in data}
     has_names = any(column and what == "names of the objects" for column, what in said.items())
     for column in table.columns:
-        what, option, value = said.get(column, "left out"), "", ""
-        if column in numbers:
-            what, option, value = _account(column, how)
+        what, option, value = accounts.get(column) or (said.get(column, "left out"), "", "")
         if option == "--id-column" and (option in more or has_names):
             option = "--drop"
         if option:
@@ -154,9 +153,9 @@ def _refuse_undecided(
     if how.columns is not None and (dropped := more.pop("--drop", [])):
         kept = [_quoted(column.name) for column in data]
         more["--columns"] = [name for name in kept if name not in dropped]
-    # Those that are open come first if not all are listed.
-    lines = sorted(lines, key=lambda line: line[0]) if len(lines) > _LISTED else lines
     rest = f"\n  and {len(lines) - _LISTED:,} more columns" * (len(lines) > _LISTED)
+    if rest:  # those that are open come first
+        lines.sort(key=lambda line: line[0])
     way = "Write them as in the file of the result, or make the result by 'conclust cluster --impute median': empty cells are then filled here as well."
     if how.command:  # not predict, which has no such options
         way = (
@@ -214,14 +213,14 @@ def _quoted(name: str) -> str:
 
 def _command(table: Table, how: Reading, more: dict[str, list[str]]) -> str:
     """Return the command with further values of its options, as it can be pasted."""
-    words, kept = [*how.command, *[table.name] * (len(how.command) == 1)], []
-    while words:
-        option, _, value = (word := words.pop(0)).partition("=")
+    words, kept = iter([*how.command, *[table.name] * (len(how.command) == 1)]), ["conclust"]
+    for word in words:
+        option, _, value = word.partition("=")
         if option not in more:
             kept.append(word)
-        elif (value := value or words.pop(0)) and option != "--columns":
+        elif (value := value or next(words)) and option != "--columns":
             more[option].insert(0, value)
     for option, values in more.items():
         value = ",".join(dict.fromkeys(values))
         kept += [f"{option}={value}"] if value.startswith("-") else [option, value]
-    return shlex.join(["conclust", *kept])
+    return shlex.join(kept)

@@ -93,9 +93,8 @@ def points_of(table: Table, how: Reading) -> Points:
     for column in categories:
         seen = [word for word in column.words if word is not None]
         if not seen or names_objects(len(set(seen)), len(seen)):
-            what = f"has {len(set(seen)):,} different values for {len(seen):,} objects"
-            way = "these are not categories. Give it as --id-column, or --drop it"
-            raise InputError(f"the column {column.name!r} {what}: {way}.")
+            what = f"has {len(set(seen)):,} different values for {len(seen):,} objects: these are not categories. Give it as --id-column, or --drop it"
+            raise InputError(f"the column {column.name!r} {what}.")
     words = [np.array(column.words, dtype=object) for column in categories]
     return Points(
         X=tables.matrix_of(data),
@@ -131,26 +130,23 @@ def read_ensemble(path: Path, how: Reading) -> Labels:
         matrix, names = tables.label_matrix(data), names_of(data)
         if clusterings_as_rows(matrix, *matrix.shape):
             n, m = matrix.shape
-            what = f"{source.name} is read as {n} objects in {m} clusterings"
-            way = f"If each row is a clustering of {m} objects, transpose it: one row per object"
-            warn(f"{what}. {way}.", OrientationWarning)
+            what = f"{source.name} is read as {n} objects in {m} clusterings. If each row is a clustering of {m} objects, transpose it: one row per object"
+            warn(f"{what}.", OrientationWarning)
         given = read_weights(len(names), how, names)
         ensemble = Ensemble(matrix, weights=given, missing=how.missing)
         observed = ensemble.present.sum(axis=0)
         for column, k, n in zip(names, ensemble.cluster_counts, observed, strict=True):
             if how.columns is None and names_objects(int(k), int(n)):
-                what = f"the column {column!r} has {k:,} different labels for {n:,} objects"
-                way = "Give it as --id-column or --drop it; if it is a clustering, list the clusterings with --columns"
-                raise InputError(f"{what}, so it names them instead of clustering them. {way}.")
+                what = f"the column {column!r} has {k:,} different labels for {n:,} objects, so it names them instead of clustering them. Give it as --id-column or --drop it; if it is a clustering, list the clusterings with --columns"
+                raise InputError(f"{what}.")
         return Labels(ensemble=ensemble, names=names, **objects)
 
 
 def _of_saved(source: Source, how: Reading) -> Labels:
     columns = how.id_column or how.label_column or how.columns or how.drop or how.na
     if columns or how.missing != "unobserved":
-        what = "which distinguishes missing labels from noise and has no columns to choose from"
-        way = "leave --missing, --id-column, --label-column, --columns, --drop and --na out"
-        raise InputError(f"it is a saved ensemble, {what}: {way}.")
+        what = "which distinguishes missing labels from noise and has no columns to choose from: leave --missing, --id-column, --label-column, --columns, --drop and --na out"
+        raise InputError(f"it is a saved ensemble, {what}.")
     saved = Ensemble.load(source.path)
     if how.weights is not None:
         saved = saved.reweighted(read_weights(saved.n_partitions, how))
@@ -248,9 +244,8 @@ def read_answers(path: Path, how: Reading) -> Labels:
         columns = [table.column(name, "--columns") for name in how.columns or ()]
         others = how.id_column or how.label_column or how.drop
         if others or len(columns) != 3 or len(set(columns)) != 3:
-            what = "--rows answers needs three columns: of objects, clusterings and labels, in this order"
-            way = "Name them, as in --columns card,person,pile, and leave --id-column, --label-column and --drop out"
-            raise InputError(f"{what}. {way}. The columns are {listed(table.names)}.")
+            what = "--rows answers needs three columns: of objects, clusterings and labels, in this order. Name them, as in --columns card,person,pile, and leave --id-column, --label-column and --drop out"
+            raise InputError(f"{what}. The columns are {listed(table.names)}.")
         titles = names_of(columns)
         cells = columns[0].texts, columns[1].texts, columns[2].labels()
         ids, names = (list(dict.fromkeys(texts)) for texts in cells[:2])

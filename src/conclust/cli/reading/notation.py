@@ -15,15 +15,14 @@ if TYPE_CHECKING:  # the options of the shell are declared without NumPy
 
 SEPARATORS = {"tab": "\t", "semicolon": ";", "comma": ",", "pipe": "|", "blank": " "}
 """Signs between columns; of those that fit equally well the first is used. "blank": one or more."""
-EMPTY = (
-    *("", "NA", "na", "N/A", "N/a", "n/a", "NaN", "nan", "NAN", "None", "null", "NULL", "<NA>"),
-    *("<na>", "#N/A", "#NULL!", "."),
-)
+_MISSING = "NA na N/A N/a n/a NaN nan NAN None null NULL <NA> <na> #N/A #NULL! ."
+EMPTY = ("", *_MISSING.split())
 """Cells that are empty in every column, by R, pandas, databases, SAS and Excel. "None" is Python's; "none" may be an answer."""
 EMPTY_NUMBER = ("-", "--", "?", "k.A.", "k. A.", "n.a.", "n. a.", "n.d.", "#NV", "#DIV/0!")
 """Cells that are empty besides numbers or dates only, where they are no answers."""
 _UNITS = "%€$£"
 _BLANK = " \u00a0\u202f"  # also those that do not break a line
+_MINUS = "\u2212"  # as typesetters write it
 SPACES = " \t\n\r\x0b\x0c" + _BLANK
 """Characters around a cell that are no part of it: not all that str.strip() takes, such as a file separator."""
 _THOUSANDS = {"point": ",'\u2019" + _BLANK, "comma": ".'\u2019" + _BLANK}
@@ -32,6 +31,8 @@ _DATES = {
     "YYYY-MM-DD": (r"(\d{4})-(\d\d?)-(\d\d?)", r"\1-0\2-0\3"),
     "YYYY/MM/DD": (r"(\d{4})/(\d\d?)/(\d\d?)", r"\1-0\2-0\3"),
     "DD.MM.YYYY": (r"(\d\d?)\.(\d\d?)\.(\d{4})", r"\3-0\2-0\1"),
+    "DD-MM-YYYY": (r"(\d\d?)-(\d\d?)-(\d{4})", r"\3-0\2-0\1"),
+    "MM-DD-YYYY": (r"(\d\d?)-(\d\d?)-(\d{4})", r"\3-0\1-0\2"),
     "DD/MM/YYYY": (r"(\d\d?)/(\d\d?)/(\d{4})", r"\3-0\2-0\1"),
     "MM/DD/YYYY": (r"(\d\d?)/(\d\d?)/(\d{4})", r"\3-0\1-0\2"),
 }
@@ -98,7 +99,7 @@ class Reading:
 def _number(decimal: str) -> str:
     whole = rf"(?:[0-9]{{1,3}}(?:[{_THOUSANDS[decimal]}][0-9]{{3}})+|[0-9]+)"
     sign = {"point": r"\.", "comma": ","}[decimal]
-    return rf"[+-]?(?:{whole}(?:{sign}[0-9]*)?|{sign}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    return rf"[+{_MINUS}-]?(?:{whole}(?:{sign}[0-9]*)?|{sign}[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 _NUMBERS = {decimal: _number(decimal) for decimal in _THOUSANDS}
@@ -156,9 +157,10 @@ def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
     head = cells[:1000].drop_null()[:20].to_pylist()
 
     def fits(pattern: str) -> bool:  # the first cells of most columns show that they do not
-        if not all(re.fullmatch(pattern, cell) for cell in head):
-            return False
-        return bool(compute.all(compute.match_substring_regex(cells, f"^(?:{pattern})$")).as_py())
+        whole = f"^(?:{pattern})$"
+        return all(re.fullmatch(pattern, cell) for cell in head) and bool(
+            compute.all(compute.match_substring_regex(cells, whole)).as_py()
+        )
 
     unit = next((sign for sign in _UNITS if head and sign in head[0]), "")
     sign, gap = re.escape(unit), f"[{_BLANK}]*" * bool(unit)
@@ -166,8 +168,9 @@ def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
         if decimal not in found and fits(f"{sign}{gap}(?:{pattern})|(?:{pattern}){gap}{sign}"):
             others = f"[{_THOUSANDS[decimal]}{_UNITS}{_BLANK}]"
             digits = compute.replace_substring_regex(cells, others, "")
-            digits = compute.replace_substring(digits, ",", ".").cast("float64")
-            found[f"{decimal} {unit}".strip()] = digits
+            for written, plain in ((",", "."), (_MINUS, "-")):
+                digits = compute.replace_substring(digits, written, plain)
+            found[f"{decimal} {unit}".strip()] = digits.cast("float64")
     for name, (pattern, iso) in _DATES.items():
         if fits(pattern + _TIME):
             written = compute.replace_substring_regex(cells, pattern + _TIME, iso + r" \4")

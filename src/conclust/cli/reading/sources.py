@@ -33,23 +33,21 @@ NO_TEXT = {
     rb"\x28\xb5\x2f\xfd": f"is compressed by zstd. {_OF_ZSTD}",
     rb"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
     **{
-        beginning: f"is compressed. Give it a name that ends in {ending}"
-        for ending, (beginning, *_) in _PACKINGS.items()
+        sign: f"is compressed. Give it a name that ends in {e}"
+        for e, (sign, *_) in _PACKINGS.items()
     },
 }
 """First bytes of files that are not text, whatever their names."""
 _BLOCK = 1 << 12  # packed bytes at once: these unpack to at most some 100 MB
 _KINDS = {ending: one.kind for one in WHOLE.values() for ending in one.endings}
+_ADATA = "In Python conclust.sc.tl.consensus(adata, keys) combines columns of labels. For the shell write these as CSV by adata.obs[[...]].to_csv(...), or the data to be clustered by adata.to_df().to_csv(...)"
+_PICKLE = "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet"
 _ELSEWHERE = {
     **dict.fromkeys((".xls", ".xlsx", ".ods"), "Save the sheet as CSV (UTF-8)"),
-    **dict.fromkeys(
-        (".pkl", ".pickle", ".joblib"),
-        "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet",
-    ),
+    **dict.fromkeys((".pkl", ".pickle", ".joblib"), _PICKLE),
     ".zst": _OF_ZSTD,
     ".mat": "In Python: numpy.savez('file.npz', **scipy.io.loadmat('file.mat'))",
-    ".h5ad": "In Python conclust.sc.tl.consensus(adata, keys) combines columns of labels. For the shell write "
-    "these as CSV by adata.obs[[...]].to_csv(...), or the data to be clustered by adata.to_df().to_csv(...)",
+    ".h5ad": _ADATA,
 }
 
 
@@ -64,14 +62,14 @@ class Source:
 
     def read(self) -> bytes:
         """Return the content, unpacked; refuse one that is damaged or larger than what is read."""
-        content, size, limit = [], 0, reading_limit()
+        content, limit = bytearray(), reading_limit()
         with open_regular(self.path) as file:
             packed = file.read(limit + 1)
         for part in self._unpacked(packed) if self.packing else [packed]:
-            content.append(part)
-            if (size := size + len(part)) > limit:
+            content += part
+            if len(content) > limit:
                 refuse_file(self.name, f"unpacks to more than {limit:,} bytes, which is the limit")
-        return b"".join(content)
+        return bytes(content)
 
     def _unpacked(self, packed: bytes) -> Iterator[bytes]:
         """Unpack streams that follow one another, as parallel compressors write them; zeros may be between."""
@@ -79,8 +77,8 @@ class Source:
         try:
             unpacker = import_module(module)
         except ImportError as error:
-            way = f"and this Python cannot unpack it ({error}). Unpack it first"
-            refuse_file(self.name, f"is compressed, {way}")
+            what = f"is compressed, and this Python cannot unpack it ({error}). Unpack it first"
+            refuse_file(self.name, what)
         stream: Any = getattr(unpacker, name)(*settings)
         try:
             for begin in range(0, len(packed), _BLOCK):

@@ -19,7 +19,7 @@ from conclust.cli.reading.notation import Reading, as_numbers, is_number, last_w
 from conclust.cli.reading.sources import Source
 from conclust.cli.reading.textfile import TextFile
 from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
-from conclust.exceptions import InputError
+from conclust.exceptions import InputError, warn
 
 FEW = 10  # number of objects below which all labels of a column may differ by chance
 _USUAL = {
@@ -83,15 +83,13 @@ class Column:
     @cached_property
     def readings(self) -> dict[str, Floats]:
         """The values in every notation that fits all cells."""
-        if self._is_array:
-            return {"number": self.data.astype(np.float64)}
-        from pyarrow import array, compute, types
-
-        if types.is_timestamp(self.data.type) or types.is_date(self.data.type):
+        if str(getattr(self.data, "type", "")).startswith(("timestamp", "date")):
             days = self.data.cast("timestamp[us]").cast("int64").to_numpy() / 86_400e6
             return {"YYYY-MM-DD": days}
         if not self._has_words:
-            return {"number": np.asarray(self.labels(), dtype=np.float64)}
+            return {"number": np.array(self.labels(), dtype=np.float64)}
+        from pyarrow import array, compute
+
         cells, numbers = self._cells
         found = notation.readings(cells, numbers)
         if not found:
@@ -152,8 +150,8 @@ class Column:
         kind = kind.value_type if types.is_dictionary(kind) else kind
         number = types.is_primitive(kind) and not types.is_temporal(kind)
         if not number and not is_arrow_text(kind):
-            what = f"is of type {self.data.type}; numbers, text and dates of points are read"
-            raise InputError(f"the column {self.name!r} {what}.")
+            what = f"{self.name!r} is of type {self.data.type}; numbers, text and dates of points are read"
+            raise InputError(f"the column {what}.")
         found = arrow_labels(self.data if self.table.text is None else self._names_or_numbers())
         return found.objects() if isinstance(found, CodedColumn) else found
 
@@ -161,16 +159,23 @@ class Column:
         """Return labels that a file of text holds: names, or whole numbers."""
         cells, numbers = self._cells
         if numbers is None:  # hexadecimal ones are names
+            self._doubt_words(cells)
             return cells
         values = numbers.to_numpy()
         bad = ((np.rint(values) != values) & ~np.isnan(values)) | (values < -2) | (values >= 2**63)
         if bad.any():
-            row = int(np.argmax(bad))
-            text = self.texts[row][:60]
-            what = "Labels are whole numbers from 0 to 2**63 - 1 or names; -1: missing, -2: noise"
-            way = f"If these are points, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}"
-            raise InputError(f"{self.at(row)}: {text!r} is not a label. {what}. {way}.")
+            text = self.texts[row := int(np.argmax(bad))][:60]
+            way = f"Labels are whole numbers from 0 to 2**63 - 1 or names; -1: missing, -2: noise. If these are points, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}"
+            raise InputError(f"{self.at(row)}: {text!r} is not a label. {way}.")
         return (cells if (np.abs(values) >= 2.0**53).any() else numbers).cast("int64")
+
+    def _doubt_words(self, cells: Any) -> None:
+        """Warn of a word among numbers, such as the name of a total or a code of missing labels."""
+        kinds = cells.drop_null().unique().to_pylist()
+        words = [word for word in kinds if not is_number(word, plain=True)]
+        if len(words) == 1 and len(kinds) > 2:
+            what = f"{self.at(self.texts.index(words[0]))}: {words[0]!r} is read as a label, and all others are numbers"
+            warn(f"{what}. If it means a missing label, give --na={words[0]}.", UserWarning)
 
     def at(self, row: int) -> str:
         """Return the position of a cell: line or row, and column."""
@@ -231,9 +236,8 @@ class Table:
         """Return the column `wanted`, given by its name or counted from 1."""
         if wanted in self.names:
             return self.columns[self.names.index(wanted)]
-        for column in self.columns:
-            if wanted == str(column.place + 1):
-                return column
+        if wanted in (places := [str(j + 1) for j in range(len(self.columns))]):
+            return self.columns[places.index(wanted)]
         known = f"Its columns are {listed(self.names)}"
         raise InputError(f"{option}: there is no column {wanted!r}. {known}.")
 
@@ -275,16 +279,18 @@ def table_of(
     labels, form = what in ("labels", "labelling"), WHOLE[source.kind]
     if form.read is None:
         text = TextFile(source, how, labels=labels)
-        named, notes = text.has_header, text.notes
-        return Table(source.name, text.columns, text.names, how, labels, named, notes, text=text)
+        more: dict[str, Any] = {"named": text.has_header, "notes": text.notes, "text": text}
+        return Table(source.name, text.columns, text.names, how, labels, **more)
     if form.has_columns:
         _refuse_options_of_text(how)
         frame = form.read(source.path, source.name, False)
         names, index = tuple(frame.column_names), index_columns(frame.schema)
         return Table(source.name, frame.columns, names, how, labels, index=index)
     if how.id_column is not None or how.label_column is not None:
-        way = "--id-column and --label-column are for CSV and Parquet"
-        raise InputError(f"an array has no named columns: {way}.")
+        what = (
+            "an array has no named columns: --id-column and --label-column are for CSV and Parquet"
+        )
+        raise InputError(f"{what}.")
     array = read_array(source, how, _USUAL[what], mmap=labels)
     if what != "points" and array.ndim == 1:
         array = array[:, np.newaxis]
@@ -316,10 +322,10 @@ def read_array(
         way = "which is read by 'conclust combine'. Here give a table of labels"
         raise InputError(f"it is a saved ensemble, {way}.")
     found = [name for name in usual if name in arrays] or [*arrays]
-    if not found or (len(arrays) > 1 and found[0] not in usual):
-        way = f"Save the one to be read alone, by numpy.save, or by one of the names {', '.join(usual)}"
-        raise InputError(f"it holds {len(arrays)} arrays: {listed(tuple(arrays))}. {way}.")
-    return arrays[found[0]]
+    if found and (len(arrays) == 1 or found[0] in usual):
+        return arrays[found[0]]
+    way = f"Save the one to be read alone, by numpy.save, or by one of the names {', '.join(usual)}"
+    raise InputError(f"it holds {len(arrays)} arrays: {listed(tuple(arrays))}. {way}.")
 
 
 def matrix_of(columns: Sequence[Column]) -> Floats:

@@ -54,8 +54,6 @@ class TextFile:
     def __init__(self, source: Source, how: Reading, *, labels: bool) -> None:
         self._refuse, self._labels = partial(refuse_file, source.name), labels
         self._text = self._decoded(source.read(), how.encoding)
-        if not self._text or self._text.isspace():
-            self._refuse("is empty")
         head = "".join(islice(_lines(self._text), _SNIFFED_LINES))
         self._separator = how.delimiter or _sniffed(head)
         undivided = how.delimiter is None and self._separator not in head
@@ -68,8 +66,8 @@ class TextFile:
         self.has_header = self._is_header(first, cells) if how.header is None else how.header
         said = "its first line read as the header" if self.has_header else "no header"
         self.notes = [said, *["columns separated by blanks"] * blank]
-        self.names = tuple(str(column + 1) for column in range(len(first)))
         self.columns = [column[self.has_header :] for column in cells]
+        self.names = tuple(str(j + 1) for j in range(len(first)))
         if self.has_header:
             self.names = tuple(name.strip() for name in first)
             self._check_header(first)
@@ -82,9 +80,8 @@ class TextFile:
 
     def _decoded(self, content: bytes, given: str | None) -> str:
         """Return the text, without a byte order mark."""
-        for beginning, what in NO_TEXT.items():
-            if re.match(beginning, content):
-                self._refuse(what)
+        if what := next((what for sign, what in NO_TEXT.items() if re.match(sign, content)), ""):
+            self._refuse(what)
         mark = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
         encoding = mark or given or "utf-8"
         way = "utf-16-le or utf-16-be" if b"\0" in content else "cp1252 for Windows-1252"
@@ -100,6 +97,8 @@ class TextFile:
         if (nul := text.find("\0")) >= 0:
             line = text.count("\n", 0, nul) + 1
             self._refuse(f"holds a NUL character in line {line}, which no text has. {way}")
+        if not text.strip():
+            self._refuse("is empty")
         return text
 
     def _columns(self) -> list[Any]:
@@ -118,16 +117,14 @@ class TextFile:
         content, names = self._text.encode(), [str(j) for j in range(width)]
         reading = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string()))
         parsing = arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted)
-        # Small blocks are read sooner; a row must not be larger than one.
-        for size in (1 << 20, min(len(content) + 1, 1 << 30)):
-            blocks = arrow_csv.ReadOptions(use_threads=False, block_size=size, column_names=names)
-            try:
-                file = pyarrow.BufferReader(content)
-                return list(arrow_csv.read_csv(file, blocks, parsing, reading).columns)
-            except pyarrow.ArrowInvalid as error:
-                fault = error
-        deque(self._rows(), maxlen=0)  # names the line at fault
-        return self._refuse(f"is not a table ({fault})")
+        size = min(len(content) + 1, 1 << 30)  # a row must not be larger than a block
+        blocks = arrow_csv.ReadOptions(use_threads=False, block_size=size, column_names=names)
+        try:
+            file = pyarrow.BufferReader(content)
+            return list(arrow_csv.read_csv(file, blocks, parsing, reading).columns)
+        except pyarrow.ArrowInvalid as error:
+            deque(self._rows(), maxlen=0)  # names the line at fault
+            return self._refuse(f"is not a table ({error})")
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows with the lines at which they end; refuse the first at fault."""
@@ -136,10 +133,11 @@ class TextFile:
             for row in filter(None, reader):
                 width = width or len(row)
                 if len(row) != width:
-                    sign = next((one for one, s in SEPARATORS.items() if s == self._separator), "")
-                    fields = f"{count(len(row), 'field')}, the first line has {width}"
-                    what = f"line {reader.line_num} has {fields} (separated by {sign or repr(self._separator)})"
-                    self._refuse(f"is ragged: {what}")
+                    sign = {s: name for name, s in SEPARATORS.items()}.get(self._separator, "")
+                    what = f"line {reader.line_num} has {count(len(row), 'field')}, the first line has {width}"
+                    self._refuse(
+                        f"is ragged: {what} (separated by {sign or repr(self._separator)})"
+                    )
                 if width == 1 and 0 < end < reader.line_num - 1 - row[0].count("\n"):
                     self._refuse(f"is empty in line {end + 1}. Write NA for a missing label")
                 end = reader.line_num
@@ -204,17 +202,17 @@ class TextFile:
             return
         equal = map(compute.equal, self.columns, first)
         if (row := compute.index(reduce(compute.and_, equal), True).as_py()) >= 0:
-            what = f"has its header again in line {self.line(row)}, as if files were joined one after the other"
-            way = "If this line is an object, give the columns other names, or --header no if the first line is one, too"
-            self._refuse(f"{what}. Leave out the headers of all but the first. {way}")
+            what = f"has its header again in line {self.line(row)}, as if files were joined one after the other. Leave out the headers of all but the first. If this line is an object, give the columns other names, or --header no if the first line is one, too"
+            self._refuse(f"{what}")
 
     def _check_undivided(self, cells: list[str]) -> None:
         """Refuse a single column of text whose cells seem to be whole rows."""
         texts = [text for cell in cells if (text := cell.strip()) not in EMPTY]
-        if 2 * len(set(texts)) > len(texts) and all(re.search(r"[\s|:/,;]", one) for one in texts):
-            what = f"is one column of text (such as {texts[0][:60]!r}), nearly all different"
-            why = "Lines have different numbers of fields, or a separator that is not one of those of --delimiter"
-            self._refuse(f"{what}. {why}. If each line is one label, give --delimiter comma")
+        parts = [re.split(r"[\s|:/,;]+", one) for one in texts]
+        numbers = bool(texts) and all(is_number(part) for row in parts for part in row)
+        if (numbers or 2 * len(set(texts)) > len(texts)) and all(len(row) > 1 for row in parts):
+            what = f"is one column of text (such as {texts[0][:60]!r}) that seems to hold several. Lines have different numbers of fields, or a separator that is not one of those of --delimiter"
+            self._refuse(f"{what}. If each line is one label, give --delimiter comma")
 
 
 def _split(text: str, separator: str) -> Any:
@@ -228,7 +226,12 @@ def _lines(text: str) -> Iterator[str]:
 def _tabbed(text: str) -> str:
     """Return lines with one tab for each run of blanks, and none at their ends."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _BLANKS.sub(lambda m: m[1] or ("" if m[2] is not None else "\t"), text)
+    if '"' in text:  # names in quotation marks keep their blanks
+        return _BLANKS.sub(lambda m: m[1] or ("" if m[2] is not None else "\t"), text)
+    text = text.replace(" ", "\t")
+    while "\t\t" in text:
+        text = text.replace("\t\t", "\t")
+    return text.replace("\n\t", "\n").replace("\t\n", "\n").strip("\t")
 
 
 def _tried(text: str, separator: str) -> list[list[str]]:
