@@ -29,6 +29,7 @@ from conclust.number.constants import (
     CLEAR,
     COMPONENTS,
     COST,
+    HALVINGS,
     NEIGHBOURS,
     SMALLEST,
 )
@@ -62,7 +63,8 @@ def decide_by_points(
     graph (`without_paths`). The score of a number is the largest sum of evidence of a division into that many branches,
     less 3 for each further cluster. The smallest number is chosen whose score is within 1 of the largest; one cluster
     has a score of 0. Clusters that overlap are
-    found in one half of the points and judged by the other, and chosen if their evidence is larger (`divide_by_halves`).
+    found in one half of the points and judged by the other, and chosen if they are not fewer and their evidence is larger
+    (`divide_by_halves`).
 
     If a number is given that the points do not show by themselves, or only with a speck, the clusters are those around
     centres, or a cut of a tree, by which of them tears near neighbours apart least (`least_torn`). The halvings of the
@@ -101,7 +103,10 @@ def decide_by_points(
     others = found.others(number, min_clusters, most)
     answer = _of_trees(found, number, others)
     if found.graph is not None:
-        least, above = max(min_clusters, trees.bounds.smallest), max(CLEAR, found.score(number))
+        least = max(
+            min_clusters, trees.bounds.smallest, number
+        )  # borders of the tree are not given up
+        above = max(CLEAR, found.score(number))
         answer = _of_halves(found, found.graph, least, most, above) or answer
         answer = _divided_further(found, answer, most, n_jobs)
     if answer.n_clusters != number:
@@ -338,7 +343,10 @@ def _cut_into(
     number, compared = given.n_clusters, found.points
     if not 1 < number < len(points):
         return Shown(given)
-    around, cuts = Ellipsoids.fit(compared, number, _SEED), cuts_without_specks(trees, number)
+    around, cuts = (
+        Ellipsoids.fit(compared, number, _SEED, n_runs=HALVINGS),
+        cuts_without_specks(trees, number),
+    )
     candidates = [] if around is None else [around.labels(compared)]
     graph = found.graph or neighbour_graph(
         compared, min(NEIGHBOURS, len(points) - 1), n_jobs=n_jobs
