@@ -56,7 +56,7 @@ from conclust.generation.members import (
     drawn_points,
     finish,
     of_features,
-    streams,
+    stream,
     type_for,
 )
 from conclust.generation.plan import check_method, check_numbers, fitted_on, make_plan
@@ -94,12 +94,12 @@ class EnsembleGenerator(
           is meant for texts. ``fit`` raises an error for rows of zeros, which have no direction.
         - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points. Each member determines
           its own 1000 landmarks (n_samples / 2 if these are fewer), ties each object to the 5 nearest of them, and
-          cuts the graph of objects and landmarks. Members that see all objects and features share four graphs in turn,
-          which differ in the number of landmarks that an object is tied to; each graph is embedded once, and a member with
+          cuts the graph of objects and landmarks. Members that see all objects and features share the landmarks and, in turn, four
+          graphs, which differ in the number of landmarks that an object is tied to; each graph is embedded once, and a member with
           K clusters is k-means on the K leading columns (FSEC [4]_). n_clusters is drawn uniformly. Groups need not be round; these
           members take more time.
-        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [6]_, the best of four runs at
-          each number of neighbours and resolution. Groups need not be round. With `n_clusters`, each member searches
+        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [6]_, with a number of
+          neighbours and a resolution for each. Groups need not be round. With `n_clusters`, each member searches
           for a resolution that gives its number to within 5 %, if there is one.
         - "density": single linkage on the mutual reachability distances [7]_ of nearest neighbours, without noise.
           Members differ in the core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to
@@ -215,7 +215,7 @@ class EnsembleGenerator(
     range(20, 61).
 
     All "graph" and "density" members of a fit share one search for neighbours, which is exact up to 50,000 points.
-    Equal points form one node. With more than 10,000 objects, these members cluster the same random 10,000. Each of
+    Equal points form one node. With n > 2,500 objects, these members cluster the same random sqrt(2,500 n), at most 5,000. Each of
     the other objects, and each new point, takes the most frequent label of its 15 nearest neighbours among these, or
     in a tie the label of the nearest one. If ``fit`` gets a graph, all objects are clustered, and new points can be
     labelled if no two points are equal. For points in 16 dimensions, 40 graph and 6 density members take .16 CPU
@@ -770,7 +770,7 @@ def _compute(task: Task, points: Floats | None, sample: Floats | None) -> list[L
         assert points is not None
         drawn, rows = drawn_points(points, task.n_objects, task.n_features, task.seed)
         n = len(points)
-    rng = streams(task.seed)[3]
+    rng = stream(task.seed, 3)
     with one_library_thread():
         return [
             finish(labelled, rows, n) for labelled in task.recipe.run(drawn, task.n_clusters, rng)

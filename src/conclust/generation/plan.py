@@ -38,7 +38,7 @@ from conclust.generation.members import (
     label_type,
     place,
     sole_parameter,
-    streams,
+    stream,
 )
 
 _DEFAULT_PARTITIONS = 100
@@ -47,8 +47,6 @@ _INIT = "k-means++"
 # Up to that number nothing is drawn, so that the time grows without a jump.
 _FIT_ON = 10_000
 _FOR_EACH = 10
-# Number of graphs of landmarks that spectral members share.
-SHARED_GRAPHS = 4  # of landmarks, if all members see the same objects and features
 MOST_DENSE = 20_000  # objects for which n x n matrices are made
 
 
@@ -185,7 +183,7 @@ def _pick(entry: _Entry, seed: int, turn: int) -> int | None:
         return None
     if isinstance(entry.recipe, NeighbourRecipe | LandmarkSpectralRecipe):
         return int(entry.choices[int(place(turn)[0] * len(entry.choices))])
-    return int(entry.choices[int(streams(seed)[0].integers(len(entry.choices)))])
+    return int(entry.choices[int(stream(seed, 0).integers(len(entry.choices)))])
 
 
 def check_method(method: Any, owner: str) -> None:
@@ -397,19 +395,16 @@ def _designed(tasks: Sequence[Task]) -> list[Task]:
 
 
 def _runs_in_turn(entries: Sequence[_Entry], total: int) -> list[list[int]]:
-    """Return the members that each run makes: one, or all members of a shared graph."""
+    """Return the members that each run makes: one, or all that share landmarks."""
     runs: list[list[int]] = []
-    graphs: list[list[int]] = []
-    turn = 0
+    shared: list[int] = []
     for u in range(total):
         if not entries[u % len(entries)].shares:
             runs.append([u])
             continue
-        if turn < SHARED_GRAPHS:
-            graphs.append([])
-            runs.append(graphs[-1])
-        graphs[turn % SHARED_GRAPHS].append(u)
-        turn += 1
+        if not shared:
+            runs.append(shared)
+        shared.append(u)
     return runs
 
 

@@ -23,7 +23,7 @@ from conclust.generation.labelling.models import (
     Search,
     nearest_center,
     refuse_huge,
-    tie_weights,
+    ties_of,
 )
 from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
 from conclust.generation.runs import run_kmeans, some_objects
@@ -32,7 +32,7 @@ from conclust.spectra.bipartite import unit_rows
 from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products
 
 # Number of objects on which centres of an embedding are computed.
-_ENOUGH = 5_000
+_ENOUGH = 2_000
 # Numbers of landmarks that an object is tied to: the graphs of an ensemble take them in turn.
 _NEAREST = (5, 7, 10, 14)
 # The weight of a tie between distant components: cuts of such ties can still be distinguished.
@@ -64,13 +64,14 @@ class LandmarkSpectralRecipe:
     points, landmarks are the centres of ten iterations of k-means on ten objects per landmark. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 s^2)) with s the
     mean distance of all ties, or the root mean square of the object's own where that is larger: in a graph
     where outliers hang by ties of nearly 0 the cheapest cuts peel off one after the other. The bipartite graph is cut by
-    the transfer cut, and k-means groups the objects in the embedding, the best of five runs.
+    the transfer cut, and k-means groups the objects in the embedding, the better of two runs.
 
     If the graph has several connected components, weak ties connect them (`bridges`), by 1 / (1 + (d / sigma)^2).
 
-    ``n_columns``: number of columns of one embedding, for all members of a run; a member of k clusters
-    is k-means on the k leading ones. What a member is does not depend on the numbers of the others then. None:
-    k of them for each. ``threads``: number of members of a run made in parallel, which does not affect the results.
+    ``n_columns``: the members of a run share the landmarks and, in turn, graphs with 5, 7, 10 and 14 ties an object. It is the
+    number of columns of the embedding of each; a member of k clusters is k-means on the k leading ones. What a member is
+    does not depend on the numbers of the others then. None: a member has a graph, and k columns. ``threads``: number of
+    members of a run made in parallel, which does not affect the results.
     """
 
     name: str = "spectral"
@@ -83,13 +84,22 @@ class LandmarkSpectralRecipe:
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         refuse_huge(points)
-        graph = self._graph(self._landmarks(points, rng), points, rng)
-        shared = None if self.n_columns is None else graph.side(self.n_columns)
+        numbers, most = [k for k in n_clusters if k is not None], self.n_columns
+        nearest = [self.n_nearest] if most is None else list(_NEAREST[: len(numbers)])
+        graphs = graphs_of(self._landmarks(points, rng), points, nearest, rng)
+        sides: list[ClusterSide | None] = [None]
+        if most is not None:
+            sides = [*in_threads(lambda graph: graph.side(most), graphs, self.threads)]
         # All random numbers are drawn first, in the order of the members.
-        draws = [(k, graph.drawn(rng), start_seed(rng)) for k in n_clusters if k is not None]
+        draws = [
+            (u % len(graphs), k, _drawn(points, rng), start_seed(rng))
+            for u, k in enumerate(numbers)
+        ]
 
-        def member(draw: tuple[int, Ints, NDArray[np.uint64]]) -> Found:
-            model = graph.cut(*draw, shared)
+        def member(draw: tuple[int, int, Ints, NDArray[np.uint64]]) -> Found:
+            turn, k, sample, start = draw
+            graph = graphs[turn]
+            model = graph.cut(k, sample, start, sides[turn])
             return Found(model.label_tied(graph.found, graph.weights), model)
 
         return in_threads(member, draws, self.threads)
@@ -106,12 +116,20 @@ class LandmarkSpectralRecipe:
         starts = first_distinct(pool, rng.permutation(len(pool)), p)
         return KMeansRecipe(max_iter=10).centers(pool, starts)
 
-    def _graph(self, landmarks: Floats, points: Floats, rng: np.random.Generator) -> _Graph:
-        k = min(self.n_nearest, len(landmarks))
-        search = search_of(landmarks, k, rng)
-        indices, squares = search.nearest(points, k)
-        sigma = float(np.sqrt(squares).mean())
-        return _Graph(search, indices, tie_weights(squares, sigma), sigma)
+
+def graphs_of(
+    landmarks: Floats, points: Floats, nearest: Sequence[int], rng: np.random.Generator
+) -> list[_Graph]:
+    """Return the graphs in which objects are tied to these numbers of landmarks, which are searched for once."""
+    most = min(max(nearest), len(landmarks))
+    search = search_of(landmarks, most, rng)
+    indices, squares = search.nearest(points, most)
+    return [_Graph(search, *ties_of(indices, squares, k)) for k in nearest]
+
+
+def _drawn(points: Floats, rng: np.random.Generator) -> Ints:
+    """Draw the objects on which the centres of a member are computed."""
+    return some_objects(len(points), min(len(points), _ENOUGH), rng)
 
 
 @dataclass(frozen=True)
@@ -131,28 +149,23 @@ class _Graph:
         shape = (n, len(self.search.points))
         return sp.csr_array((self.weights.ravel(), self.found.ravel(), starts), shape)
 
-    def drawn(self, rng: np.random.Generator) -> Ints:
-        """Draw the objects on which the centres of a member are computed."""
-        n = len(self.found)
-        return some_objects(n, min(n, _ENOUGH), rng)
-
     def cut(
         self, k: int, sample: Ints, start: NDArray[np.uint64], shared: ClusterSide | None = None
     ) -> LandmarkCut:
         """Cut the graph into k parts, by the k leading columns of a larger embedding if there is one."""
         side = self.side(k) if shared is None else shared
         loads = np.ascontiguousarray(side.loads[:, :k] * side.values[:k])
-        rows = self.ties[sample]
-        rows.data /= np.repeat(self.weights[sample].sum(axis=1), np.diff(rows.indptr))
+        weights = self.weights[sample]
+        shares = weights / weights.sum(axis=1, keepdims=True)
+        rows = replace(self, found=self.found[sample], weights=shares).ties
         centers = centers_of_rows(unit_rows(rows @ loads), k, start)
         return LandmarkCut(self.search, self.found.shape[1], self.sigma, loads, centers)
 
     def side(self, k: int) -> ClusterSide:
         """Return the landmarks' side of the transfer cut: at most k triplets of the graph, its components tied."""
         p = len(self.search.points)
-        shares = self.ties
-        shares.data = (self.weights / self.weights.sum(axis=1, keepdims=True)).ravel()
-        inner: Any = sp.csr_array(self.ties.T @ shares)
+        shares = replace(self, weights=self.weights / self.weights.sum(axis=1, keepdims=True))
+        inner: Any = sp.csr_array(self.ties.T @ shares.ties)
         degrees: Floats = np.bincount(self.found.ravel(), self.weights.ravel(), minlength=p).astype(
             np.float64
         )
@@ -181,7 +194,7 @@ SPECTRAL = Kind(
 )
 
 
-_STARTS = 5  # number of runs of k-means, of which the best counts
+_STARTS = 2  # number of runs of k-means, of which the best counts
 _ENDS = 1000  # number of points of a component from which ties are searched
 _CELLS = 1 << 22  # number of distances computed at once
 
