@@ -21,7 +21,6 @@ from conclust import HBGF, AutoConsensus, Ensemble, EnsembleGenerator
 from conclust.datasets import load
 from conclust.exceptions import EnsembleWarning
 from conclust.generation import plan
-from conclust.generation.kinds import landmarks
 from conclust.metrics import normalized_mutual_information, partition_similarities
 from experiments.output import Row, options, show, stopwatch, write
 from experiments.usenc2020.members import MEMBERS
@@ -29,13 +28,10 @@ from experiments.usenc2020.members import MEMBERS
 SETS = ("mfeat", "pendigits", "optdigits_5620")
 RANGES = {"default": None, "20-60": range(20, 61)}
 GRAPHS = (None, 4, 2, 1)
-NEAREST, SHARING = landmarks._NEAREST, plan._sharing
 
 
 def made(n_graphs: int | None, chosen: str, seed: int, jobs: int | None) -> EnsembleGenerator:
-    # Constants of the library, not parameters.
-    landmarks._NEAREST = NEAREST[:n_graphs]
-    plan._sharing = (lambda entry: entry) if n_graphs is None else SHARING  # type: ignore[assignment]
+    plan.SHARED_GRAPHS = n_graphs or MEMBERS  # a constant of the library, not a parameter
     return EnsembleGenerator(
         "spectral",
         MEMBERS,

@@ -17,6 +17,7 @@ from tests.naive import landmarks as naive
 
 from conclust import EnsembleGenerator
 from conclust._threads import UnwantedError, heeding, in_threads, stop_if_unwanted
+from conclust.generation import plan
 from conclust.generation.cache import MemberCache
 from conclust.generation.kinds import landmarks
 from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
@@ -25,20 +26,11 @@ from conclust.generation.members import Task
 IRIS = load_iris().data
 
 
-NEAREST = landmarks._NEAREST
-
-
-def generated(*args, n_graphs=4, X=IRIS, **kwargs):
+def generated(*args, n_graphs=plan.SHARED_GRAPHS, X=IRIS, **kwargs):
     """Return a generator whose "spectral" members share this number of graphs, and its labels."""
     generator = EnsembleGenerator(*args, **{"random_state": 0, **kwargs})
-    with mock.patch.object(landmarks, "_NEAREST", NEAREST[:n_graphs]):
+    with mock.patch.object(plan, "SHARED_GRAPHS", n_graphs):
         return generator, generator.fit_transform(X)
-
-
-def graphs_of(generator):
-    """The graph of each spectral member."""
-    models = [member.model for member in generator.members_ if member.method == "spectral"]
-    return [(id(model.search), model.n_nearest) for model in models]
 
 
 def dense_rows(model, X, k):
@@ -95,13 +87,14 @@ def test_embeddings_of_fewer_clusters_are_leading_columns():
     np.testing.assert_allclose(mine @ mine.T, rows @ rows.T, atol=1e-6)
 
 
-@pytest.mark.parametrize("n_graphs", [3, 4])
+@pytest.mark.parametrize("n_graphs", [3, 50])
 def test_members_alternate_between_graphs(n_graphs):
     generator, labels = generated("spectral", n_graphs=n_graphs)
     assert labels.shape == (150, 20)
-    searches, nearest = zip(*graphs_of(generator), strict=True)
-    assert len(set(searches)) == 1
-    assert list(nearest) == [NEAREST[u % n_graphs] for u in range(20)]
+    graphs = [id(member.model.search) for member in generator.members_]
+    count = min(n_graphs, 20)
+    assert len(set(graphs)) == count
+    assert graphs == [graphs[u % count] for u in range(20)]
     # Members of a graph differ by their number of clusters and start.
     assert len({column.tobytes() for column in labels.T}) > 10
     np.testing.assert_array_equal(generator.transform(IRIS), labels)
@@ -128,10 +121,10 @@ def test_only_spectral_members_of_a_list_share_graphs():
     assert [member.method for member in shared.members_] == kinds * 3
     near = [0, 3, 6]
     np.testing.assert_array_equal(labels[:, near], without[:, near])
-    graphs = graphs_of(shared)
+    graphs = [id(shared.members_[u].model.search) for u in (1, 2, 4, 5, 7, 8)]
     assert graphs == graphs[:2] * 3
     assert len(set(graphs)) == 2
-    assert len(set(graphs_of(own))) == 4
+    assert len({id(own.members_[u].model.search) for u in (1, 2, 4, 5, 7, 8)}) == 4
 
 
 def test_all_points_are_labelled_after_fitting_a_sample():
@@ -148,13 +141,14 @@ def test_all_points_are_labelled_after_fitting_a_sample():
 
 def shared_graphs(**kwargs):
     generator, _ = generated("spectral", 7, **kwargs)
-    graphs = graphs_of(generator)
+    graphs = [id(member.model.search) for member in generator.members_]
     return [graphs.count(graph) for graph in graphs]
 
 
 def test_members_share_four_graphs_unless_they_see_different_objects_or_features():
     assert sorted(shared_graphs()) == [1, 2, 2, 2, 2, 2, 2]
     assert sorted(shared_graphs(fit_on=100)) == [1, 2, 2, 2, 2, 2, 2]
+    assert shared_graphs(n_graphs=7) == [1] * 7
     assert shared_graphs(sample_fraction=0.9) == [1] * 7
     assert shared_graphs(fit_on=100, feature_fraction=0.5) == [1] * 7
 
@@ -185,8 +179,8 @@ def test_cached_members_of_a_graph_need_one_search(tmp_path):
     # Searches of equal content, from models in files, also count as one graph.
     assert models[0][0].search is not models[1][0].search
     assert models[0][0].shares_search(models[1][1])
-    other = generated("spectral", 1, random_state=1)[0].members_[0].model
-    assert not models[0][0].shares_search(other)
+    one, other = generated("spectral", 2, n_clusters=3, n_graphs=2)[0].members_
+    assert not one.model.shares_search(other.model)
 
 
 def test_members_of_one_graph_are_made_in_parallel_to_the_same_bits(monkeypatch):
@@ -209,8 +203,9 @@ def test_members_of_one_graph_are_made_in_parallel_to_the_same_bits(monkeypatch)
     monkeypatch.setattr(landmarks, "in_threads", seen)
     monkeypatch.setattr("conclust._threads._processors", lambda: 4)
     _, many = generated("spectral", 6, n_clusters=[2, 3, 4], n_graphs=1, n_jobs=4)
+    generated("spectral", 6, n_clusters=[2, 3, 4], n_graphs=2, n_jobs=4)
     _, one = generated("spectral", 6, n_clusters=[2, 3, 4], n_graphs=1, n_jobs=1)
-    assert used == [4, 4, 1, 1]  # embeddings, members
+    assert used == [4, 2, 2, 1]
     np.testing.assert_array_equal(many, one)
 
 

@@ -21,7 +21,6 @@ from conclust.generation.kinds import landmarks as embedded
 from conclust.generation.kinds.landmarks import (
     LandmarkSpectralRecipe,
     bridges,
-    graphs_of,
     search_of,
     start_seed,
 )
@@ -103,11 +102,11 @@ def test_members_are_a_spectral_clustering_of_the_bipartite_graph():
     X, _ = make_blobs(300, 2, centers=6, cluster_std=1.5, random_state=0)
     recipe = LandmarkSpectralRecipe(n_landmarks=40)
     places = recipe._landmarks(X, rng(3))
-    (graph,) = graphs_of(places, X, [5], rng(4))
+    graph = recipe._graph(places, X, rng(4))
     weights = naive.ties(X, places, search_of(places, 5, rng(4)), 5)
     np.testing.assert_allclose(graph.ties.toarray(), weights, rtol=1e-9)
     draws = rng(5)
-    cut = graph.cut(6, np.arange(300), start_seed(draws))
+    cut = graph.cut(6, graph.drawn(draws), start_seed(draws))
     found = cut.label_tied(graph.found, graph.weights)
     rows = naive.embedding(weights, 6)
     best = KMeans(6, n_init=20, random_state=0).fit(rows)

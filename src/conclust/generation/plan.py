@@ -47,6 +47,8 @@ _INIT = "k-means++"
 # Up to that number nothing is drawn, so that the time grows without a jump.
 _FIT_ON = 10_000
 _FOR_EACH = 10
+# Number of graphs of landmarks that spectral members share.
+SHARED_GRAPHS = 4  # of landmarks, if all members see the same objects and features
 MOST_DENSE = 20_000  # objects for which n x n matrices are made
 
 
@@ -395,16 +397,19 @@ def _designed(tasks: Sequence[Task]) -> list[Task]:
 
 
 def _runs_in_turn(entries: Sequence[_Entry], total: int) -> list[list[int]]:
-    """Return the members that each run makes: one, or all that share landmarks."""
+    """Return the members that each run makes: one, or all members of a shared graph."""
     runs: list[list[int]] = []
-    shared: list[int] = []
+    graphs: list[list[int]] = []
+    turn = 0
     for u in range(total):
         if not entries[u % len(entries)].shares:
             runs.append([u])
             continue
-        if not shared:
-            runs.append(shared)
-        shared.append(u)
+        if turn < SHARED_GRAPHS:
+            graphs.append([])
+            runs.append(graphs[-1])
+        graphs[turn % SHARED_GRAPHS].append(u)
+        turn += 1
     return runs
 
 

@@ -23,7 +23,7 @@ from conclust.generation.labelling.models import (
     Search,
     nearest_center,
     refuse_huge,
-    ties_of,
+    tie_weights,
 )
 from conclust.generation.members import Found, Kind, KMeansRecipe, first_distinct
 from conclust.generation.runs import run_kmeans, some_objects
@@ -68,10 +68,9 @@ class LandmarkSpectralRecipe:
 
     If the graph has several connected components, weak ties connect them (`bridges`), by 1 / (1 + (d / sigma)^2).
 
-    ``n_columns``: the members of a run share the landmarks and, in turn, graphs with 5, 7, 10 and 14 ties an object. It is the
-    number of columns of the embedding of each; a member of k clusters is k-means on the k leading ones. What a member is
-    does not depend on the numbers of the others then. None: a member has a graph, and k columns. ``threads``: number of
-    members of a run made in parallel, which does not affect the results.
+    ``n_columns``: number of columns of one embedding, for all members of a run; a member of k clusters
+    is k-means on the k leading ones. What a member is does not depend on the numbers of the others then. None:
+    k of them for each. ``threads``: number of members of a run made in parallel, which does not affect the results.
     """
 
     name: str = "spectral"
@@ -84,22 +83,13 @@ class LandmarkSpectralRecipe:
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         refuse_huge(points)
-        numbers, most = [k for k in n_clusters if k is not None], self.n_columns
-        nearest = [self.n_nearest] if most is None else list(_NEAREST[: len(numbers)])
-        graphs = graphs_of(self._landmarks(points, rng), points, nearest, rng)
-        sides: list[ClusterSide | None] = [None]
-        if most is not None:
-            sides = [*in_threads(lambda graph: graph.side(most), graphs, self.threads)]
+        graph = self._graph(self._landmarks(points, rng), points, rng)
+        shared = None if self.n_columns is None else graph.side(self.n_columns)
         # All random numbers are drawn first, in the order of the members.
-        draws = [
-            (u % len(graphs), k, _drawn(points, rng), start_seed(rng))
-            for u, k in enumerate(numbers)
-        ]
+        draws = [(k, graph.drawn(rng), start_seed(rng)) for k in n_clusters if k is not None]
 
-        def member(draw: tuple[int, int, Ints, NDArray[np.uint64]]) -> Found:
-            turn, k, sample, start = draw
-            graph = graphs[turn]
-            model = graph.cut(k, sample, start, sides[turn])
+        def member(draw: tuple[int, Ints, NDArray[np.uint64]]) -> Found:
+            model = graph.cut(*draw, shared)
             return Found(model.label_tied(graph.found, graph.weights), model)
 
         return in_threads(member, draws, self.threads)
@@ -116,20 +106,12 @@ class LandmarkSpectralRecipe:
         starts = first_distinct(pool, rng.permutation(len(pool)), p)
         return KMeansRecipe(max_iter=10).centers(pool, starts)
 
-
-def graphs_of(
-    landmarks: Floats, points: Floats, nearest: Sequence[int], rng: np.random.Generator
-) -> list[_Graph]:
-    """Return the graphs in which objects are tied to these numbers of landmarks, which are searched for once."""
-    most = min(max(nearest), len(landmarks))
-    search = search_of(landmarks, most, rng)
-    indices, squares = search.nearest(points, most)
-    return [_Graph(search, *ties_of(indices, squares, k)) for k in nearest]
-
-
-def _drawn(points: Floats, rng: np.random.Generator) -> Ints:
-    """Draw the objects on which the centres of a member are computed."""
-    return some_objects(len(points), min(len(points), _ENOUGH), rng)
+    def _graph(self, landmarks: Floats, points: Floats, rng: np.random.Generator) -> _Graph:
+        k = min(self.n_nearest, len(landmarks))
+        search = search_of(landmarks, k, rng)
+        indices, squares = search.nearest(points, k)
+        sigma = float(np.sqrt(squares).mean())
+        return _Graph(search, indices, tie_weights(squares, sigma), sigma)
 
 
 @dataclass(frozen=True)
@@ -148,6 +130,11 @@ class _Graph:
         starts = np.arange(0, n * k + 1, k)
         shape = (n, len(self.search.points))
         return sp.csr_array((self.weights.ravel(), self.found.ravel(), starts), shape)
+
+    def drawn(self, rng: np.random.Generator) -> Ints:
+        """Draw the objects on which the centres of a member are computed."""
+        n = len(self.found)
+        return some_objects(n, min(n, _ENOUGH), rng)
 
     def cut(
         self, k: int, sample: Ints, start: NDArray[np.uint64], shared: ClusterSide | None = None

@@ -190,15 +190,6 @@ class Search:
         )
 
 
-def ties_of(
-    indices: NDArray[np.int32], squares: Floats, k: int, sigma: float | None = None
-) -> tuple[NDArray[np.int32], Floats, float]:
-    """Return the k nearest of each point's landmarks, their weights, and the scale sigma; None: the mean distance."""
-    indices, squares = np.ascontiguousarray(indices[:, :k]), squares[:, :k].copy()
-    sigma = float(np.sqrt(squares).mean()) if sigma is None else sigma
-    return indices, tie_weights(squares, sigma), sigma
-
-
 def tie_weights(squares: Floats, sigma: float) -> Floats:
     """Turn squared distances (n, k) into exp(-d^2 / (2 s^2)); the array is overwritten.
 
@@ -254,22 +245,20 @@ class LandmarkCut:
 
     @staticmethod
     def label_all(cuts: Sequence[LandmarkCut], points: Floats) -> Ints:
-        """Return the clusters of points (n, n_cuts) by cuts of the same landmarks, which are found once."""
+        """Return the clusters of points (n, n_cuts) by cuts of one graph: its ties are found once."""
         labels = np.empty((len(points), len(cuts)), dtype=np.int64)
-        most = max(cut.n_nearest for cut in cuts)
+        one = cuts[0]
         for block in _blocks(points):
-            near = cuts[0].search.nearest(points[block], most)
-            graphs = {
-                (k, sigma): ties_of(*near, k, sigma)[:2]
-                for k, sigma in {(cut.n_nearest, cut.sigma) for cut in cuts}
-            }
+            indices, squares = one.search.nearest(points[block], one.n_nearest)
+            weights = tie_weights(squares, one.sigma)
             for column, cut in enumerate(cuts):
-                labels[block, column] = cut.label_tied(*graphs[cut.n_nearest, cut.sigma])
+                labels[block, column] = cut.label_tied(indices, weights)
         return labels
 
     def shares_search(self, other: LandmarkCut) -> bool:
-        """Return whether the other model ties points to the same landmarks."""
-        return self.search.same_as(other.search)
+        """Return whether the other model ties points to the same landmarks with the same weights."""
+        ties = (self.n_nearest, self.sigma) == (other.n_nearest, other.sigma)
+        return ties and self.search.same_as(other.search)
 
     def label_tied(self, landmarks: NDArray[np.int32], weights: Floats) -> Ints:
         """Return the cluster of each point from its landmarks and their weights.
