@@ -163,7 +163,7 @@ class Divisions:
 
 
 def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Floats:
-    """Count the points near the border of each join, and near the middle of the emptier of its two branches.
+    """Count the points near the border of each join, and near the middles of its two branches.
 
     One half of the points is the reference, the other half is counted, in units of the covariance within small pieces
     of the tree. The reference is reduced to the means of some three neighbours in the tree. For a point,
@@ -182,8 +182,9 @@ def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Float
 
     Returns
     -------
-    ndarray of shape (n_joins, 2)
-        Mean numbers over eight halvings, which are the same in every run; 0 at joins that are not tested.
+    ndarray of shape (n_joins, 3)
+        Near the border, near the middle of the emptier branch, and the geometric mean of the middles of both: mean numbers
+        over eight halvings, which are the same in every run; 0 at joins that are not tested.
     """
     n = len(points)
     ordered = _whitened(points, _pieces(tree))[branches.order]
@@ -196,7 +197,7 @@ def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Float
     )
     place_of, end_of_place = _places(tree, branches.order, end_of, used)
     ends, first = np.unique(end_of_place, return_index=True)
-    sums, times = np.zeros((len(branches.joined), 2)), np.zeros(len(branches.joined))
+    sums, times = np.zeros((len(branches.joined), 3)), np.zeros(len(branches.joined))
     with one_library_thread():
         for _ in range(HALVINGS):
             pairs = np.arange(len(used) - len(used) % 2).reshape(-1, 2)
@@ -425,5 +426,5 @@ def _count(to_ends: Floats, spans: Ints, branches: Branches, sums: Floats, times
         # inf is at the ends, NaN at the last.
         if all(len(each) > 1 and -np.inf < each[0] and each[-1] < np.inf for each in beyond):
             times[join] += 1.0
-            near, *in_middles = counts_on_sides(*beyond)
-            sums[join] += near, min(in_middles)
+            near, one, other = counts_on_sides(*beyond)
+            sums[join] += near, min(one, other), np.sqrt(one * other)
