@@ -40,7 +40,7 @@ from conclust.generation.scaling import fitted_scaling
 from conclust.metrics import adjusted_rand_index
 from conclust.neighbours import neighbour_graph
 from conclust.neighbours.graph import CommunityGraph
-from conclust.number import borders, decision, halves
+from conclust.number import borders, centers, decision, halves
 from experiments.default.sets import FOLDERS, GROUPS, Points, missing, published
 from experiments.kept import fill, opened
 from experiments.output import Row, options, show, stopwatch, write
@@ -61,10 +61,27 @@ def _best(found: decision.Found, least: int, most: int) -> int | None:
     return None if number is None or not np.isfinite(scores[number]) else number
 
 
+def _by_emptier(some: Any, others: Any) -> tuple[float, float, float]:
+    near, *in_middles = borders.counts_on_sides(some, others)
+    return near, min(in_middles), min(in_middles)
+
+
+def _of_one_run(
+    points: Any, n_clusters: int, seed: int, _: int, run: Any = centers._kmeans_labels
+) -> Any:
+    return run(points, n_clusters, seed, 1)
+
+
 # What replaces each part of the default.
 PARTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "nothing": (),
     "halves": ((decision, "divide_by_halves", lambda *_: None),),
+    "the mean of both middles in halves (the emptier)": (
+        (halves, "counts_on_sides", _by_emptier),
+        (decision.Found, "score_as_of_halves", decision.Found.score),
+    ),
+    "symmetric columns": ((halves, "_symmetric", lambda points: points),),
+    "the best of eight runs (one)": ((centers, "_kmeans_labels", _of_one_run),),
     "the veto along paths": ((borders, "_is_empty_along", lambda *_: True),),
     "the sum over pieces": (
         (decision, "evidence_of_pieces", lambda *given: np.full(len(given[2].joined), -np.inf)),

@@ -197,7 +197,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     within the branches: half of the points is the reference, the other half is counted, and few points may be near it along
     the paths of the neighbour graph, too. Of the divisions of the tree, the one with the largest sum of evidence, less
     a cost per cluster, is the answer, or a smaller number with about as much. Clusters that overlap, found in one half of the points from k-means, take its place if the other half
-    shows more evidence for their borders. With further partitions or fewer than 16 objects, the ensemble decides.
+    shows more evidence for their borders: fewer points than a log-concave density has there, in the columns as they are and made symmetric by a power. With further partitions or fewer than 16 objects, the ensemble decides.
 
     Clusters of the tree keep their shapes; those that overlap are placed around centres, in the metric of the covariance within
     clusters, with straight borders. If a number is given that the points show by themselves, the answer is the same as without

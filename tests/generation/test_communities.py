@@ -119,7 +119,7 @@ def test_a_new_point_takes_the_label_of_most_of_its_neighbours():
 
 
 def test_many_objects_are_sampled(monkeypatch):
-    monkeypatch.setattr(communities, "_MOST_FITTED", 500)
+    monkeypatch.setattr(communities, "_ALL_FITTED", 400)
     points, kind = make_blobs(2000, 4, centers=6, cluster_std=0.5, random_state=2)
     base = EnsembleGenerator(["graph", "density"], 10, n_clusters=6, random_state=0)
     labels = base.fit_transform(points)

@@ -56,7 +56,7 @@ from conclust.generation.members import (
     drawn_points,
     finish,
     of_features,
-    streams,
+    stream,
     type_for,
 )
 from conclust.generation.plan import check_method, check_numbers, fitted_on, make_plan
@@ -98,8 +98,8 @@ class EnsembleGenerator(
           which differ in the number of landmarks that an object is tied to; each graph is embedded once, and a member with
           K clusters is k-means on the K leading columns (FSEC [4]_). n_clusters is drawn uniformly. Groups need not be round; these
           members take more time.
-        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [6]_, the best of four runs at
-          each number of neighbours and resolution. Groups need not be round. With `n_clusters`, each member searches
+        - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [6]_, with a number of
+          neighbours and a resolution for each. Groups need not be round. With `n_clusters`, each member searches
           for a resolution that gives its number to within 5 %, if there is one.
         - "density": single linkage on the mutual reachability distances [7]_ of nearest neighbours, without noise.
           Members differ in the core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to
@@ -215,11 +215,11 @@ class EnsembleGenerator(
     range(20, 61).
 
     All "graph" and "density" members of a fit share one search for neighbours, which is exact up to 50,000 points.
-    Equal points form one node. With more than 10,000 objects, these members cluster the same random 10,000. Each of
+    Equal points form one node. With n > 2,500 objects, these members cluster the same random sqrt(2,500 n), at most 5,000. Each of
     the other objects, and each new point, takes the most frequent label of its 15 nearest neighbours among these, or
     in a tie the label of the nearest one. If ``fit`` gets a graph, all objects are clustered, and new points can be
-    labelled if no two points are equal. For points in 16 dimensions, 40 graph and 6 density members take .16 CPU
-    seconds with 1,500 objects, 1.5 with 10,000 and 2.6 with 100,000.
+    labelled if no two points are equal. For points in 16 dimensions, 40 graph and 6 density members take .07 CPU
+    seconds with 1,500 objects, .25 with 10,000 and 1.0 with 100,000.
 
     If X has at least 1.5 times as many features as objects (4 times without "spectral" members), ten or more members
     by "kmeans", "spherical", "graph", "spectral", "density" and "som" that see all features are made of rotated points: n
@@ -230,7 +230,7 @@ class EnsembleGenerator(
 
     Each further member of a shared graph takes O(n K^2) time. Members of one graph use the same objects if `fit_on`
     leaves some out; they are made one after the other. Twenty members with 20 to 60 clusters on 100,000 x 16 points take
-    2.1 CPU seconds (7.4 with a graph each).
+    1.4 CPU seconds (7.4 with a graph each).
 
     References
     ----------
@@ -770,7 +770,7 @@ def _compute(task: Task, points: Floats | None, sample: Floats | None) -> list[L
         assert points is not None
         drawn, rows = drawn_points(points, task.n_objects, task.n_features, task.seed)
         n = len(points)
-    rng = streams(task.seed)[3]
+    rng = stream(task.seed, 3)
     with one_library_thread():
         return [
             finish(labelled, rows, n) for labelled in task.recipe.run(drawn, task.n_clusters, rng)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from conclust._random import spawn_generators
+from conclust._random import generator
 from conclust._types import Floats, Ints
 from conclust.ensemble import MISSING, NOISE
 from conclust.exceptions import InputError, ParameterError
@@ -182,13 +182,13 @@ def place(turn: int) -> tuple[float, float, float]:
     return number, choice, share
 
 
-def streams(seed: int) -> list[np.random.Generator]:
-    """Return a member's generators, one per purpose: n_clusters, objects, features, algorithm, objects fitted on.
+def stream(seed: int, purpose: int) -> np.random.Generator:
+    """Return a member's generator for a purpose: 0 n_clusters, 1 objects, 2 features, 3 algorithm, 4 objects fitted on.
 
     So the objects drawn do not depend on how n_clusters was chosen, nor the algorithm's start on
     whether objects were drawn.
     """
-    return spawn_generators(np.random.SeedSequence(seed), 5)
+    return generator(np.random.SeedSequence(seed, spawn_key=(purpose,)))
 
 
 def draw(n: int, size: int, rng: np.random.Generator) -> Ints | None:
@@ -198,12 +198,12 @@ def draw(n: int, size: int, rng: np.random.Generator) -> Ints | None:
 
 def drawn_features(d: int, size: int, seed: int) -> Ints | None:
     """Return the features that the member of this seed draws; None: all."""
-    return draw(d, size, streams(seed)[2])
+    return draw(d, size, stream(seed, 2))
 
 
 def drawn_objects(n: int, size: int, seed: int) -> Ints | None:
     """Return the objects that the member of this seed draws; None: all."""
-    return draw(n, size, streams(seed)[1])
+    return draw(n, size, stream(seed, 1))
 
 
 def drawn_points(
@@ -226,7 +226,7 @@ def fitted_objects(observed: Ints | None, task: Task, n: int) -> Ints:
     """Return the objects that the algorithm of a task is fitted to, among those that the task draws (None: all n)."""
     size = task.n_objects if task.n_fitted is None else task.n_fitted
     seed = task.seed if task.sample_seed is None else task.sample_seed
-    some = draw(n if observed is None else len(observed), size, streams(seed)[4])
+    some = draw(n if observed is None else len(observed), size, stream(seed, 4))
     if some is None:
         return np.arange(n) if observed is None else observed
     return some if observed is None else observed[some]

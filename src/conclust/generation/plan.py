@@ -38,7 +38,7 @@ from conclust.generation.members import (
     label_type,
     place,
     sole_parameter,
-    streams,
+    stream,
 )
 
 _DEFAULT_PARTITIONS = 100
@@ -185,7 +185,7 @@ def _pick(entry: _Entry, seed: int, turn: int) -> int | None:
         return None
     if isinstance(entry.recipe, NeighbourRecipe | LandmarkSpectralRecipe):
         return int(entry.choices[int(place(turn)[0] * len(entry.choices))])
-    return int(entry.choices[int(streams(seed)[0].integers(len(entry.choices)))])
+    return int(entry.choices[int(stream(seed, 0).integers(len(entry.choices)))])
 
 
 def check_method(method: Any, owner: str) -> None:

@@ -169,8 +169,6 @@ def cut_ties(
 Quality: TypeAlias = Literal["modularity", "cpm"]
 
 _ROUNDS = 2
-# Number of runs of which the best counts.
-_STARTS = 4
 # Constants of the search for a number of communities.
 _LOWEST, _HIGHEST = log(1e-3), log(50.0)
 _MOST_RUNS = 8
@@ -273,22 +271,6 @@ class CommunityGraph:
             labels,
         )
         return labels, count
-
-    def best_communities(self, resolution: float, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Return the communities of the highest quality of some runs, each with its own order of the nodes."""
-        seeds = rng.integers(2**63, size=_STARTS).tolist()
-        runs = [self.communities(resolution, seed)[0] for seed in seeds]
-        return max(runs, key=lambda labels: self.quality(labels, resolution))
-
-    def quality(self, labels: NDArray[np.int32], resolution: float) -> float:
-        """Return the weight of the ties within communities (both directions), less the cost of the communities."""
-        within = labels[self._sources] == labels[self.ends]
-        loads = np.bincount(labels, self.loads)
-        return float(self.weights[within].sum() - self.unit * resolution * (loads @ loads))
-
-    @cached_property
-    def _sources(self) -> Ints:
-        return np.repeat(np.arange(len(self.loads)), np.diff(self.starts))
 
     def communities_of_number(self, wanted: int, seed: int) -> tuple[NDArray[np.int32], int]:
         """Return communities whose number is close to the requested one, and their number.

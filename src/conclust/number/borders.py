@@ -163,7 +163,7 @@ class Divisions:
 
 
 def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Floats:
-    """Count the points near the border of each join, and near the middle of the emptier of its two branches.
+    """Count the points near the border of each join, and near the middles of its two branches.
 
     One half of the points is the reference, the other half is counted, in units of the covariance within small pieces
     of the tree. The reference is reduced to the means of some three neighbours in the tree. For a point,
@@ -182,8 +182,9 @@ def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Float
 
     Returns
     -------
-    ndarray of shape (n_joins, 2)
-        Mean numbers over eight halvings, which are the same in every run; 0 at joins that are not tested.
+    ndarray of shape (n_joins, 3)
+        Near the border, near the middle of the emptier branch, and the geometric mean of the middles of both: mean numbers
+        over eight halvings, which are the same in every run; 0 at joins that are not tested.
     """
     n = len(points)
     ordered = _whitened(points, _pieces(tree))[branches.order]
@@ -196,7 +197,7 @@ def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Float
     )
     place_of, end_of_place = _places(tree, branches.order, end_of, used)
     ends, first = np.unique(end_of_place, return_index=True)
-    sums, times = np.zeros((len(branches.joined), 2)), np.zeros(len(branches.joined))
+    sums, times = np.zeros((len(branches.joined), 3)), np.zeros(len(branches.joined))
     with one_library_thread():
         for _ in range(HALVINGS):
             pairs = np.arange(len(used) - len(used) % 2).reshape(-1, 2)
@@ -216,8 +217,8 @@ def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Float
     return 2.0 * sums / np.maximum(times, 1.0)[:, np.newaxis]
 
 
-def counts_on_sides(some: Floats, others: Floats) -> tuple[float, float]:
-    """Count the points near a border, and near the middle of the emptier side; given are their distances beyond it, rising.
+def counts_on_sides(some: Floats, others: Floats) -> tuple[float, float, float]:
+    """Count the points near a border, and near the middle of each side; given are their distances beyond it, rising.
 
     Near the border are the points within w of it, where w is half of the smaller of the medians of both sides; near the
     middle of a side are those within w of its median. Sides that are not apart count as equally full.
@@ -226,13 +227,14 @@ def counts_on_sides(some: Floats, others: Floats) -> tuple[float, float]:
     middles = [float(side[(len(side) - 1) // 2] + side[len(side) // 2]) / 2 for side in sides]
     width = BAND * min(middles)
     if width <= 0:
-        return (min(len(some), len(others)) / 2,) * 2
+        return (min(len(some), len(others)) / 2,) * 3
     places = [
         side.searchsorted((-width, width, middle - width, middle + width)).tolist()
         for side, middle in zip(sides, middles, strict=True)
     ]
     near = sum(after - first for first, after, _, _ in places)
-    return float(near), float(min(after - first for _, _, first, after in places))
+    in_middles = [float(after - first) for _, _, first, after in places]
+    return float(near), in_middles[0], in_middles[1]
 
 
 def evidence_of(counts: Floats) -> Floats:
@@ -424,4 +426,5 @@ def _count(to_ends: Floats, spans: Ints, branches: Branches, sums: Floats, times
         # inf is at the ends, NaN at the last.
         if all(len(each) > 1 and -np.inf < each[0] and each[-1] < np.inf for each in beyond):
             times[join] += 1.0
-            sums[join] += counts_on_sides(*beyond)
+            near, one, other = counts_on_sides(*beyond)
+            sums[join] += near, min(one, other), np.sqrt(one * other)

@@ -38,12 +38,23 @@ class Ellipsoids:
     precision: Floats
 
     @classmethod
-    def fit(cls, points: Floats, n_clusters: int, seed: int) -> Ellipsoids | None:
-        """Return those of the clusters of k-means; None if a cluster is lost, or points are equal within all."""
-        labels = _kmeans_labels(points, n_clusters, seed)
+    def fit(
+        cls,
+        points: Floats,
+        n_clusters: int,
+        seed: int,
+        measured: Floats | None = None,
+        n_runs: int = 1,
+    ) -> Ellipsoids | None:
+        """Return those of the clusters of k-means; None if a cluster is lost, or points are equal within all.
+
+        They are those of the same points as `measured`, where these differ.
+        """
+        labels = _kmeans_labels(points, n_clusters, seed, n_runs)
         if np.bincount(labels, minlength=n_clusters).min() < 2:
             return None
-        means, covariance = means_and_covariance(points, labels, n_clusters)
+        measured = points if measured is None else measured
+        means, covariance = means_and_covariance(measured, labels, n_clusters)
         if covariance is None:
             return None
         return cls(means, np.asarray(np.linalg.inv(covariance), dtype=np.float64))
@@ -167,9 +178,9 @@ def means_and_covariance(
     return means, ((1.0 - share) * covariance + share * sphere * np.eye(d)) * unit * unit
 
 
-def _kmeans_labels(points: Floats, n_clusters: int, seed: int) -> Ints:
-    """Return the clusters of a run of k-means."""
-    seeds = np.random.default_rng(seed).integers(2**63, size=1).astype(np.uint64)
-    every = np.arange(len(points), dtype=np.int32)[np.newaxis]
+def _kmeans_labels(points: Floats, n_clusters: int, seed: int, n_runs: int) -> Ints:
+    """Return the clusters of the best run of k-means."""
+    seeds = np.random.default_rng(seed).integers(2**63, size=n_runs).astype(np.uint64)
+    every = np.tile(np.arange(len(points), dtype=np.int32), (n_runs, 1))
     points = np.ascontiguousarray(points)
     return run_kmeans(points, n_clusters, every, seeds, max_iter=300, refills=True).best_labels

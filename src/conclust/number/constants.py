@@ -6,7 +6,7 @@ import numpy as np
 
 # A border is tested between two branches of a tree with at least 8 objects each: the 60 highest ones.
 SMALLEST, MOST_BORDERS = 8, 60
-# Halvings of the points, the same in every run.
+# Halvings of the points, the same in every run; as many runs of k-means find clusters around centres.
 HALVINGS = 8
 # Most objects that are counted; of more, every k-th in the order of the tree.
 MOST_OBJECTS = 3_000

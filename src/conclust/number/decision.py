@@ -29,6 +29,7 @@ from conclust.number.constants import (
     CLEAR,
     COMPONENTS,
     COST,
+    HALVINGS,
     NEIGHBOURS,
     SMALLEST,
 )
@@ -62,7 +63,8 @@ def decide_by_points(
     graph (`without_paths`). The score of a number is the largest sum of evidence of a division into that many branches,
     less 3 for each further cluster. The smallest number is chosen whose score is within 1 of the largest; one cluster
     has a score of 0. Clusters that overlap are
-    found in one half of the points and judged by the other, and chosen if their evidence is larger (`divide_by_halves`).
+    found in one half of the points and judged by the other, and chosen if their evidence is larger than that of the
+    branches, counted in the same way (`divide_by_halves`).
 
     If a number is given that the points do not show by themselves, or only with a speck, the clusters are those around
     centres, or a cut of a tree, by which of them tears near neighbours apart least (`least_torn`). The halvings of the
@@ -101,7 +103,8 @@ def decide_by_points(
     others = found.others(number, min_clusters, most)
     answer = _of_trees(found, number, others)
     if found.graph is not None:
-        least, above = max(min_clusters, trees.bounds.smallest), max(CLEAR, found.score(number))
+        least = max(min_clusters, trees.bounds.smallest)
+        above = max(CLEAR, found.score_as_of_halves(number))
         answer = _of_halves(found, found.graph, least, most, above) or answer
         answer = _divided_further(found, answer, most, n_jobs)
     if answer.n_clusters != number:
@@ -165,8 +168,10 @@ class Found:
         The branches of the tree.
     divisions : Divisions
         Their divisions.
-    counts : ndarray of shape (n_joins, 2)
-        Points near the border of each join, and near the middle of the emptier branch.
+    counts : ndarray of shape (n_joins, 3)
+        Points at the border of each join (`counts_at_borders`).
+    evidence : ndarray of shape (n_joins,)
+        Evidence for a border between the branches of each join.
     of_pieces : ndarray of bool of shape (n_joins,)
         Whether the evidence is that between the pieces of the branches, which is more than that of these counts.
     """
@@ -176,6 +181,7 @@ class Found:
     branches: Branches
     divisions: Divisions
     counts: Floats
+    evidence: Floats
     of_pieces: Bools
 
     def score(self, n_clusters: int) -> float:
@@ -184,6 +190,12 @@ class Found:
         if n_clusters > len(evidence):
             return -np.inf
         return float(evidence[n_clusters - 1]) - COST * (n_clusters - 1)
+
+    def score_as_of_halves(self, n_clusters: int) -> float:
+        """Return the score of a division of the tree that counts points at its borders as halves do (`divide_by_halves`)."""
+        undone = self.divisions.branches_of(n_clusters)[1]
+        evidence = np.maximum(self.evidence[undone], evidence_of(self.counts[undone][:, [0, 2]]))
+        return float(evidence.sum()) - COST * (n_clusters - 1)
 
     def best(self, least: int, most: int) -> int | None:
         """Return the smallest number whose score is within 1 of the largest; None if two are asked for and no branches exist."""
@@ -225,7 +237,7 @@ class Found:
         """Return for each division how much fewer points are near the border than near the middle, from 0 to 1."""
         if n_clusters is None or n_clusters < 2:
             return []
-        near, middle = self.counts[self.divisions.branches_of(n_clusters)[1]].T
+        near, middle, _ = self.counts[self.divisions.branches_of(n_clusters)[1]].T
         return [float(depth) for depth in np.clip(1.0 - (near + 1.0) / (middle + 1.0), 0.0, 1.0)]
 
     def is_of_pieces(self, n_clusters: int) -> bool:
@@ -251,16 +263,16 @@ def divide(points: Floats, trees: Trees, *, n_jobs: int | None = None) -> Found:
     compared = leading_components(spread, COMPONENTS)
     tree = trees.matrices[ALIKE]
     branches = Branches.of(tree)
-    counts, evidence = np.zeros((len(branches.joined), 2)), np.zeros(len(branches.joined))
+    counts, evidence = np.zeros((len(branches.joined), 3)), np.zeros(len(branches.joined))
     graph, of_pieces = None, np.zeros(len(evidence), dtype=np.bool_)
     if len(points) >= 2 * SMALLEST:
         graph = neighbour_graph(compared, NEIGHBOURS, n_jobs=n_jobs)
         counts = counts_at_borders(compared, tree, branches)
-        across = without_paths(evidence_of(counts), compared, graph, branches)
+        across = without_paths(evidence_of(counts[:, :2]), compared, graph, branches)
         pieces = evidence_of_pieces(compared, tree, branches, graph, n_jobs)
         evidence, of_pieces = np.maximum(across, pieces), pieces > across
     divisions = Divisions(branches, evidence, trees.n_objects)
-    return Found(compared, graph, branches, divisions, counts, of_pieces)
+    return Found(compared, graph, branches, divisions, counts, evidence, of_pieces)
 
 
 def _by_partitions(trees: Trees, least: int, most: int) -> Decision:
@@ -338,7 +350,10 @@ def _cut_into(
     number, compared = given.n_clusters, found.points
     if not 1 < number < len(points):
         return Shown(given)
-    around, cuts = Ellipsoids.fit(compared, number, _SEED), cuts_without_specks(trees, number)
+    around, cuts = (
+        Ellipsoids.fit(compared, number, _SEED, n_runs=HALVINGS),
+        cuts_without_specks(trees, number),
+    )
     candidates = [] if around is None else [around.labels(compared)]
     graph = found.graph or neighbour_graph(
         compared, min(NEIGHBOURS, len(points) - 1), n_jobs=n_jobs

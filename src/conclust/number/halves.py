@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +34,7 @@ class Halved:
     labels : ndarray of int64 of shape (n_objects,)
         The clusters of all points.
     depths : list of float
-        For each border, how much fewer points are near it than near the middle of the emptier cluster, from 0 to 1.
+        For each border, how much fewer points are near it than near the middles of the clusters, from 0 to 1.
     around : Ellipsoids
         Their means and covariance.
     """
@@ -49,9 +50,11 @@ def divide_by_halves(
     """Return the division into overlapping clusters that one half of the points shows and the other half confirms.
 
     In one half, clusters that share a covariance are found, from k-means. In the other half, the points near the border of
-    two clusters are compared with those near the middle of the emptier one, along the discriminant. Such clusters have not seen the
-    points that are counted, so that no border is seen where there is none. The
-    evidence of a division is the sum over the borders that hold its clusters together, the fullest ones.
+    two clusters are compared, along the discriminant, with the geometric mean of those near the middles of both: the density
+    of one cluster is log-concave, so that it is nowhere below that between two of its places. Such clusters have not seen the
+    points that are counted. The evidence of a division is the sum over the borders that hold its clusters together, the
+    fullest ones. A single cluster with a long tail is not log-concave, but it is in columns that a power makes
+    symmetric: the borders of the same clusters must be seen there, too.
 
     Parameters
     ----------
@@ -73,32 +76,56 @@ def divide_by_halves(
     part = points
     if len(points) > HALVED_OBJECTS:
         part = points[np.sort(rng.choice(len(points), HALVED_OBJECTS, replace=False))]
+    orders = [rng.permutation(len(part)) for _ in range(HALVINGS)]
+
+    def both_ways(n_clusters: int, halving: int, measured: Floats) -> Iterator[float]:
+        """Yield the evidence in each half for the clusters of the other."""
+        halves = orders[halving][::2], orders[halving][1::2]
+        for shown, counted in (halves, halves[::-1]):
+            found = Ellipsoids.fit(part[shown], n_clusters, halving, measured[shown])
+            if found is not None:
+                borders, _ = _fullest_borders(found.scores(measured[counted]))
+                yield float(evidence_of(2.0 * borders).sum())
+
     numbers = range(max(least, 2), min(most, LARGEST_HALVED, len(part) // (4 * SMALLEST)) + 1)
     evidence: dict[int, list[float]] = {K: [] for K in numbers}
     with one_library_thread():
         for halving in range(HALVINGS):
-            order = rng.permutation(len(part))
-            halves = part[order[::2]], part[order[1::2]]
             for K, sums in evidence.items():
-                for shown, counted in (halves, halves[::-1]):
-                    found = Ellipsoids.fit(shown, K, halving)
-                    if found is not None:
-                        borders, _ = _fullest_borders(found.scores(counted))
-                        sums.append(float(evidence_of(2.0 * borders).sum()))
+                sums += both_ways(K, halving, part)
             evidence = {K: sums for K, sums in evidence.items() if max(sums, default=0.0) > above}
         medians = {K: float(np.median(sums)) for K, sums in evidence.items()}
+        symmetric: Floats | None = None
         for K in sorted(medians, key=lambda K: (-medians[K], K)):
             if medians[K] <= above:
                 break
-            found = Ellipsoids.fit(points, K, 0)
+            found = Ellipsoids.fit(points, K, 0, n_runs=HALVINGS)
             if found is None:
                 continue
             labels = found.labels(points)
             counts, ends = _fullest_borders(found.scores(points))
-            if borders_are_empty(points, graph, labels, ends):
+            if not borders_are_empty(points, graph, labels, ends):
+                continue
+            symmetric = _symmetric(part) if symmetric is None else symmetric
+            again = [
+                each for halving in range(HALVINGS) for each in both_ways(K, halving, symmetric)
+            ]
+            if np.median(again) > above:
                 depths = np.clip(1.0 - (counts[:, 0] + 1.0) / (counts[:, 1] + 1.0), 0.0, 1.0)
                 return Halved(labels, depths.tolist(), found)
     return None
+
+
+def _symmetric(points: Floats) -> Floats:
+    """Return the points with each column made as symmetric as a power does (Yeo and Johnson 2000), with the spread it had."""
+    from sklearn.preprocessing import PowerTransformer
+
+    spreads = points.std(axis=0)
+    varied = spreads > 0
+    powered = PowerTransformer().fit_transform(
+        (points - points.mean(axis=0))[:, varied] / spreads[varied]
+    )
+    return np.asarray(powered * spreads[varied], dtype=np.float64)
 
 
 def _fullest_borders(scores: Floats) -> tuple[Floats, Ints]:
@@ -107,7 +134,7 @@ def _fullest_borders(scores: Floats) -> tuple[Floats, Ints]:
     Returns
     -------
     counts : ndarray of shape (n_clusters - 1, 2)
-        Points near each border, and near the middle of the emptier cluster.
+        Points near each border, and the geometric mean of those near the middles of both clusters.
     ends : ndarray of int64 of shape (n_clusters - 1, 2)
         Its clusters.
     """
@@ -117,7 +144,8 @@ def _fullest_borders(scores: Floats) -> tuple[Floats, Ints]:
     counts = np.zeros((len(ends), 2))
     for border, (a, b) in enumerate(ends):
         if min(len(beyond[a]), len(beyond[b])) >= 2:
-            counts[border] = counts_on_sides(np.sort(beyond[a][:, b]), np.sort(beyond[b][:, a]))
+            near, *in_middles = counts_on_sides(np.sort(beyond[a][:, b]), np.sort(beyond[b][:, a]))
+            counts[border] = near, np.sqrt(in_middles[0] * in_middles[1])
     together = np.arange(n_clusters)
     kept = []
     for border in np.argsort(evidence_of(2.0 * counts), kind="stable"):

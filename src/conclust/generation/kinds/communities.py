@@ -29,10 +29,9 @@ from conclust.neighbours.search import Neighbours, comparable, neighbours_of
 _RESOLUTIONS = (0.3, 5.0)
 _CORES = (2, 4, 8, 16)
 _LEAST = 2.0
-
-
-# Maximum number of objects on which members are fitted: all others are labelled by the vote of their neighbours.
-_MOST_FITTED = 10_000
+# Up to this number of objects n members are fitted on all, beyond on the geometric mean of both: the share falls smoothly. The
+# others are labelled by the vote of their neighbours.
+_ALL_FITTED = 2_500
 _MOST_NEIGHBOURS = 40
 _FEW_NEIGHBOURS = 5
 _GRID = 8
@@ -44,6 +43,11 @@ def sizes_of_neighbourhoods(n: int) -> Ints:
     largest = max(1, int(min(_MOST_NEIGHBOURS, max(_FEW_NEIGHBOURS, 1.5 * sqrt(n)), n - 1)))
     lowest = min(_FEW_NEIGHBOURS, largest)
     return np.unique(np.rint(np.geomspace(lowest, largest, _GRID)).astype(np.int64))
+
+
+def n_fitted(n: int) -> int:
+    """Return the number of objects on which members of n objects are fitted."""
+    return min(n, isqrt(_ALL_FITTED * n))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +85,7 @@ class Searched:
 
     def _search(self) -> tuple[Neighbours, Floats]:
         n = len(self.points)
-        sample = draw(n, min(n, _MOST_FITTED), generator(self._sample_seed))
+        sample = draw(n, n_fitted(n), generator(self._sample_seed))
         fitted = self._compared if sample is None else self._compared[sample]
         return neighbours_of(fitted, max(1, int(sizes_of_neighbourhoods(len(fitted))[-1])))
 
@@ -104,7 +108,7 @@ class Searched:
         neighbours, points = self._once("search", self._search)
         index = self._once("index", lambda: voters_of(points))
         model = NeighbourVote(index, labels)
-        if len(self.points) <= _MOST_FITTED:
+        if len(self.points) <= _ALL_FITTED:
             return Found(labels[neighbours.rows.inverse], model)
         voters, squares = self._once("votes", lambda: index.nearest(self._compared, VOTERS))
         return Found(vote(voters, squares, labels[:, np.newaxis])[:, 0], model)
@@ -200,10 +204,11 @@ class GraphRecipe(NeighbourRecipe):
         lowest, highest = map(log, _RESOLUTIONS)
         resolution = exp(lowest + height * (highest - lowest))
         graph = self._graph(searched, drawn)
+        seed = int(rng.integers(2**63))
         if k is not None:
-            labels, _ = graph.communities_of_number(k, int(rng.integers(2**63)))
+            labels, _ = graph.communities_of_number(k, seed)
         else:
-            labels = graph.best_communities(resolution, rng)
+            labels, _ = graph.communities(resolution, seed)
         return searched.found(labels) if self.given is None else searched.found_on_all(labels)
 
     def _graph(self, searched: Searched, drawn: int) -> CommunityGraph:

@@ -32,7 +32,7 @@ from conclust.spectra.bipartite import unit_rows
 from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products
 
 # Number of objects on which centres of an embedding are computed.
-_ENOUGH = 5_000
+_ENOUGH = 2_000
 # Numbers of landmarks that an object is tied to: the graphs of an ensemble take them in turn.
 _NEAREST = (5, 7, 10, 14)
 # The weight of a tie between distant components: cuts of such ties can still be distinguished.
@@ -64,7 +64,7 @@ class LandmarkSpectralRecipe:
     points, landmarks are the centres of ten iterations of k-means on ten objects per landmark. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 s^2)) with s the
     mean distance of all ties, or the root mean square of the object's own where that is larger: in a graph
     where outliers hang by ties of nearly 0 the cheapest cuts peel off one after the other. The bipartite graph is cut by
-    the transfer cut, and k-means groups the objects in the embedding, the best of five runs.
+    the transfer cut, and k-means groups the objects in the embedding, the better of two runs.
 
     If the graph has several connected components, weak ties connect them (`bridges`), by 1 / (1 + (d / sigma)^2).
 
@@ -142,17 +142,17 @@ class _Graph:
         """Cut the graph into k parts, by the k leading columns of a larger embedding if there is one."""
         side = self.side(k) if shared is None else shared
         loads = np.ascontiguousarray(side.loads[:, :k] * side.values[:k])
-        rows = self.ties[sample]
-        rows.data /= np.repeat(self.weights[sample].sum(axis=1), np.diff(rows.indptr))
+        weights = self.weights[sample]
+        shares = weights / weights.sum(axis=1, keepdims=True)
+        rows = replace(self, found=self.found[sample], weights=shares).ties
         centers = centers_of_rows(unit_rows(rows @ loads), k, start)
         return LandmarkCut(self.search, self.found.shape[1], self.sigma, loads, centers)
 
     def side(self, k: int) -> ClusterSide:
         """Return the landmarks' side of the transfer cut: at most k triplets of the graph, its components tied."""
         p = len(self.search.points)
-        shares = self.ties
-        shares.data = (self.weights / self.weights.sum(axis=1, keepdims=True)).ravel()
-        inner: Any = sp.csr_array(self.ties.T @ shares)
+        shares = replace(self, weights=self.weights / self.weights.sum(axis=1, keepdims=True))
+        inner: Any = sp.csr_array(self.ties.T @ shares.ties)
         degrees: Floats = np.bincount(self.found.ravel(), self.weights.ravel(), minlength=p).astype(
             np.float64
         )
@@ -181,7 +181,7 @@ SPECTRAL = Kind(
 )
 
 
-_STARTS = 5  # number of runs of k-means, of which the best counts
+_STARTS = 2  # number of runs of k-means, of which the best counts
 _ENDS = 1000  # number of points of a component from which ties are searched
 _CELLS = 1 << 22  # number of distances computed at once
 
