@@ -18,6 +18,7 @@ from sklearn import datasets as sk
 
 from conclust import datasets, metrics
 from conclust.datasets.folder import PUBLISHED, Published
+from conclust.datasets.generators import GENERATORS
 from conclust.exceptions import (
     DatasetNotFoundError,
     FileFormatError,
@@ -51,7 +52,7 @@ def test_generated_sets_have_their_shapes_and_classes(name, sizes):
     assert tuple(np.bincount(dataset.y)) == sizes
     assert len(dataset.target_names) == len(sizes)
     assert dataset.feature_names == ("x", "y")
-    repeated = getattr(datasets, name)(random_state=0)
+    repeated = GENERATORS[name](random_state=0)
     assert (repeated.X == dataset.X).all()
     assert (datasets.load(name, random_state=1).X != dataset.X).any()
     with pytest.raises(FrozenInstanceError):
@@ -106,7 +107,7 @@ def test_membership_is_the_posterior():
         (lambda: datasets.rings(noise=-0.1), "'noise' parameter of rings must be a float"),
         (lambda: datasets.half_rings(noise=1.5), r"'noise' parameter of half_rings .* \[0, 1\]"),
         (lambda: datasets.spirals(turns=0), "'turns' parameter of spirals"),
-        (lambda: datasets.image_1(random_state=-1), "'random_state' parameter of image_1"),
+        (lambda: datasets.load("image_1", random_state=-1), "'random_state' parameter of image_1"),
         (lambda: datasets.gaussian_mixture((5, 5)), "given for 2 components"),
         (lambda: datasets.gaussian_mixture((5, 5), means=[[0, 0]]), r"shape \(2, n_features\)"),
         (lambda: datasets.gaussian_mixture((5,), means=[["a"]]), "numbers"),

@@ -22,8 +22,6 @@ from conclust.datasets.generators import (
     cigars,
     gaussian_mixture,
     half_rings,
-    image_1,
-    image_c,
     rings,
     spirals,
 )
@@ -34,8 +32,6 @@ __all__ = [
     "cigars",
     "gaussian_mixture",
     "half_rings",
-    "image_1",
-    "image_c",
     "load",
     "names",
     "planted_ensemble",

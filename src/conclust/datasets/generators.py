@@ -347,7 +347,7 @@ def image_c(*, random_state: RandomStateLike = None) -> Dataset:
 
     Examples
     --------
-    >>> from conclust.datasets import image_c
+    >>> from conclust.datasets.generators import image_c
     >>> image_c(random_state=0)
     Dataset('image_c', X of 739 x 2, 7 classes)
     """
@@ -383,7 +383,7 @@ def image_1(*, random_state: RandomStateLike = None) -> Dataset:
 
     Examples
     --------
-    >>> from conclust.datasets import image_1
+    >>> from conclust.datasets.generators import image_1
     >>> image_1(random_state=0)
     Dataset('image_1', X of 1000 x 2, 8 classes)
     """
