@@ -10,7 +10,7 @@ import conclust as cc
 from conclust import ConsensusClustering, EnsembleGenerator
 from conclust.cli import main
 from conclust.confidence import Calibration, calibrated
-from conclust.confidence.calibration import kept_sentence, kept_shares
+from conclust.confidence.calibration import _in_fresh_samples, kept_sentence, kept_shares
 from conclust.exceptions import InputError, ParameterError
 from conclust.report import account, write
 from conclust.results import load
@@ -82,6 +82,20 @@ def test_clusters_that_halves_do_not_find_are_kept_by_little_more_than_half():
     model = ConsensusClustering(generator=FEW, random_state=0).fit(X)
     assert model.n_clusters_ == 2
     assert calibrated(model, X, n_halvings=3, random_state=0).kept.max() <= 0.7
+
+
+def test_a_fresh_sample_finds_the_number_as_often_as_it_does():
+    """A border of unknown strength: its evidence in a sample, in parts of this sample and in another one varies by one each."""
+    rng = np.random.default_rng(0)
+    of_sample = rng.normal(size=20_000) + 2.0  # of a strength that may be anything
+    in_parts = (of_sample + rng.normal(size=(200, 20_000)) > 2).sum(axis=0)
+    strength = of_sample + rng.normal(size=20_000)
+    fresh = strength + rng.normal(size=20_000) > 2
+    for found in (40, 100, 160):
+        same = np.abs(in_parts - found) < 5
+        counts = np.array([[200.0 - found], [found]])
+        said = _in_fresh_samples(counts * [[0.5], [1.0]], counts)
+        assert said == pytest.approx(0.5 + fresh[same].mean() / 2, abs=0.03)
 
 
 def test_overlapping_clusters_are_kept_less_near_their_border():

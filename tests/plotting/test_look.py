@@ -18,7 +18,7 @@ from conclust.exceptions import InputError
 from conclust.plotting.canvas import style
 from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.maps import embedding_of
-from conclust.plotting.support import power_curves
+from conclust.plotting.numbers import power_curves
 from conclust.selection import choose
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from conclust._arrays.containers import column_names
 from conclust._types import Floats
-from conclust._validation import check_bool, check_option, check_real
+from conclust._validation import check_option, check_real
 from conclust.confidence.borders.result import holm
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 RankTest = Literal["nemenyi", "wilcoxon"]
-_LONGEST_NAME = 22
-_LINE = 0.17  # inches
 
 
 @dataclass(frozen=True)
@@ -91,56 +88,49 @@ def mean_ranks(
     """
     from scipy.stats import chi2, rankdata, studentized_range, wilcoxon
 
-    owner = "critical_difference"
-    check_option(test, "test", owner, RankTest)
-    check_bool(largest, "largest", owner)
-    check_real(alpha, "alpha", owner, high=1.0, closed="neither")
+    check_option(test, "test", "critical_difference", RankTest)
+    check_real(alpha, "alpha", "critical_difference", high=1.0, closed="neither")
     names, table = _read_scores(scores)
     n, k = table.shape
     each = rankdata(-table if largest else table, axis=1)
     order = np.argsort(each.mean(axis=0), kind="stable")
     table, ranks, apart = table[:, order], each.mean(axis=0)[order], each - (k + 1) / 2.0
-    p_value = 1.0
-    if apart.any():
-        statistic = (k - 1) * (apart.sum(axis=0) ** 2).sum() / (apart**2).sum()
-        p_value = float(chi2.sf(statistic, k - 1))
-    pairs = list(combinations(range(k), 2))
-    error, critical = np.sqrt(k * (k + 1) / (12.0 * n)), np.nan
+    # Friedman's statistic; no method is better in any set: 0
+    statistic = (k - 1) * (apart.sum(axis=0) ** 2).sum() / max((apart**2).sum(), 0.5)
+    p_values, critical = np.ones((k, k)), np.nan
     if test == "nemenyi":
+        error = np.sqrt(k * (k + 1) / (12.0 * n))
         critical = float(studentized_range.ppf(1.0 - alpha, k, np.inf) * error)
-        found = [studentized_range.sf((ranks[b] - ranks[a]) / error, k, np.inf) for a, b in pairs]
+        p_values = studentized_range.sf(np.abs(ranks - ranks[:, None]) / error, k, np.inf)
     else:
-        differences = [table[:, a] - table[:, b] for a, b in pairs]
-        found = holm(np.array([wilcoxon(d).pvalue if d.any() else 1.0 for d in differences]))
-    p_values = np.ones((k, k))
-    for (a, b), p in zip(pairs, found, strict=True):
-        p_values[a, b] = p_values[b, a] = p
+        a, b = np.triu_indices(k, 1)
+        differences = (table[:, a] - table[:, b]).T
+        pairs = np.array([wilcoxon(d).pvalue if d.any() else 1.0 for d in differences])
+        p_values[a, b] = p_values[b, a] = holm(pairs)
     alike = p_values > alpha
     ends = [max(b for b in range(a, k) if alike[a : b + 1, a : b + 1].all()) for a in range(k)]
     groups = tuple((a, b) for a, b in enumerate(ends) if b > a and (a == 0 or ends[a - 1] < b))
-    methods = tuple(str(names[at]) for at in order)
+    methods, p_value = tuple(str(names[at]) for at in order), float(chi2.sf(statistic, k - 1))
     return MeanRanks(methods, ranks, p_value, p_values, critical, groups, n)
 
 
-def _read_scores(scores: Any) -> tuple[list[Any], Floats]:
+def _read_scores(scores: Any) -> tuple[Sequence[Any], Floats]:
     """Return the names of the methods, and the scores (n_sets, n_methods)."""
+    named = isinstance(scores, Mapping)
     try:
-        if isinstance(scores, Mapping):
-            names, table = list(scores), np.array(list(scores.values()), dtype=np.float64).T
-        else:
-            table = np.asarray(scores, dtype=np.float64)
-            names = (
-                column_names(scores) if hasattr(scores, "columns") else [*range(table.shape[-1])]
-            )
-    except (TypeError, ValueError, IndexError) as error:
+        table = np.array([*scores.values()] if named else scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
         raise InputError("The scores must be a number for each data set and method.") from error
+    table = table.T if named else table
     missing = np.count_nonzero(~np.isfinite(table))
     if table.ndim != 2 or min(table.shape) < 2 or missing:
         raise InputError(
             "critical_difference needs a score of each of at least two methods (columns) on each of at least two data sets "
             f"(rows). Got {table.shape} scores, {missing} of them missing."
         )
-    return names, table
+    if named or hasattr(scores, "columns"):
+        return list(scores) if named else column_names(scores), table
+    return range(table.shape[1]), table
 
 
 @drawn_in_style
@@ -201,25 +191,23 @@ def critical_difference(
     'Mean ranks, 3 data sets\nFriedman: p = 0.05'
     """
     found = mean_ranks(scores, test=test, largest=largest, alpha=alpha)
-    k, words = len(found.methods), shortened(list(found.methods), _LONGEST_NAME)
+    k, words = len(found.methods), shortened(list(found.methods), 22)
     left, below = (k + 1) // 2, 0.6 * len(found.groups) + 0.5
-    ax = axes(ax, (COLUMN, _LINE * (left + below + 4.5)))
+    ax = axes(ax, (COLUMN, 0.17 * (left + below + 4.5)))
     ax.set_axis_off()
     ax.set(xlim=(1, k), ylim=(-(left + below), 2.2 if test == "nemenyi" else 1.0))
-    line = {"color": INK, "linewidth": 0.8, "clip_on": False}
+    line: dict[str, Any] = {"color": INK, "linewidth": 0.8, "clip_on": False}
     ax.plot((1, k), (0, 0), **line)
+    ax.vlines(range(1, k + 1), 0, 0.25, **line)
     for rank in range(1, k + 1):
-        ax.plot((rank, rank), (0, 0.25), **line)
         note(ax, str(rank), (rank, 0.25), (0, 2), va="bottom")
     for at, (rank, word) in enumerate(zip(found.ranks, words, strict=True)):
-        row = at if at < left else k - 1 - at
-        y = -(row + below + 0.5)
-        if at < left:
-            side, text, step, align = 1, f"{word}  {rank:.2f}", (-3, 0), "right"
-        else:
-            side, text, step, align = k, f"{rank:.2f}  {word}", (3, 0), "left"
+        y, side = -(min(at, k - 1 - at) + below + 0.5), 1 if at < left else k
         ax.plot((rank, rank, side), (0, y, y), **line)
-        note(ax, text, (side, y), step, ha=align)
+        if at < left:
+            note(ax, f"{word}  {rank:.2f}", (side, y), (-3, 0), ha="right")
+        else:
+            note(ax, f"{rank:.2f}  {word}", (side, y), (3, 0), ha="left")
     for row, group in enumerate(found.groups):
         ends = found.ranks[list(group)] + [-0.03, 0.03]
         ax.plot(ends, 2 * [-0.6 * row - 0.5], color=INK, linewidth=3, solid_capstyle="butt")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from conclust._validation import count
 from conclust.confidence import BorderTests
 from conclust.confidence.borders.power import WANTED, BorderPower
@@ -66,12 +64,8 @@ def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | No
         text_block(how),
         _table(borders),
     ]
-    if reported.power is not None:
-        power = reported.power
-        blocks += [
-            text_block(f"{power.told()} {_in_more(power)}"),
-            gallery.of_power(power),
-        ]
+    if (power := reported.power) is not None:
+        blocks += [text_block(f"{power.told()} {_in_more(power)}"), gallery.of_power(power)]
     if reported.border_tree is not None:
         blocks.append(gallery.of_tree(reported.border_tree))
     return section("borders", "Which borders hold", blocks)
@@ -79,12 +73,10 @@ def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | No
 
 def _in_more(power: BorderPower) -> str:
     """Return how many borders are to be expected in as many objects, and in twice as many."""
-    held = [
-        int(np.count_nonzero(power.at(n) >= WANTED)) for n in power.n_samples * np.array([1, 2])
-    ]
+    likely = [int((power.at(times * power.n_samples) >= WANTED).sum()) for times in (1, 2)]
     return (
-        f"Of {count(len(power.needed), 'border')}, {held[0] or 'none'} would hold in at least 8 of 10 samples of as many objects, "
-        f"and {held[1] or 'none'} in samples of twice as many."
+        f"Of {count(len(power.needed), 'border')}, {likely[0] or 'none'} would hold in at least 8 of 10 samples of as many objects, "
+        f"and {likely[1] or 'none'} in samples of twice as many."
     )
 
 

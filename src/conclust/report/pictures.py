@@ -19,9 +19,8 @@ from conclust.ensemble import Ensemble
 from conclust.exceptions import MissingExtraError
 from conclust.plotting.canvas.figures import apart_from_pyplot, save
 from conclust.plotting.canvas.style import cluster_colours
-from conclust.plotting.numbers import curve_of
+from conclust.plotting.numbers import curve_of, power_curves
 from conclust.plotting.objects import silhouettes_of
-from conclust.plotting.support import power_curves
 from conclust.report.names import shown
 from conclust.report.words.alternatives import READ, of_bars, of_curve
 from conclust.results.result import Reported
