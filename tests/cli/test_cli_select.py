@@ -82,7 +82,7 @@ def test_select_gives_the_result_of_choose(blobs, tmp_path, capsys):
     assert len(np.unique(y)) == 3
 
 
-def test_power_is_that_of_the_library_and_the_report_tells_it(blobs, tmp_path, capsys):
+def test_power_equals_the_result_of_the_library_and_is_in_the_report(blobs, tmp_path, capsys):
     path, out = blobs[0], tmp_path / "out"
     given = ["--label-column", "kind", "--scale", "none", "--power", "--out", str(out)]
     assert main(["select", str(path), *QUICK, *given]) == 0

@@ -161,22 +161,6 @@ def test_the_shell_refuses_to_calibrate_before_it_reads_points(words, said, caps
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("kept", "sentence"),
-    [
-        ([1.0, 1.0], "All 2 objects would keep {} nearly 1."),
-        ([0.5, 0.5, 0.9], "All 3 objects would keep {} at least 5 in 10."),
-        (
-            [0.9, 0.9, np.nan, 0.62],
-            "2 of the 3 objects would keep {} 9 in 10; object 3, the least certain one, with 6 in 10.",
-        ),
-    ],
-)
-def test_the_sentence_has_most_objects_and_the_least_certain_one(kept, sentence):
-    told = sentence.format("their companions in a fresh sample with a chance of")
-    assert kept_sentence(np.array(kept)) == told
-
-
 def test_models_of_more_than_points_are_refused(points, model):
     with pytest.raises(ParameterError, match="'n_halvings' parameter of calibrated"):
         calibrated(model, points, n_halvings=0)

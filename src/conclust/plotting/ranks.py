@@ -153,8 +153,8 @@ def critical_difference(
         A score of each method (column) on each data set (row). Several runs on one data set are not several data sets: give
         their mean.
     test : {"nemenyi", "wilcoxon"}, default="nemenyi"
-        Which methods differ: those whose mean ranks are further apart than Nemenyi's critical difference, which a line above the axis shows
-        [1]_; or by Wilcoxon's signed-rank test of each pair, adjusted by Holm's method, which does not depend on the other
+        Two methods differ if their mean ranks are further apart than Nemenyi's critical difference, which a line above the axis shows
+        [1]_; or by Wilcoxon's signed-rank test of the pair, adjusted by Holm's method, which does not depend on the other
         methods [2]_.
     largest : bool, default=True
         Whether the largest score is the best; False for errors and seconds.

@@ -63,7 +63,7 @@ READ = {
     ),
     "power": (
         "How many objects the borders need",
-        "The probability that each border holds in a sample of so many objects, by its tests in parts of these. The line marks the "
+        "The probability that each border holds in a sample of this size, by its tests in parts of the objects. The line marks the "
         "number that you have; far to the right of it, the curves are rough.",
     ),
     "supported_tree": (
