@@ -15,7 +15,8 @@ accumulation (Table 1), which agree. What no paper says, and what was chosen, on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,9 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust import EnsembleGenerator
-from conclust.datasets import available, load
+from conclust._random import RandomStateLike, generator
+from conclust._types import Floats
+from conclust.datasets import Dataset, available, load
+from conclust.datasets.generators import arc, planar
 
-__all__ = ["KINDS", "SETS", "PaperSet", "here", "members", "originals", "points"]
+__all__ = ["KINDS", "SETS", "PaperSet", "here", "loaded", "members", "originals", "points"]
 
 KINDS = ("ensemble 1", "ensemble 2")
 PARTITIONS = 150
@@ -90,6 +94,69 @@ SETS = {
 }
 
 
+def _bar(
+    rng: np.random.Generator,
+    size: int,
+    centre: tuple[float, float],
+    sides: tuple[float, float],
+    tilt: float,
+) -> Floats:
+    """Draw points uniformly over a rectangle, turned by `tilt` radians."""
+    flat = (rng.random((size, 2)) - 0.5) * np.array(sides)
+    turn = np.array([[math.cos(tilt), math.sin(tilt)], [-math.sin(tilt), math.cos(tilt)]])
+    bar: Floats = flat @ turn + np.array(centre)
+    return bar
+
+
+def image_c(random_state: RandomStateLike = 0) -> Dataset:
+    """Make 739 points in 7 separated groups of mixed shapes.
+
+    The papers have a set named "image-c": 739 points, 7 clusters, and a picture of the size of a
+    stamp. The numbers of points and clusters are theirs; shapes and class sizes are ours: a ring, two
+    interlocking crescents, a long bar, a tilted bar, and two discs of different density.
+    """
+    rng = generator(random_state, "image_c")
+    parts = [
+        arc(rng, 150, (2.3, 7.5), (1.5, 1.8), (0.0, 2 * math.pi)),
+        arc(rng, 130, (6.8, 7.0), (1.4, 1.8), (0.0, math.pi)),
+        arc(rng, 110, (8.2, 7.4), (1.2, 1.6), (math.pi, 2 * math.pi)),
+        _bar(rng, 120, (5.0, 0.7), (8.0, 0.3), 0.0),
+        _bar(rng, 80, (2.0, 3.4), (3.0, 0.3), math.pi / 4),
+        arc(rng, 89, (5.0, 3.4), (0.0, 0.4), (0.0, 2 * math.pi)),
+        arc(rng, 60, (8.0, 3.4), (0.0, 0.8), (0.0, 2 * math.pi)),
+    ]
+    return planar("image_c", parts, "separated groups of mixed shapes", "group")
+
+
+def image_1(random_state: RandomStateLike = 0) -> Dataset:
+    """Make 1000 points in 8 separated groups of mixed shapes, one inside another.
+
+    The papers have a set named "image-1": 1000 points, 8 clusters, and a picture of the size of a
+    stamp. The numbers of points and clusters are theirs; shapes and class sizes are ours: a ring with
+    a disc inside, two interlocking crescents, a flat and an upright bar, and two discs.
+    """
+    rng = generator(random_state, "image_1")
+    parts = [
+        arc(rng, 200, (2.2, 7.5), (1.7, 2.0), (0.0, 2 * math.pi)),
+        arc(rng, 100, (2.2, 7.5), (0.0, 0.7), (0.0, 2 * math.pi)),
+        arc(rng, 150, (6.9, 7.0), (1.4, 1.8), (0.0, math.pi)),
+        arc(rng, 150, (8.3, 7.4), (1.2, 1.6), (math.pi, 2 * math.pi)),
+        _bar(rng, 120, (4.0, 0.7), (6.5, 0.3), 0.0),
+        _bar(rng, 120, (9.2, 2.6), (0.3, 4.4), 0.0),
+        arc(rng, 80, (2.2, 3.4), (0.0, 0.8), (0.0, 2 * math.pi)),
+        arc(rng, 80, (5.6, 3.2), (0.0, 0.8), (0.0, 2 * math.pi)),
+    ]
+    return planar("image_1", parts, "separated groups of mixed shapes", "group")
+
+
+DRAWN: dict[str, Callable[[], Dataset]] = {"image_1": image_1, "image_c": image_c}
+
+
+def loaded(name: str) -> Dataset:
+    """Return a set by its name, also one that is drawn here."""
+    return DRAWN[name]() if name in DRAWN else load(name)
+
+
 def originals(names: Sequence[str]) -> list[str]:
     """Return those of the sets that are the papers' own, or a sample of theirs: no formula stands in."""
     return [name for name in names if SETS[name].stand_in != _FORMULA]
@@ -97,7 +164,7 @@ def originals(names: Sequence[str]) -> list[str]:
 
 def here(names: Sequence[str]) -> list[str]:
     """Return those of the sets that are on this machine; tell which are not."""
-    there = set(available())
+    there = {*available(), *DRAWN}
     found = [name for name in names if SETS[name].name in there]
     absent = [name for name in names if name not in found]
     if absent:
@@ -109,7 +176,7 @@ def here(names: Sequence[str]) -> list[str]:
 
 def points(name: str, scaled: bool | None = None) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """Return the points of a set, scaled where it is to be, and the known classes, for scoring."""
-    data = load(SETS[name].name)
+    data = loaded(SETS[name].name)
     X = np.where(np.isnan(data.X), np.nanmean(data.X, axis=0), data.X)
     if not (SETS[name].scaled if scaled is None else scaled):
         return X, data.y

@@ -16,11 +16,10 @@ import warnings
 import numpy as np
 
 from conclust import Ensemble
-from conclust.datasets import load
 from conclust.exceptions import EnsembleWarning
 from conclust.metrics import consistency_index
 from experiments.output import Row, options, show, write
-from experiments.paper_sets import PARTITIONS, SETS, members
+from experiments.paper_sets import PARTITIONS, SETS, loaded, members
 from experiments.pcc2013.printed import AVERAGES, COLUMNS
 from experiments.pcc2013.settings import PAPERS
 
@@ -36,7 +35,7 @@ ENSEMBLES = 3
 
 def measured(name: str, candidate: str, n_partitions: int, n_ensembles: int) -> Row:
     """Return the mean H of each method on a candidate, and the mean distance of the judges from print."""
-    data = load(candidate)
+    data = loaded(candidate)
     drawn = np.random.default_rng(0).permutation(len(data.X))[: POINTS[name]]
     X, y = data.X[drawn], data.y[drawn]
     found: dict[str, list[float]] = {method: [] for method in SHOWN}

@@ -12,6 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from conclust import ConsensusClustering, EnsembleGenerator, results
 from conclust.cli import main
+from conclust.confidence import power
+from conclust.report import account
 from conclust.selection import choose
 
 QUICK = ["--resamples", "10", "--references", "19", "-k", "2:4"]
@@ -78,6 +80,25 @@ def test_select_gives_the_result_of_choose(blobs, tmp_path, capsys):
     np.testing.assert_array_equal(results.load(out).selection.cdf(3), actual.cdf(3))
     assert result["agreement_with_known_classes"]["adjusted_rand_index"] == 1.0
     assert len(np.unique(y)) == 3
+
+
+def test_power_equals_the_result_of_the_library_and_is_in_the_report(blobs, tmp_path, capsys):
+    path, out = blobs[0], tmp_path / "out"
+    given = ["--label-column", "kind", "--scale", "none", "--power", "--out", str(out)]
+    assert main(["select", str(path), *QUICK, *given]) == 0
+    found = results.load(out)
+    expected = power(found.labels, blobs[1], random_state=0)
+    assert expected.told() in capsys.readouterr().out
+    assert [float(row["needed"]) for row in table(out / "power.csv")] == list(
+        expected.table["needed"]
+    )
+    np.testing.assert_array_equal(found.power.at(60), expected.probability)
+    [section] = [each for each in account(found)["sections"] if each["id"] == "borders"]
+    text = " ".join(block.get("text", "") for block in section["blocks"])
+    held = int((expected.at(60) >= 0.8).sum())
+    assert f"{expected.told()} Of {len(expected.needed)} borders, {held or 'none'} would" in text
+    [picture] = section["blocks"][-1]["pictures"]
+    assert (picture["id"], "error" in picture) == ("power", False)
 
 
 def test_one_cluster_is_a_result_and_a_missing_p_value_is_null(tmp_path, capsys):

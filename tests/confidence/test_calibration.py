@@ -10,7 +10,7 @@ import conclust as cc
 from conclust import ConsensusClustering, EnsembleGenerator
 from conclust.cli import main
 from conclust.confidence import Calibration, calibrated
-from conclust.confidence.calibration import kept_sentence, kept_shares
+from conclust.confidence.calibration import _in_fresh_samples, kept_sentence, kept_shares
 from conclust.exceptions import InputError, ParameterError
 from conclust.report import account, write
 from conclust.results import load
@@ -84,6 +84,20 @@ def test_clusters_that_halves_do_not_find_are_kept_by_little_more_than_half():
     assert calibrated(model, X, n_halvings=3, random_state=0).kept.max() <= 0.7
 
 
+def test_a_fresh_sample_finds_the_number_as_often_as_it_does():
+    """A border of unknown strength: its evidence in a sample, in parts of this sample and in another one varies by one each."""
+    rng = np.random.default_rng(0)
+    of_sample = rng.normal(size=20_000) + 2.0  # of a strength that may be anything
+    in_parts = (of_sample + rng.normal(size=(200, 20_000)) > 2).sum(axis=0)
+    strength = of_sample + rng.normal(size=20_000)
+    fresh = strength + rng.normal(size=20_000) > 2
+    for found in (40, 100, 160):
+        same = np.abs(in_parts - found) < 5
+        counts = np.array([[200.0 - found], [found]])
+        said = _in_fresh_samples(counts * [[0.5], [1.0]], counts)
+        assert said == pytest.approx(0.5 + fresh[same].mean() / 2, abs=0.03)
+
+
 def test_overlapping_clusters_are_kept_less_near_their_border():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [4, 0]], 150, axis=0)
@@ -145,22 +159,6 @@ def test_the_shell_refuses_to_calibrate_before_it_reads_points(words, said, caps
     with pytest.raises(SystemExit):
         main(["cluster", "missing.csv", "--calibrate", *words])
     assert said in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("kept", "sentence"),
-    [
-        ([1.0, 1.0], "All 2 objects would keep {} nearly 1."),
-        ([0.5, 0.5, 0.9], "All 3 objects would keep {} at least 5 in 10."),
-        (
-            [0.9, 0.9, np.nan, 0.62],
-            "2 of the 3 objects would keep {} 9 in 10; object 3, the least certain one, with 6 in 10.",
-        ),
-    ],
-)
-def test_the_sentence_has_most_objects_and_the_least_certain_one(kept, sentence):
-    told = sentence.format("their companions in a fresh sample with a chance of")
-    assert kept_sentence(np.array(kept)) == told
 
 
 def test_models_of_more_than_points_are_refused(points, model):

@@ -32,8 +32,6 @@ GENERATED = {
     "spirals": (100, 100),
     "cigars": (100, 100, 25, 25),
     "gaussian_mixture": (200, 200, 200, 200),
-    "image_1": (200, 100, 150, 150, 120, 120, 80, 80),
-    "image_c": (150, 130, 110, 120, 80, 89, 60),
 }
 
 
@@ -69,7 +67,7 @@ def test_rings_have_the_given_radii():
     assert np.hypot(*exact.X.T) == pytest.approx(exact.y + 1)
 
 
-@pytest.mark.parametrize("name", ["half_rings", "spirals", "image_1", "image_c"])
+@pytest.mark.parametrize("name", ["half_rings", "spirals"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_groups_are_separated(name, seed):
     dataset = datasets.load(name, random_state=seed)
@@ -106,7 +104,7 @@ def test_membership_is_the_posterior():
         (lambda: datasets.rings(noise=-0.1), "'noise' parameter of rings must be a float"),
         (lambda: datasets.half_rings(noise=1.5), r"'noise' parameter of half_rings .* \[0, 1\]"),
         (lambda: datasets.spirals(turns=0), "'turns' parameter of spirals"),
-        (lambda: datasets.image_1(random_state=-1), "'random_state' parameter of image_1"),
+        (lambda: datasets.rings(random_state=-1), "'random_state' parameter of rings"),
         (lambda: datasets.gaussian_mixture((5, 5)), "given for 2 components"),
         (lambda: datasets.gaussian_mixture((5, 5), means=[[0, 0]]), r"shape \(2, n_features\)"),
         (lambda: datasets.gaussian_mixture((5,), means=[["a"]]), "numbers"),
@@ -147,31 +145,11 @@ def test_planted_ensembles_take_rows_that_rounding_left_below_1():
     assert set(ensemble.cluster_counts) == {2}
 
 
-def test_random_ensembles_have_the_requested_form():
-    ensemble = datasets.random_ensemble(200, 6, 4, missing=0.25, noise=0.1, random_state=0)
-    assert ensemble.shape == (200, 6)
-    assert set(ensemble.cluster_counts) == {4}
-    labels = ensemble.labels
-    assert ((labels == -1).sum(axis=0) == 50).all()
-    assert ((labels == -2).sum(axis=0) == 20).all()
-    similar = metrics.partition_similarities(ensemble, measure="ari")
-    assert np.abs(similar[~np.eye(6, dtype=bool)]).max() < 0.1
-    assert datasets.random_ensemble(200, 6, 4, random_state=1) != ensemble
-
-
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [
         (lambda: datasets.planted_ensemble([[0.5, 0.4]], 2), InputError, "row 0"),
         (lambda: datasets.planted_ensemble([[1.0]] * 3, 0), ParameterError, "'n_partitions'"),
-        (lambda: datasets.random_ensemble(1, 2), ParameterError, "'n_samples'"),
-        (lambda: datasets.random_ensemble(5, 2, 0), ParameterError, "'n_clusters'"),
-        (lambda: datasets.random_ensemble(5, 2, missing=1.0), ParameterError, "'missing'"),
-        (
-            lambda: datasets.random_ensemble(5, 2, missing=0.5, noise=0.5),
-            ParameterError,
-            r"'noise' .* \[0, 0.5\)",
-        ),
     ],
 )
 def test_invalid_parameters_of_ensembles_are_refused(call, error, sentence):

@@ -13,11 +13,12 @@ from matplotlib.figure import Figure
 
 from conclust import EAC, ConsensusClustering, Ensemble
 from conclust import plotting as P
-from conclust.confidence import object_confidence
+from conclust.confidence import object_confidence, power
 from conclust.exceptions import InputError
 from conclust.plotting.canvas import style
 from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.maps import embedding_of
+from conclust.plotting.numbers import power_curves
 from conclust.selection import choose
 
 
@@ -48,12 +49,15 @@ def pictures():
     partitions = {k: (z * k) // 5 for k in (2, 3, 4, 5)}
     chosen = choose(rng.normal(size=(30, 2)), 4, n_resamples=5, n_references=19, random_state=0)
     tree = EAC(5).fit(ensemble)
+    needs = power(np.arange(90) % 3, Y + 9 * np.eye(5)[np.arange(90) % 3], random_state=0)
     return {
         "cdf": lambda ax: P.cdf_curves(chosen, chosen=3, ax=ax),
         "area": lambda ax: P.criterion_curve(chosen, "delta", chosen=2, ax=ax),
         "pac": lambda ax: P.criterion_curve(chosen, chosen=3, ax=ax),
         "sharp": lambda ax: P.criterion_curve({2: 1.0, 3: 2.0}, "sharp", chosen=3, ax=ax),
         "rcsi": lambda ax: P.criterion_curve(chosen, "rcsi", chosen=3, ax=ax),
+        "ranks": lambda ax: P.critical_difference(Y[:20], ax=ax),
+        "power": lambda ax: power_curves(needs, ax=ax),
         "flow": lambda ax: P.flow_diagram(partitions, ax=ax),
         "bars": lambda ax: P.membership_bars(Y, ax=ax),
         "silhouette": lambda ax: P.silhouette_bars(z, ensemble, ax=ax),

@@ -106,6 +106,14 @@ def test_only_the_largest_clusters_have_bars():
     assert Card("7 clusters", "", sizes=sizes[:7]).html().count("<i ") == 7
 
 
+def test_a_card_is_legible_without_style():
+    """JupyterLab shows none in a notebook that it does not trust."""
+    html = Card("2 clusters", "9 objects", sizes=[("cluster 0", 3), ("cluster 1", 6)]).html()
+    text = re.sub("<style>.*</style>", "", html, flags=re.DOTALL).replace("</div>", "\n")
+    lines = re.sub("<[^>]*>", "", text).split("\n")
+    assert lines[:3] == ["2 clusters: 9 objects", "cluster 0: 3 (33 %)", "cluster 1: 6 (67 %)"]
+
+
 def test_the_style_applies_to_the_card_only():
     style = re.search("<style>(.*?)</style>", Card("", "").html(), re.DOTALL)[1]
     selectors = [part for rule in re.findall(r"([^{}]+)\{", style) for part in rule.split(",")]

@@ -140,6 +140,7 @@ RESULT_FILES = (
     "report.npz",
     "features.csv",
     "borders.csv",
+    "power.csv",
     "labels.npy",
     "report.html",
     "result.json",

@@ -60,6 +60,7 @@ _TYPES = {
     "Selection": "conclust.selection.selection",
     "PairCounts": "conclust.selection.judged.pairs",
     "BorderTests": "conclust.confidence.borders.result",
+    "BorderPower": "conclust.confidence.borders.power",
     "Merge": "conclust.confidence.borders.result",
     "ConsensusTree": "conclust.confidence.borders.tree",
     "Split": "conclust.confidence.borders.tree",

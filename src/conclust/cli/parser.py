@@ -280,13 +280,18 @@ def _add_select(commands: Any) -> None:
         help="significance level of the p-value; a border holds up to P [%(default)g]",
     )
     options.add_borders(group)
+    group.add_argument(
+        "--power",
+        action="store_true",
+        help="estimate the number of objects with which each border would hold (power.csv); includes --borders",
+    )
     options.add_scale(group)
     options.add_points(options.add_reading(parser), members=False)
     options.add_writing(
         parser,
         "selection",
         "labels.csv (for the chosen number), partitions.csv (for each number), criteria.csv, ensemble.npz (the "
-        "subsamples for the chosen number), features.csv, result.json and borders.csv (--borders)",
+        "subsamples for the chosen number), features.csv, result.json, borders.csv (--borders) and power.csv (--power)",
     )
     options.add_running(parser)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 
@@ -27,6 +28,7 @@ from conclust.measures.losses import hard_draws
 _OWNER = "calibrated"
 _FEWEST = 32  # objects: a half of fewer has no borders
 _GROUPS = 20  # of objects of similar confidence
+_OWN = 0.2  # weight of the model, which found its own number, beside all halves
 
 
 @dataclass(frozen=True)
@@ -154,10 +156,14 @@ def calibrated(
     the probability that an object is in the right class: where two classes overlap and their border is found again, an
     object on the wrong side of it keeps its companions.
 
-    Half as many objects show fewer borders: clusters that were found in few objects hold more often in a sample of the full size
-    than this says, and a single cluster less often. In ``experiments/calibration`` the mean error was .03 where the number of
-    clusters was given, .075 for planted mixtures where the points chose it, and .10 for four real sets of at most 285 objects; one
-    Gaussian cut in two was said to hold by .50, as it did.
+    Halves that find the number of clusters of the model and those that do not are averaged separately, and weighted by the probability
+    that a fresh sample finds it. If p is the share of the halves that do (and of the model, which found its own number and counts as much as a
+    fifth of them), it is Phi(Phi^-1(p) / sqrt(2)): parts of one sample share its deviation from the population, and a fresh
+    sample has another one.
+
+    In ``experiments/calibration``, 200 to 5,000 objects, the mean error was .035 for 60 planted mixtures where the points chose the
+    number (.012 of it is the luck of four fresh samples), .033 where it was given, and .08 for six real sets, of which wines and seeds are
+    too few for halves to show what a sample of their size does; one Gaussian cut in two was said to hold by .50, as it did.
 
     Examples
     --------
@@ -176,19 +182,44 @@ def calibrated(
     points = read_features(X, len(model.labels_), empty_cells=True)
     _check_fit(model)
     labels, sure = model.labels_, confidences(model)
-    sums = np.zeros(len(points))
+    # Without and with the number of the model; a number that was given is not found by the model.
+    shares = np.zeros((2, len(points)))
+    shares[1] = 0.0 if _number_given(model) else _OWN * n_halvings
+    counts = shares.copy()
     for rng in spawn_generators(seed_sequence(random_state, _OWNER), n_halvings):
         order, seed = rng.permutation(len(points)), int(rng.integers(2**31))
         halves = np.sort(order[::2]), np.sort(order[1::2])
         for here, there in (halves, halves[::-1]):
             fresh = _fresh(model, points[there], seed)
-            sums[here] += kept_shares(labels[here], np.asarray(fresh.predict(points[here])))
+            found = int(fresh.n_clusters_ == model.n_clusters_)
+            shares[found, here] += kept_shares(
+                labels[here], np.asarray(fresh.predict(points[here]))
+            )
+            counts[found, here] += 1.0
     in_cluster = labels >= 0
-    knots = _rising(sure[in_cluster], sums[in_cluster] / n_halvings)
+    knots = _rising(sure[in_cluster], _in_fresh_samples(shares, counts)[in_cluster])
     map_only = Calibration(np.empty(0), *knots, n_halvings)
-    found = Calibration(map_only.of(sure), *knots, n_halvings)
-    model.calibration_ = found
-    return found
+    calibration = Calibration(map_only.of(sure), *knots, n_halvings)
+    model.calibration_ = calibration
+    return calibration
+
+
+def _in_fresh_samples(shares: Floats, counts: Floats) -> Floats:
+    """Return the mean share of each object; the number is found again with the probability of a sample that is not part of these.
+
+    Parameters
+    ----------
+    shares : ndarray of shape (2, n)
+        Sums over the halves that did not find the number of the model, and over those that did.
+    counts : ndarray of shape (2, n)
+        The numbers of these halves.
+    """
+    totals = counts.sum(axis=1)
+    of_all = shares.sum(axis=1) / np.maximum(totals, 1.0)
+    means = np.where(counts > 0, shares / np.maximum(counts, 1e-9), of_all[:, None])
+    # Halves are drawn from one sample, whose own deviation is as large as theirs from it: the deviate has twice the variance.
+    again = ndtr(ndtri(totals[1] / totals.sum()) / np.sqrt(2.0))
+    return np.asarray((1.0 - again) * means[0] + again * means[1])
 
 
 def _rising(sure: Floats, share: Floats) -> tuple[Floats, Floats]:
@@ -221,13 +252,17 @@ def _fresh(model: Any, points: Any, seed: int) -> Any:
     """Fit a fresh sample, which is not told the number of clusters: the points choose it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # those of the model were shown by its fit
-        given = getattr(model.consensus_, "n_clusters", None)
-        if model.n_clusters == "auto" or not isinstance(given, int | np.integer):
+        if not _number_given(model):
             return _fit(model, points, seed)
         fresh = _fit(model, points, seed, consensus=None, n_clusters=None)
         if model.consensus is None or fresh.n_clusters_ == 1:
             return fresh
         return _fit(model, points, seed, n_clusters=fresh.n_clusters_)
+
+
+def _number_given(model: Any) -> bool:
+    given = getattr(model.consensus_, "n_clusters", None)
+    return model.n_clusters != "auto" and isinstance(given, int | np.integer)
 
 
 def _fit(model: Any, points: Any, seed: int, **parameters: Any) -> Any:

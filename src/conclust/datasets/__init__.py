@@ -15,15 +15,13 @@ from conclust._random import RandomStateLike
 from conclust._validation import refuse
 from conclust.datasets import folder
 from conclust.datasets.dataset import Dataset
-from conclust.datasets.ensembles import planted_ensemble, random_ensemble
+from conclust.datasets.ensembles import planted_ensemble
 from conclust.datasets.folder import PUBLISHED
 from conclust.datasets.generators import (
     GENERATORS,
     cigars,
     gaussian_mixture,
     half_rings,
-    image_1,
-    image_c,
     rings,
     spirals,
 )
@@ -34,12 +32,9 @@ __all__ = [
     "cigars",
     "gaussian_mixture",
     "half_rings",
-    "image_1",
-    "image_c",
     "load",
     "names",
     "planted_ensemble",
-    "random_ensemble",
     "rings",
     "spirals",
 ]
@@ -87,7 +82,7 @@ def available() -> list[str]:
     Examples
     --------
     >>> from conclust import datasets
-    >>> {"iris", "rings", "image_c"} <= set(datasets.available())
+    >>> {"iris", "rings", "spirals"} <= set(datasets.available())
     True
     """
     loadable = [name for name in PUBLISHED if folder.is_there(name)]
@@ -98,7 +93,7 @@ def load(name: str, *, random_state: RandomStateLike = 0) -> Dataset:
     """Load a data set by name.
 
     Three kinds of sets have names: those that come with scikit-learn (iris, wine, digits, breast_cancer), the generated
-    ones (rings, half_rings, spirals, cigars, gaussian_mixture, image_1, image_c, with their default parameters), and published sets, which are read from the folder that the
+    ones (rings, half_rings, spirals, cigars, gaussian_mixture, with their default parameters), and published sets, which are read from the folder that the
     environment variable CONCLUST_DATA names. In that folder a ``manifest.json``, a list of records with ``name``,
     ``file`` and ``sha256``, vouches for every file.
 

@@ -149,8 +149,8 @@ def half_rings(
     width = _check_noise(noise, "half_rings", high=1.0)
     rng = generator(random_state, "half_rings")
     inner = 1.0 - width
-    upper = _arc(rng, counts[0], (0.0, 0.0), (inner, 1.0), (0.0, math.pi))
-    lower = _arc(rng, counts[1], (1.0 - width / 2, 0.25), (inner, 1.0), (math.pi, 2 * math.pi))
+    upper = arc(rng, counts[0], (0.0, 0.0), (inner, 1.0), (0.0, math.pi))
+    lower = arc(rng, counts[1], (1.0 - width / 2, 0.25), (inner, 1.0), (math.pi, 2 * math.pi))
     return planar("half_rings", [upper, lower], "two interlocking half rings", "half ring")
 
 
@@ -328,91 +328,16 @@ def gaussian_mixture(
     return generated(owner, X, counts, "Gaussian components", "component", membership)
 
 
-def image_c(*, random_state: RandomStateLike = None) -> Dataset:
-    """Make 739 points in 7 separated groups of mixed shapes.
-
-    The papers have a set named "image-c": 739 points, 7 clusters, and a picture of the size of a
-    stamp. The numbers of points and clusters are theirs; shapes and class sizes are ours: a ring, two
-    interlocking crescents, a long bar, a tilted bar, and two discs of different density.
-
-    Parameters
-    ----------
-    random_state : int, Generator, SeedSequence or RandomState, default=None
-        Source of all random choices.
-
-    Returns
-    -------
-    Dataset
-        X of shape (739, 2), in the square from 0 to 10.
-
-    Examples
-    --------
-    >>> from conclust.datasets import image_c
-    >>> image_c(random_state=0)
-    Dataset('image_c', X of 739 x 2, 7 classes)
-    """
-    rng = generator(random_state, "image_c")
-    parts = [
-        _arc(rng, 150, (2.3, 7.5), (1.5, 1.8), (0.0, 2 * math.pi)),
-        _arc(rng, 130, (6.8, 7.0), (1.4, 1.8), (0.0, math.pi)),
-        _arc(rng, 110, (8.2, 7.4), (1.2, 1.6), (math.pi, 2 * math.pi)),
-        _bar(rng, 120, (5.0, 0.7), (8.0, 0.3), 0.0),
-        _bar(rng, 80, (2.0, 3.4), (3.0, 0.3), math.pi / 4),
-        _arc(rng, 89, (5.0, 3.4), (0.0, 0.4), (0.0, 2 * math.pi)),
-        _arc(rng, 60, (8.0, 3.4), (0.0, 0.8), (0.0, 2 * math.pi)),
-    ]
-    return planar("image_c", parts, "separated groups of mixed shapes", "group")
-
-
-def image_1(*, random_state: RandomStateLike = None) -> Dataset:
-    """Make 1000 points in 8 separated groups of mixed shapes, one inside another.
-
-    The papers have a set named "image-1": 1000 points, 8 clusters, and a picture of the size of a
-    stamp. The numbers of points and clusters are theirs; shapes and class sizes are ours: a ring with
-    a disc inside, two interlocking crescents, a flat and an upright bar, and two discs.
-
-    Parameters
-    ----------
-    random_state : int, Generator, SeedSequence or RandomState, default=None
-        Source of all random choices.
-
-    Returns
-    -------
-    Dataset
-        X of shape (1000, 2), in the square from 0 to 10.
-
-    Examples
-    --------
-    >>> from conclust.datasets import image_1
-    >>> image_1(random_state=0)
-    Dataset('image_1', X of 1000 x 2, 8 classes)
-    """
-    rng = generator(random_state, "image_1")
-    parts = [
-        _arc(rng, 200, (2.2, 7.5), (1.7, 2.0), (0.0, 2 * math.pi)),
-        _arc(rng, 100, (2.2, 7.5), (0.0, 0.7), (0.0, 2 * math.pi)),
-        _arc(rng, 150, (6.9, 7.0), (1.4, 1.8), (0.0, math.pi)),
-        _arc(rng, 150, (8.3, 7.4), (1.2, 1.6), (math.pi, 2 * math.pi)),
-        _bar(rng, 120, (4.0, 0.7), (6.5, 0.3), 0.0),
-        _bar(rng, 120, (9.2, 2.6), (0.3, 4.4), 0.0),
-        _arc(rng, 80, (2.2, 3.4), (0.0, 0.8), (0.0, 2 * math.pi)),
-        _arc(rng, 80, (5.6, 3.2), (0.0, 0.8), (0.0, 2 * math.pi)),
-    ]
-    return planar("image_1", parts, "separated groups of mixed shapes", "group")
-
-
 GENERATORS: dict[str, Callable[..., Dataset]] = {
     "cigars": cigars,
     "gaussian_mixture": gaussian_mixture,
     "half_rings": half_rings,
-    "image_1": image_1,
-    "image_c": image_c,
     "rings": rings,
     "spirals": spirals,
 }
 
 
-def _arc(
+def arc(
     rng: np.random.Generator,
     size: int,
     centre: tuple[float, float],
@@ -423,20 +348,6 @@ def _arc(
     radius = np.sqrt(rng.uniform(radii[0] ** 2, radii[1] ** 2, size))
     arc: Points = polar(radius, rng.uniform(*angles, size)) + np.array(centre)
     return arc
-
-
-def _bar(
-    rng: np.random.Generator,
-    size: int,
-    centre: tuple[float, float],
-    sides: tuple[float, float],
-    tilt: float,
-) -> Points:
-    """Draw points uniformly over a rectangle, turned by `tilt` radians."""
-    flat = (rng.random((size, 2)) - 0.5) * np.array(sides)
-    turn = np.array([[math.cos(tilt), math.sin(tilt)], [-math.sin(tilt), math.cos(tilt)]])
-    bar: Points = flat @ turn + np.array(centre)
-    return bar
 
 
 def _draw_mixture(

@@ -10,6 +10,7 @@ from conclust.plotting.maps import embedding
 from conclust.plotting.members import partition_map
 from conclust.plotting.numbers import cdf_curves, criterion_curve
 from conclust.plotting.objects import membership_bars, silhouette_bars
+from conclust.plotting.ranks import critical_difference
 from conclust.plotting.support import consensus_tree
 from conclust.plotting.trees import dendrogram
 
@@ -18,6 +19,7 @@ __all__ = [
     "coassociation_heatmap",
     "consensus_tree",
     "criterion_curve",
+    "critical_difference",
     "dendrogram",
     "embedding",
     "flow_diagram",

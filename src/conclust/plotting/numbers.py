@@ -10,8 +10,10 @@ import numpy as np
 
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, shown
+from conclust.confidence.borders.power import WANTED, BorderPower
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
+from conclust.plotting.canvas.keys import note
 from conclust.plotting.canvas.style import COLOURS, COLUMN, DASHES, GREY, PALE, drawn_in_style
 
 if TYPE_CHECKING:
@@ -365,3 +367,24 @@ def _apart(k: Ints) -> list[int]:
         if not ticks or number - ticks[-1] >= least:
             ticks.append(number)
     return ticks
+
+
+@drawn_in_style
+def power_curves(power: BorderPower, ax: Axes | None = None) -> Axes:
+    """Draw the probability that each border holds over the number of objects: of those that need most, at most eight."""
+    ax = axes(ax, (COLUMN, 0.72 * COLUMN))
+    n, least = power.n_samples, np.sort(power.needed[np.isfinite(power.needed)])
+    last = 2.0 * max(n, min(least[-1], 100.0 * n)) if len(least) else 2.0 * n
+    sizes = np.geomspace(max(n / 8.0, 2.0), last, 200)
+    heights = np.array([power.at(size) for size in sizes]).T
+    for at, b in enumerate(np.argsort(-power.needed, kind="stable")[:8]):
+        label = f"{power.first[b]} | {power.second[b]}"
+        ax.plot(sizes, heights[b], color=COLOURS[2 + at % 4], linestyle=DASHES[at % 5], label=label)
+    ax.axvline(n, color=GREY, linewidth=0.8)
+    ax.axhline(WANTED, color=GREY, linewidth=0.6, linestyle=(0, (2, 2)))
+    note(ax, f"you have {n:,}", (n, 1.0), (0, 2), va="bottom")
+    ax.set(xscale="log", ylim=(0, 1), xlabel="objects", ylabel="probability that it holds")
+    ax.set_title("Objects that borders need", pad=12)
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.legend(title="border")
+    return ax

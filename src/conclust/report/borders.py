@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from conclust._validation import count
 from conclust.confidence import BorderTests
+from conclust.confidence.borders.power import WANTED, BorderPower
 from conclust.confidence.borders.result import described, headline
 from conclust.report.pictures import Gallery
 from conclust.report.tables import column, numbers, section, table, text_block
@@ -62,9 +64,20 @@ def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | No
         text_block(how),
         _table(borders),
     ]
+    if (power := reported.power) is not None:
+        blocks += [text_block(f"{power.told()} {_in_more(power)}"), gallery.of_power(power)]
     if reported.border_tree is not None:
         blocks.append(gallery.of_tree(reported.border_tree))
     return section("borders", "Which borders hold", blocks)
+
+
+def _in_more(power: BorderPower) -> str:
+    """Return how many borders are to be expected in as many objects, and in twice as many."""
+    likely = [int((power.at(times * power.n_samples) >= WANTED).sum()) for times in (1, 2)]
+    return (
+        f"Of {count(len(power.needed), 'border')}, {likely[0] or 'none'} would hold in at least 8 of 10 samples of as many objects, "
+        f"and {likely[1] or 'none'} in samples of twice as many."
+    )
 
 
 def _table(borders: BorderTests) -> dict[str, Any]:

@@ -14,11 +14,12 @@ import numpy as np
 from conclust import plotting
 from conclust._types import Ints
 from conclust.confidence import ConsensusTree, ObjectConfidence
+from conclust.confidence.borders.power import BorderPower
 from conclust.ensemble import Ensemble
 from conclust.exceptions import MissingExtraError
 from conclust.plotting.canvas.figures import apart_from_pyplot, save
 from conclust.plotting.canvas.style import cluster_colours
-from conclust.plotting.numbers import curve_of
+from conclust.plotting.numbers import curve_of, power_curves
 from conclust.plotting.objects import silhouettes_of
 from conclust.report.names import shown
 from conclust.report.words.alternatives import READ, of_bars, of_curve
@@ -121,6 +122,10 @@ class Gallery:
         """Return the picture of the consensus tree with its support; none for a tree without splits."""
         draw = partial(plotting.consensus_tree, tree)
         return _block([self._one("supported_tree", draw, wide=True)] if tree.splits else [])
+
+    def of_power(self, power: BorderPower) -> dict[str, Any]:
+        """Return the picture of the number of objects that borders need."""
+        return _block([self._one("power", partial(power_curves, power))])
 
     def of_ways(self, reported: Reported, assignments: Ints) -> dict[str, Any]:
         """Return a picture of each way in which the clusterings disagree."""

@@ -10,6 +10,7 @@ import numpy as np
 from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.confidence import BorderTests, ClusterGaps, ConsensusTree
+from conclust.confidence.borders.power import BorderPower
 from conclust.confidence.reading import Judged
 from conclust.ensemble.labels import canonical_labels
 from conclust.results.features import Features
@@ -47,6 +48,8 @@ class Reported:
         Borders between clusters, with tests.
     border_tree : ConsensusTree or None
         The consensus tree with a p-value for each split.
+    power : BorderPower or None
+        The number of objects that each border needs.
     cluster_names : tuple of str or None
         Names of the clusters; None: their labels, from 0.
     kept : ndarray of shape (n_samples,) or None
@@ -65,6 +68,7 @@ class Reported:
     gaps: ClusterGaps | None = None
     borders: BorderTests | None = None
     border_tree: ConsensusTree | None = None
+    power: BorderPower | None = None
     cluster_names: tuple[str, ...] | None = None
     kept: Floats | None = None
 

@@ -17,7 +17,8 @@ _CERTAIN = 0.9
 _BARS = 6  # maximum number of clusters with a bar of their own
 
 # Text and lines have the colour of the surrounding text, light or dark; the two others are legible on both grounds. Every
-# rule begins with the card's own class, so that none applies elsewhere.
+# rule begins with the card's own class, so that none applies elsewhere; Jupyter floats dt, with a fifth of the width.
+# A notebook that JupyterLab does not trust is shown without any of them.
 _STYLE = """
 .conclust-card{max-width:44rem;border:1px solid color-mix(in srgb,currentColor 25%,transparent);border-radius:8px;
 padding:.8rem 1.1rem;font:.93rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;overflow-wrap:anywhere}
@@ -26,13 +27,18 @@ padding:.8rem 1.1rem;font:.93rem/1.5 system-ui,-apple-system,"Segoe UI",Roboto,s
 .conclust-card .soft,.conclust-card dt,.conclust-card summary{color:color-mix(in srgb,currentColor 68%,transparent)}
 .conclust-card p{margin:.25rem 0 .5rem}
 .conclust-card .sizes{display:grid;grid-template-columns:auto 1fr auto;gap:0 .7rem;align-items:center;line-height:1.45}
-.conclust-card .sizes span:nth-child(3n){text-align:right;font-variant-numeric:tabular-nums}
+.conclust-card .sizes div{display:contents}
+.conclust-card small{display:none}
+.conclust-card .sizes span:last-child{text-align:right;font-variant-numeric:tabular-nums}
 .conclust-card .sizes i{display:block;height:.65rem;min-width:2px;border-radius:2px;background:#3d8ac0}
-.conclust-card dl{display:grid;grid-template-columns:auto 1fr;gap:.15rem .8rem;margin:.6rem 0 0}
-.conclust-card dt,.conclust-card dd{margin:0;padding:0;font-weight:400;text-align:left}
+.conclust-card dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem .8rem;margin:.6rem 0 0}
+.conclust-card dl dt,.conclust-card dl dd{display:block;float:none;width:auto;margin:0;padding:0;font-weight:400;text-align:left}
 .conclust-card a{color:#3d8ac0}
 .conclust-card details{margin-top:.6rem}
 """
+
+
+_STOP = "<small>: </small>"  # between texts, where there is no style
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class Card:
 
     def html(self, folded: str = "") -> str:
         """Return the card as HTML; `folded` is HTML to be folded below it."""
-        parts = [f'<div class="head"><b>{escape(self.head)}</b>{_soft(self.about)}</div>']
+        parts = [f'<div class="head"><b>{escape(self.head)}</b>{_STOP}{_soft(self.about)}</div>']
         if self.why:
             parts.append(f"<p>{escape(self.why)}</p>")
         parts.append(self._bars())
@@ -87,7 +93,8 @@ class Card:
         for name, size in (self.sizes[k] for k in sorted(drawn)):
             width = f"{100 * size / largest:.1f}%"
             share = f"{size:,} {_soft(f'({100 * size / max(total, 1):.0f} %)')}"
-            bars += f'<span>{escape(name)}</span><i style="width:{width}"></i><span>{share}</span>'
+            bar = f'<span>{escape(name)}</span>{_STOP}<i style="width:{width}"></i>'
+            bars += f"<div>{bar}<span>{share}</span></div>"
         rest = [self.sizes[k][1] for k in order[len(drawn) :]]
         more = _soft(f"and {len(rest)} more, of {min(rest):,} to {max(rest):,}") if rest else ""
         return f'<div class="sizes">{bars}</div>{more}'

@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 from conclust.cli.console import Talk
 from conclust.cli.record import Clock
 from conclust.cli.requested import jobs
-from conclust.confidence import BorderTests, border_tests, consensus_tree
+from conclust.confidence import BorderTests, border_tests, consensus_tree, power
+from conclust.confidence.borders.power import BorderPower
 from conclust.confidence.borders.result import described
 from conclust.results.writing import OutputFolder, write_numbers
 
-BORDERS = "borders.csv"
+BORDERS, POWER = "borders.csv", "power.csv"
 
 
 def tested_borders(
@@ -24,8 +25,9 @@ def tested_borders(
     X: ArrayLike,
     clusters: Any,
     level: float,
+    tested: BorderTests | None,
 ) -> dict[str, Any]:
-    """Test the borders between clusters, with ``--borders``.
+    """Test the borders between clusters, with ``--borders``, and estimate the number of objects that they need, with ``--power``.
 
     Parameters
     ----------
@@ -39,20 +41,23 @@ def tested_borders(
         Estimator that found the clusters (the splits of its tree are then tested too), or labels.
     level : float
         Level at which a border holds.
+    tested : BorderTests or None
+        The tests, if they have been run.
 
     Returns
     -------
     dict
-        The parts of a `Reported`: the tests, None without ``--borders``; and the tree, if the clusters are cut from one.
+        The parts of a `Reported`: the tests, None without ``--borders``; the tree, if the clusters are cut from one; the
+        power, with ``--power``.
     """
-    if not arguments.borders:
+    with_power = getattr(arguments, "power", False)  # of 'select' only
+    if not (arguments.borders or with_power):
         return {"borders": None}
     talk.step("Testing the borders: parts of the points are clustered separately (--borders).")
+    more: dict[str, Any] = {"random_state": arguments.seed, "n_jobs": jobs(arguments)}
     with talk.during("testing borders"):
-        tests = border_tests(
-            X, clusters, alpha=level, random_state=arguments.seed, n_jobs=jobs(arguments)
-        )
-        tree = None
+        tests = tested or border_tests(X, clusters, alpha=level, **more)
+        tree = needs = None
         if tests.n_clusters > 1 and hasattr(clusters, "ensemble_"):
             tree = consensus_tree(
                 clusters,
@@ -61,16 +66,22 @@ def tested_borders(
                 alpha=level,
                 random_state=arguments.seed,
             )
+        if with_power:
+            needs = power(clusters, X, alpha=level, **more)
     clock.lap("borders")
-    return {"borders": tests, "border_tree": tree}
+    return {"borders": tests, "border_tree": tree, "power": needs}
 
 
-def write_borders(folder: OutputFolder, borders: BorderTests | None) -> None:
-    """Write borders.csv, where borders were tested."""
-    if borders is not None:
-        write_numbers(folder.file(BORDERS), borders.table)
+def write_borders(folder: OutputFolder, parts: dict[str, Any]) -> None:
+    """Write borders.csv and power.csv, where borders were tested."""
+    for name, part in ((BORDERS, parts["borders"]), (POWER, parts.get("power"))):
+        if part is not None:
+            write_numbers(folder.file(name), part.table)
 
 
-def border_lines(borders: BorderTests | None, *, more_than_gaussian: bool = False) -> list[str]:
+def border_lines(parts: dict[str, Any], *, more_than_gaussian: bool = False) -> list[str]:
     """Return the lines printed about the borders."""
-    return [] if borders is None else [described(borders, more_than_gaussian=more_than_gaussian)]
+    borders: BorderTests | None = parts.get("borders")
+    power: BorderPower | None = parts.get("power")
+    lines = [] if borders is None else [described(borders, more_than_gaussian=more_than_gaussian)]
+    return lines if power is None else [*lines, power.told()]

@@ -302,7 +302,7 @@ def _finish(
         of_points = points is not None and model.n_clusters is None and selection is None
         reason = replace(reason, testable=of_points)
     if work.filled is not None and pipeline is not None:
-        parts = tested_borders(arguments, talk, clock, work.filled.X, pipeline, LEVEL)
+        parts = tested_borders(arguments, talk, clock, work.filled.X, pipeline, LEVEL, None)
         if arguments.calibrate:
             talk.step("Clustering halves of the points (--calibrate).")
             with talk.during("calibrating"):
@@ -332,7 +332,7 @@ def _finish(
             if others:
                 alternatives = {k: pipeline.labels_at(k) for k in others}
                 write_partitions(folder.file("alternatives.csv"), alternatives, table)
-            write_borders(folder, parts["borders"])
+            write_borders(folder, parts)
         clock.lap("write")
         requested = work.record.settings["consensus"].get("n_clusters")
         given_number = selection is None and isinstance(requested, int)
@@ -358,9 +358,8 @@ def _finish(
         reported = Reported(labels, record, selection=selection, names=ids, kept=kept, **parts)
         write_result(folder, reported, membership if choice.method.membership else None)
     lines = list(selection.doubts) if selection is not None and selection.n_clusters == K else []
-    lines += border_lines(
-        parts.get("borders"), more_than_gaussian=selection is not None and selection.n_clusters > 1
-    )
+    several = selection is not None and selection.n_clusters > 1
+    lines += border_lines(parts, more_than_gaussian=several)
     if kept is not None:
         lines.append(kept_sentence(kept))
     members = _members(ensemble, 0 if points is None else len(points.category_names))

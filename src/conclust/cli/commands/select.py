@@ -18,7 +18,6 @@ from conclust.cli.reading.inputs import Points
 from conclust.cli.record import Clock, record_of, recorded_warnings
 from conclust.cli.requested import jobs, scale, scaling
 from conclust.cli.summary import last_lines, score, sizes_line, sizes_of
-from conclust.confidence import BorderTests
 from conclust.exceptions import SelectionWarning
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.scaling import fitted_scaler
@@ -45,11 +44,8 @@ def run(arguments: argparse.Namespace) -> None:
         talk.step(scaling(selection.settings["scale_reason"], points.names))
         X = scaled(filled.X, fitted_scaler(selection.settings["scale"], [filled.X]))
         chosen, K = selection.labels_, selection.n_clusters
-        if arguments.borders and K > 1 and selection.borders is not None:
-            parts: dict[str, Any] = {"borders": selection.borders}
-            clock.lap("borders")
-        else:
-            parts = tested_borders(arguments, talk, clock, X, chosen, arguments.alpha)
+        tests = selection.borders if K > 1 else None
+        parts = tested_borders(arguments, talk, clock, X, chosen, arguments.alpha, tests)
         scores = score(points.classes, chosen)
         table = points.table()
         if folder is None:
@@ -59,7 +55,7 @@ def run(arguments: argparse.Namespace) -> None:
             write_labels(folder.file("labels.csv"), chosen, table)
             write_partitions(folder.file("partitions.csv"), selection.labels, table)
             write_numbers(folder.file("criteria.csv"), {"k": selection.k, **selection.table})
-            write_borders(folder, parts["borders"])
+            write_borders(folder, parts)
             parts |= described(folder, points, filled, X, chosen)
             if K > 1:
                 selection.ensembles[K].save(folder.file("ensemble.npz"))
@@ -83,7 +79,7 @@ def run(arguments: argparse.Namespace) -> None:
             )
             reported = Reported(chosen, record, selection=selection, names=points.ids, **parts)
             write_result(folder, reported)
-    talk.result(_summary(arguments, selection, parts["borders"], chosen, scores), selection.reason)
+    talk.result(_summary(arguments, selection, parts, chosen, scores), selection.reason)
 
 
 def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> Selection:
@@ -109,11 +105,11 @@ def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: F
 def _summary(
     arguments: argparse.Namespace,
     selection: Selection,
-    borders: BorderTests | None,
+    parts: dict[str, Any],
     chosen: Ints,
     scores: dict[str, float] | None,
 ) -> str:
-    lines_on_borders = border_lines(borders) if selection.n_clusters > 1 else []
+    lines_on_borders = border_lines(parts) if selection.n_clusters > 1 else []
     lines = [*lines_on_borders, selection.reason, *selection.doubts, ""]
     columns = [(title, selection.table[name]) for title, name in _SHOWN if name in selection.table]
     lines.append("   K" + "".join(f"{title:>10}" for title, _ in columns))

@@ -21,7 +21,7 @@ from conclust.consensus.base import ConsensusClusterer
 from conclust.measures.contingency import read_labels
 
 _OWNER = "power"
-_WANTED = 0.8
+WANTED = 0.8
 _PARTS = 8  # of one size, at most
 _FEWEST = 10  # objects of a part for each cluster
 _HIGHEST = 4.26  # normal deviate of the smallest p-value of a dip, 1e-5
@@ -36,20 +36,38 @@ class BorderPower:
     ----------
     first, second : tuple
         Names of the two clusters of each border.
-    needed : ndarray of shape (n_borders,)
-        Objects with which the border holds in 80 % of samples; infinite where the objects show nothing of it.
-    probability : ndarray of shape (n_borders,)
-        The probability that the border holds in a sample of `n` objects.
+    effect : ndarray of shape (n_borders,)
+        Growth of the statistic of each border with the root of the number of objects.
+    required : ndarray of shape (n_borders,)
+        The mean of the statistic, without its constant, with which the border holds in every second sample.
+    spread : float
+        Standard deviation of the statistic.
     n, n_samples : int
         The objects asked about, and those that there are.
     """
 
     first: tuple[Any, ...]
     second: tuple[Any, ...]
-    needed: Floats
-    probability: Floats
+    effect: Floats
+    required: Floats
+    spread: float
     n: int
     n_samples: int
+
+    @property
+    def needed(self) -> Floats:
+        """Objects with which each border holds in 80 % of samples; infinite where the objects show nothing of it."""
+        with np.errstate(divide="ignore"):  # no effect: never
+            return np.asarray(((self.required + self.spread * ndtri(WANTED)) / self.effect) ** 2)
+
+    @property
+    def probability(self) -> Floats:
+        """The probability that each border holds in a sample of `n` objects."""
+        return self.at(self.n)
+
+    def at(self, n: float) -> Floats:
+        """Return the probability that each border holds in a sample of n objects."""
+        return np.asarray(ndtr((self.effect * np.sqrt(n) - self.required) / self.spread))
 
     @property
     def table(self) -> dict[str, NDArray[Any]]:
@@ -198,11 +216,8 @@ def power(
     effects, c, s = growth(-ndtri(np.array(p_values) / 2.0), np.sqrt(sizes))
     rank = (effects <= effects[:, None]).sum(axis=1)
     required = c - ndtri(alpha / 2.0 / rank)
-    probability = ndtr((effects * np.sqrt(number) - required) / s)
-    with np.errstate(divide="ignore"):  # no effect: never
-        needed = ((required + s * ndtri(_WANTED)) / effects) ** 2
     first, second = (tuple(names[k] for k in side) for side in np.nonzero(neighbours))
-    return BorderPower(first, second, needed, probability, number, n_samples)
+    return BorderPower(first, second, effects, required, s, number, n_samples)
 
 
 def growth(z: Floats, roots: Floats) -> tuple[Floats, float, float]:

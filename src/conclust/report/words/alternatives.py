@@ -61,6 +61,11 @@ READ = {
         "Objects that are often together join low down. In the shaded band the tree has the chosen number "
         "of clusters: the higher the band, the longer they persist.",
     ),
+    "power": (
+        "How many objects the borders need",
+        "The probability that each border holds in a sample of this size, by its tests in parts of the objects. The line marks the "
+        "number that you have; far to the right of it, the curves are rough.",
+    ),
     "supported_tree": (
         "Splits of the tree, and which hold",
         "From the top down, each cluster splits in two; the height of a split is the share of clusterings that keep its "
