@@ -283,10 +283,8 @@ def table_of(
         names, index = tuple(frame.column_names), index_columns(frame.schema)
         return Table(source.name, frame.columns, names, how, labels, index=index)
     if how.id_column is not None or how.label_column is not None:
-        what = (
-            "an array has no named columns: --id-column and --label-column are for CSV and Parquet"
-        )
-        raise InputError(f"{what}.")
+        way = "--id-column and --label-column are for CSV and Parquet"
+        raise InputError(f"an array has no named columns: {way}.")
     array = read_array(source, how, _USUAL[what], mmap=labels)
     if what != "points" and array.ndim == 1:
         array = array[:, np.newaxis]
