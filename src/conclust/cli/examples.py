@@ -24,10 +24,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
             "another method, with one of its parameters",
             "conclust combine labels.csv --method pcc -k 5 --set divergence=l2 --out five",
         ),
-        (
-            "in a pipe",
-            "cut -d, -f2- labels.csv | conclust combine - -k 3 --out - > clusters.csv",
-        ),
+        ("in a pipe", "cut -d, -f2- labels.csv | conclust combine - -k 3 --out - > clusters.csv"),
     ),
     "select": (
         ("the number of clusters, which may be one", "conclust select points.csv"),

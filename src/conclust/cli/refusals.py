@@ -11,15 +11,9 @@ from conclust.cli.console import STREAM
 from conclust.exceptions import InputError, OutputExistsError
 
 # Options for the parameters of a generator; parameters of methods are given by --set, except for these.
-_GENERATOR = {
-    "method": "--generator",
-    "n_partitions": "--partitions",
-}
+_GENERATOR = {"method": "--generator", "n_partitions": "--partitions"}
 # Commands that write folders, and whether they write a file of labels instead.
-_INTO_FOLDERS = {
-    **dict.fromkeys(("cluster", "combine", "select", "predict"), True),
-    "demo": False,
-}
+_INTO_FOLDERS = {**dict.fromkeys(("cluster", "combine", "select", "predict"), True), "demo": False}
 # Endings of files, which no one gives to a folder.
 _FILES = (
     *(ending for one in FORMATS.values() if one.kind != "zarr" for ending in one.endings),

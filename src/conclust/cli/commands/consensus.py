@@ -229,10 +229,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             model.fit(ensemble)
         clock.lap("combine")
         source = Source(
-            plain(first),
-            ensemble.n_samples,
-            tuple(labels.names),
-            id_name=labels.id_name,
+            plain(first), ensemble.n_samples, tuple(labels.names), id_name=labels.id_name
         )
         settings = given(
             method=choice.method.estimator.lower(),

@@ -21,7 +21,6 @@ from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.columns import OBJECT, Objects, roles_of
 from conclust.cli.reading.inputs import points_of
 from conclust.cli.reading.notation import Reading
-from conclust.cli.reading.sources import Source as Input
 from conclust.cli.reading.sources import opened
 from conclust.cli.reading.tables import Table, label_matrix, listed, table_of
 from conclust.cli.record import Clock, record_of
@@ -92,7 +91,10 @@ def run(arguments: argparse.Namespace) -> None:
     with folder_of(arguments, names=_FILES) as folder:
         result = _read_result(arguments.result)
         with opened(arguments.points) as source:
-            how = _reading_like(result, reading(arguments), source)
+            # The spellings of empty cells, which only files of text have, and the notations of numbers, as in the result.
+            how, settings = reading(arguments), result.record.settings
+            na = (*how.na, *(settings.get("na", ()) if source.kind == "csv" else ()))
+            how = replace(how, na=na, notations=settings.get("notations", {}), command=())
             table = table_of(source, how, "labels" if result.of_labels else "points")
             new = _read_new(arguments, how, result, table)
         n_new = len(new.X)
@@ -170,13 +172,6 @@ def _read_result(folder: Path) -> _Result:
 
 
 # ------------------------------------------------------------------------------------ new objects
-
-
-def _reading_like(result: _Result, how: Reading, source: Input) -> Reading:
-    """Read as the result was read: the spellings of empty cells, which only files of text have, and the notations of numbers."""
-    settings = result.record.settings
-    na = settings.get("na", ()) if source.kind == "csv" else ()
-    return replace(how, na=(*how.na, *na), notations=settings.get("notations", {}), command=())
 
 
 def _read_new(arguments: argparse.Namespace, how: Reading, result: _Result, table: Table) -> _New:

@@ -159,7 +159,11 @@ class Column:
         """Return labels that a file of text holds: names, or whole numbers."""
         cells, numbers = self._cells
         if numbers is None:  # hexadecimal ones are names
-            self._doubt_words(cells)
+            kinds = cells.drop_null().unique().to_pylist()
+            words = [word for word in kinds if not is_number(word, plain=True)]
+            if len(words) == 1 and len(kinds) > 2:  # such as the name of a total
+                what = f"{self.at(self.texts.index(words[0]))}: {words[0]!r} is read as a label, and all others are numbers"
+                warn(f"{what}. If it means a missing label, give --na={words[0]}.", UserWarning)
             return cells
         values = numbers.to_numpy()
         bad = ((np.rint(values) != values) & ~np.isnan(values)) | (values < -2) | (values >= 2**63)
@@ -168,14 +172,6 @@ class Column:
             way = f"Labels are whole numbers from 0 to 2**63 - 1 or names; -1: missing, -2: noise. If these are points, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}"
             raise InputError(f"{self.at(row)}: {text!r} is not a label. {way}.")
         return (cells if (np.abs(values) >= 2.0**53).any() else numbers).cast("int64")
-
-    def _doubt_words(self, cells: Any) -> None:
-        """Warn of a word among numbers, such as the name of a total or a code of missing labels."""
-        kinds = cells.drop_null().unique().to_pylist()
-        words = [word for word in kinds if not is_number(word, plain=True)]
-        if len(words) == 1 and len(kinds) > 2:
-            what = f"{self.at(self.texts.index(words[0]))}: {words[0]!r} is read as a label, and all others are numbers"
-            warn(f"{what}. If it means a missing label, give --na={words[0]}.", UserWarning)
 
     def at(self, row: int) -> str:
         """Return the position of a cell: line or row, and column."""
@@ -287,10 +283,8 @@ def table_of(
         names, index = tuple(frame.column_names), index_columns(frame.schema)
         return Table(source.name, frame.columns, names, how, labels, index=index)
     if how.id_column is not None or how.label_column is not None:
-        what = (
-            "an array has no named columns: --id-column and --label-column are for CSV and Parquet"
-        )
-        raise InputError(f"{what}.")
+        way = "--id-column and --label-column are for CSV and Parquet"
+        raise InputError(f"an array has no named columns: {way}.")
     array = read_array(source, how, _USUAL[what], mmap=labels)
     if what != "points" and array.ndim == 1:
         array = array[:, np.newaxis]
