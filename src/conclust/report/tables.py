@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust.words.page.columns import rows_of
+
 
 def section(name: str, title: str, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return a section."""
@@ -74,8 +76,7 @@ def table(
         Facts in braces of their explanations.
     """
     if isinstance(columns, str):
-        rows = [row.split("|") for row in columns.strip().replace("\n    ", " ").splitlines()]
-        columns = [column(*map(str.strip, row), **facts) for row in rows if row[0].strip() in cells]
+        columns = [column(*row, **facts) for row in rows_of(columns) if row[0] in cells]
     return {
         "kind": "table",
         "caption": caption,

@@ -17,6 +17,7 @@ from conclust._validation import count
 from conclust.confidence.calibration import kept_sentence
 from conclust.results.result import Reported
 from conclust.words.page.citing import filled, filled_cells, listed, methods_text
+from conclust.words.page.columns import rows_of
 from conclust.words.page.decision import p_text
 
 HEADS = ["Part", "Item", "State", "What"]
@@ -25,8 +26,7 @@ HEADS = ["Part", "Item", "State", "What"]
 def checklist_of(reported: Reported, decision: dict[str, Any]) -> list[list[str]]:
     """Return for each item its part, its name, its state, and what there is to say; `decision`: result of `decision_of`."""
     items: list[list[str]] = []
-    for line in _ITEMS.strip().splitlines():
-        part, item, otherwise = (cell.strip() for cell in line.split("|"))
+    for part, item, otherwise in rows_of(_ITEMS):
         text = _ANSWERS[item](reported, decision) if item in _ANSWERS else None
         missing = "not done" if item in _ANSWERS else "only you can say"
         items.append([part, item, "done" if text else missing, text or otherwise])

@@ -102,3 +102,9 @@ HEAT = (
     "Mean of the feature in the cluster, or share of the category. Colour: its difference from the other objects in "
     "standard deviations; blue is higher, orange is lower, full colour is 2 or more."
 )
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """Return the cells of the rows of a text."""
+    rows = text.strip().replace("\n    ", " ").splitlines()
+    return [[cell.strip() for cell in row.split("|")] for row in rows]
