@@ -67,6 +67,7 @@ FLOORS = {
     # 5 edges
     "datasets": (5, 0),
     "plotting": (5, 0),
+    "words.page": (5, 0),
     "report": (5, 1),
     "sc": (5, 1),
     "cli": (5, 2),
@@ -119,7 +120,7 @@ def imports_in(module):
 
 
 def room(module):
-    return module.split(".")[1]
+    return "words.page" if module.startswith("conclust.words.page") else module.split(".")[1]
 
 
 def test_imports_go_down_only():
@@ -152,8 +153,7 @@ def test_the_core_does_not_import_the_methods_of_papers(folder):
 
 
 def test_the_top_module_imports_lazily():
-    found = set(imported("conclust.__init__"))
-    assert not [name for name in found if not name.startswith(("importlib", "conclust._lazy"))]
+    assert all(n.startswith(("importlib", "conclust._lazy")) for n in imported("conclust.__init__"))
 
 
 def test_only_one_module_imports_the_extension():

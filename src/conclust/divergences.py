@@ -108,7 +108,7 @@ class Divergence:
         )
         if kernel.code == _L2:
             return _squared(name, check_real(kernel.scale, "scale", name))
-        return _relative(name) if kernel.code == _KL else power(kernel.parameter)
+        return power(kernel.parameter) if kernel.code == _POWER else built_in[name]
 
     def _called(self) -> _Called:
         """Return the function that a kernel calls: (0 value, 1 derivative, 2 curvature; p, q, out)."""

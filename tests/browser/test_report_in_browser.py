@@ -17,8 +17,8 @@ from sklearn.datasets import make_blobs
 from tests.report.test_page import HOSTILE
 
 from conclust import EAC, ConsensusClustering, report
-from conclust.report.names import shown
 from conclust.selection import choose
+from conclust.words.names import shown
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 LOOKS = {

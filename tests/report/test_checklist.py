@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 from conclust import ConsensusClustering, EnsembleGenerator
 from conclust.confidence import border_tests, calibrated
 from conclust.report import account, write
-from conclust.report.words.checklist import HEADS, as_markdown
+from conclust.words.page.checklist import HEADS, as_markdown
 
 POINTS = make_blobs(80, centers=2, n_features=3, cluster_std=0.5, random_state=1)[0]
 

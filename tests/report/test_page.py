@@ -14,9 +14,9 @@ import pytest
 
 from conclust import EAC, ConsensusClustering, Ensemble, plotting, report
 from conclust.exceptions import MissingExtraError, ParameterError
-from conclust.report.names import LONGEST, shown
 from conclust.report.page import data_block, page
 from conclust.report.reading import read_result
+from conclust.words.names import LONGEST, shown
 
 HOSTILE = [
     "</script><img src=x onerror=alert(1)>",

@@ -1,6 +1,6 @@
 """Turns a rule that labels a block into results of all objects, numbered as in memory.
 
-Clusters are numbered by the first object of each, of whatever block (``numbering.py``): the first
+Clusters are numbered by the first object of each, of whatever block (``_arrays/numbering.py``): the first
 pass keeps for every object its column, or which columns it belongs to alike, and the result is read
 through a table.
 """
@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._arrays.numbering import by_first_object, most_probable, of_columns
 from conclust._types import Bools, Floats, Ints
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.facts import Part
 from conclust.blocks.labels import LabelBlocks
-from conclust.blocks.numbering import by_first_object, most_probable, of_columns
 from conclust.blocks.runners import Job, Kept, Task
 from conclust.ensemble.labels import missing_code
 from conclust.exceptions import UnsupportedEnsembleError

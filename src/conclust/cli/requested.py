@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
-from collections.abc import Sequence
 
 from conclust._threads import thread_count
 from conclust.cli.console import words
@@ -21,13 +19,6 @@ def scale(arguments: argparse.Namespace) -> Scale:
     """Return the scale given; None: columns stay as they are."""
     scale_option: Scale = None if arguments.scale == "none" else arguments.scale
     return scale_option
-
-
-def scaling(reason: str, names: Sequence[str]) -> str:
-    """Name the columns in a sentence about how they were scaled."""
-    return re.sub(
-        r"column (\d+) \(from 0\)", lambda found: f"column {names[int(found[1])]!r}", reason
-    )
 
 
 def reading(arguments: argparse.Namespace) -> Reading:

@@ -15,6 +15,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from conclust._arrays.containers import collected
+from conclust._arrays.numbering import (
+    NOTHING,
+    by_first_object,
+    in_blocks,
+    is_blocked,
+    most_probable,
+    of_columns,
+)
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
 from conclust._sklearn import EstimatorCard, Saved, check_order, forget_results, record_features
@@ -27,14 +35,6 @@ from conclust._validation import (
     refuse,
     refuse_arguments,
     shown,
-)
-from conclust.blocks.numbering import (
-    NOTHING,
-    by_first_object,
-    in_blocks,
-    is_blocked,
-    most_probable,
-    of_columns,
 )
 from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.consensus.method import Method, NumberNeeded, Task, names_in_blocks, names_of_those

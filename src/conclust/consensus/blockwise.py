@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._arrays.numbering import in_blocks
 from conclust._random import seed_sequence
 from conclust.blocks.arrays import BlockedArray
 from conclust.blocks.finishing import numbered_labels, numbered_membership
-from conclust.blocks.numbering import in_blocks
 from conclust.blocks.sources import DaskLabels
 from conclust.blocks.store import stored
 from conclust.ensemble import as_ensemble

@@ -539,7 +539,9 @@ class EnsembleGenerator(
         return label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say)
 
     def _keep_scaling(self, blocks: Iterable[Floats]) -> None:
-        self.scale_, self.scaler_, self.scale_reason_ = scaling_of(self, blocks)
+        scaling = scaling_of(self, blocks)
+        self.scale_, self.scaler_, self._scale_facts, _ = scaling
+        self.scale_reason_ = scaling.reason
         self._rotation = None
         if not watched():  # named by the shell
             say(self.scale_reason_)

@@ -61,13 +61,34 @@ class Scaling(NamedTuple):
         The scale; None: columns stay as they are.
     scaler : MinMaxScaler, StandardScaler or None
         The fitted scaler.
-    reason : str
-        A sentence on the scaling, with the reason if "auto" chose it.
+    facts : tuple
+        A sentence on the scaling, with the reason if "auto" chose it; the widest and the narrowest column, with their deviations,
+        where it names them.
+    names : sequence of str or None
+        Names of the columns.
     """
 
     scale: Scale
     scaler: Scaler | None
-    reason: str
+    facts: tuple[Any, ...]
+    names: Sequence[str] | None = None
+
+    @property
+    def reason(self) -> str:
+        """The sentence."""
+        return told(self.facts, self.names)
+
+
+_EXTREMES = "column {} has standard deviation {}, column {} {}"
+
+
+def told(facts: tuple[Any, ...], names: Sequence[str] | None = None) -> str:
+    """Return the sentence on a scaling, in the user's names of columns."""
+    sentence, *extremes = facts
+    columns = [f"{j} (from 0)" if names is None else repr(str(names[j])) for j in extremes[::2]]
+    return str(sentence).format(
+        *(x for pair in zip(columns, map(brief, extremes[1::2]), strict=True) for x in pair)
+    )
 
 
 class _Spread(NamedTuple):
@@ -91,18 +112,11 @@ class _Spread(NamedTuple):
         many = n_narrow > 0 and n_narrow >= _SHARE * int(np.count_nonzero(self.varying))
         return bool(many) and self.deciding < _DECIDING and not self.centred
 
-    def sentence(self, names: Sequence[str] | None) -> str:
-        """Name the widest and the narrowest column, with their deviations."""
-
-        def name_of_column(j: int) -> str:
-            return repr(str(names[j])) if names is not None else f"{j} (from 0)"
-
+    def extremes(self) -> tuple[int, float, int, float]:
+        """Return the widest and the narrowest column, with their deviations."""
         widest = int(np.argmax(self.deviations))
         least = int(np.argmin(np.where(self.varying, self.deviations, np.inf)))
-        return (
-            f"column {name_of_column(widest)} has standard deviation {brief(self.deviations[widest])}, column "
-            f"{name_of_column(least)} {brief(self.deviations[least])}"
-        )
+        return widest, float(self.deviations[widest]), least, float(self.deviations[least])
 
 
 def fits_scale(scaler: Any, scale: Scale, n_features: int) -> bool:
@@ -161,34 +175,36 @@ def fitted_scaling(
         largest = float(max(np.abs(extent.data_max_).max(), np.abs(extent.data_min_).max()))
         if not fixed and largest and not _TINY < largest < _HUGE:
             why = f"the largest number, {largest:.3g}, has no square that a computer can hold"
-            return Scaling(
-                "minmax", _with_narrow_columns(extent), f"Columns scaled to [0, 1], because {why}."
-            )
+            sentence = f"Columns scaled to [0, 1], because {why}."
+            return Scaling("minmax", _with_narrow_columns(extent), (sentence,))
         spread = _spread(standard, extent)
         differs = spread.differs()
         unclear = not differs and not fixed and spread.differs(_LEAST_FACTOR)
-        why = spread.sentence(names)
+        extremes = spread.extremes()
         if not differs and not (unclear and tighter_standardised(rows.rows)):
             if unclear:
-                unscaled = f"Columns not scaled, because clusters are tighter as they are: {why}."
-            elif len(spread.deviations) == 1:
+                unscaled = (
+                    f"Columns not scaled, because clusters are tighter as they are: {_EXTREMES}."
+                )
+                return Scaling(None, None, (unscaled, *extremes), names)
+            if len(spread.deviations) == 1:
                 unscaled = "The column is not scaled: it is the only one."
             else:
                 unscaled = "Columns not scaled: their spreads are of one kind."
-            return Scaling(None, None, unscaled)
+            return Scaling(None, None, (unscaled,))
         if not fixed:
             cause = "clusters are then tighter" if unclear else "their units seem to differ"
-            reason = f"Columns scaled to mean 0 and deviation 1, because {cause}: {why}."
-            return Scaling("standard", standard, reason)
+            reason = f"Columns scaled to mean 0 and deviation 1, because {cause}: {_EXTREMES}."
+            return Scaling("standard", standard, (reason, *extremes), names)
         n_narrow, n_varying = (int(np.count_nonzero(a)) for a in (spread.narrow(), spread.varying))
         warn(
-            f"The columns of X differ much in spread: {why}. Without scaling, {n_narrow} of {n_varying} columns "
+            f"The columns of X differ much in spread: {told((_EXTREMES, *extremes), names)}. Without scaling, {n_narrow} of {n_varying} columns "
             'count for next to nothing. Give scale="standard" (or "minmax") to bring them to one scale, or '
             "scale=None to keep them.",
             ScaleWarning,
         )
-        return Scaling(None, None, _SENTENCES[None])
-    return Scaling(scale, fitted_scaler(scale, blocks), _SENTENCES[scale])
+        return Scaling(None, None, (_SENTENCES[None],))
+    return Scaling(scale, fitted_scaler(scale, blocks), (_SENTENCES[scale],))
 
 
 def fitted_scaler(scale: Scale, blocks: Iterable[Floats]) -> Scaler | None:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from conclust._validation import brief
-from conclust.report.names import shown
 from conclust.report.tables import column, numbers, section, table, text_block
-from conclust.report.words.citing import filled_cells
 from conclust.results.features import Features
-from conclust.results.record import IMPUTED
 from conclust.results.result import Reported
+from conclust.words.names import shown
+from conclust.words.page.columns import FEATURE, HEAT
+from conclust.words.page.sections import differences, without_features
 
 _TOP_FEATURES = 8
 _MANY_CLUSTERS = 60
@@ -27,27 +27,10 @@ _SMALL = 0.5  # standard deviations: smaller differences do not name a cluster
 
 def features_section(reported: Reported) -> dict[str, Any]:
     """Return the section on the features in which clusters differ, or the reason for its absence."""
-    if reported.features is None:
-        why = "The result was made from clusterings: there are no points, and so no features to compare."
-        if reported.record.command != "combine":
-            why = "There are no points here: pass them as X (conclust.report.write(result, path, X=points))."
-        return _section([text_block(why)])
     features = reported.features
-    mixed = features.categories is not None
-    what = "features and categories" if mixed else "features"
-    text = (
-        f"The {what} in which each cluster lies farthest from the other objects: the difference of the "
-        f"means{', or of the shares of a category,' * mixed} in standard deviations about them (Cohen's d). "
-        "There are deliberately no p-values: clusters that were found in these features differ in them by "
-        "construction, and testing them on the same data is circular (Gao, Bien and Witten 2024)."
-    )
-    if reported.record.filling is not None:
-        filling = reported.record.filling
-        gaps = filled_cells(filling)
-        text += (
-            f" Means are over the cells that had a value: {filling.cells:,} were empty and were filled by the "
-            f"{IMPUTED[filling.how]} of the column for the clustering ({gaps})."
-        )
+    if features is None:
+        return _section([text_block(without_features(reported.record.command))])
+    text = differences(reported.record.filling, mixed=features.categories is not None)
     rows = [_rows(features, k) for k in range(min(reported.n_clusters, _MANY_CLUSTERS))]
     of = {"of": len(features.names), "categories": len(features.category_names)}
     clusters = [{"cluster": k, "rows": part} for k, part in enumerate(rows)]
@@ -84,28 +67,16 @@ def heat_table(features: Features, titles: Sequence[str]) -> list[dict[str, Any]
         for rows in ranked:
             if at < len(rows) and len(chosen) < _MOST_ROWS:
                 chosen.setdefault(rows[at]["feature"])
-    cells: list[list[Any]] = [list(chosen)]
-    for k in range(n_clusters):
+    cells: dict[str, list[Any]] = {"feature": list(chosen)}
+    columns = [column("feature", "Feature", "name", FEATURE)]
+    for k, title in enumerate(titles):
         of = {row["feature"]: row for row in _ranked(features, k, both=True)}
-        cells.append(
-            [
-                [of[name]["difference"], of[name]["inside"]] if name in of else [None, "-"]
-                for name in chosen
-            ]
-        )
-    columns = [
-        column(
-            "feature", "Feature", "Name of the feature, or of a column and a category.", kind="name"
-        )
-    ]
-    columns += [column(f"cluster_{k}", title, _HEAT, kind="heat") for k, title in enumerate(titles)]
+        cells[f"cluster_{k}"] = [
+            [of[name]["difference"], of[name]["inside"]] if name in of else [None, "-"]
+            for name in chosen
+        ]
+        columns.append(column(f"cluster_{k}", title, "heat", HEAT))
     return [table("Features by cluster", columns, cells, first=_HEAT_ROWS)]
-
-
-_HEAT = (
-    "Mean of the feature in the cluster, or share of the category. Colour: its difference from the other objects in "
-    "standard deviations; blue is higher, orange is lower, full colour is 2 or more."
-)
 
 
 def _rows(features: Features, k: int) -> list[dict[str, Any]]:

@@ -21,9 +21,9 @@ from conclust.plotting.canvas.figures import apart_from_pyplot, save
 from conclust.plotting.canvas.style import cluster_colours
 from conclust.plotting.numbers import curve_of, power_curves
 from conclust.plotting.objects import silhouettes_of
-from conclust.report.names import shown
-from conclust.report.words.alternatives import READ, of_bars, of_curve
 from conclust.results.result import Reported
+from conclust.words.names import shown
+from conclust.words.page.alternatives import READ, of_bars, of_curve
 
 _MOST_SVG = 250_000  # size in bytes above which the smaller of SVG and PNG is used
 _ALL_PAIRS = 4000  # maximum number of objects of a heatmap ordered by a tree

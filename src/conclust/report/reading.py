@@ -33,14 +33,14 @@ from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.generation.scaling import fitted_scaler
 from conclust.networks import GraphConsensus
-from conclust.report.names import read_cluster_names, read_names
-from conclust.report.names import shown as displayed
 from conclust.results.features import MOST_GAPS, Features
 from conclust.results.folder import load
 from conclust.results.record import Record, figures_of
 from conclust.results.result import Reported
 from conclust.selection import Selection, choose, choose_from
 from conclust.topics import TopicConsensus
+from conclust.words.names import read_cluster_names, read_names
+from conclust.words.names import shown as displayed
 
 
 def read_result(

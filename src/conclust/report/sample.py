@@ -44,13 +44,6 @@ def sample_of(reported: Reported) -> Reported:
     )
 
 
-def drawn_text(drawn: Reported, n_samples: int) -> str:
-    """Return a sentence that names the sample; empty if there is none."""
-    if drawn.n_samples == n_samples:
-        return ""
-    return f" Computed from a sample of {drawn.n_samples:,} of the {n_samples:,} objects, evenly spaced within each cluster."
-
-
 def _spaced(labels: Ints) -> Ints:
     """Return the indices of the sample, in increasing order."""
     order = np.argsort(labels, kind="stable")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-Kind: TypeAlias = Literal["number", "share", "spread", "heat", "cluster", "name", "text"]
+from conclust.words.page.columns import rows_of
 
 
 def section(name: str, title: str, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -22,9 +22,7 @@ def text_block(text: str, title: str = "") -> dict[str, Any]:
     return {"kind": "text", "text": text, "title": title}
 
 
-def column(
-    name: str, title: str, how: str, *, kind: Kind = "number", digits: int | None = None
-) -> dict[str, Any]:
+def column(name: str, title: str, cells: str, how: str, **facts: Any) -> dict[str, Any]:
     """Return a column.
 
     Parameters
@@ -33,23 +31,32 @@ def column(
         Name for programs.
     title : str
         Title for readers.
+    cells : str
+        Number of decimals shown, empty for all; or another kind of cells: "share", "spread", "heat", "cluster", "name", "text".
     how : str
         Explanation of how its numbers were computed.
-    kind : {"number", "share", "spread", "heat", "cluster", "name", "text"}
-        Kind of its cells.
-    digits : int, default=None
-        Number of decimals shown. None: all.
+    **facts
+        Facts in braces of the explanation.
     """
-    return {"name": name, "title": title, "how": how, "kind": kind, "digits": digits}
+    digits = int(cells) if cells.isdecimal() else None
+    kind = "number" if digits is not None else cells or "number"
+    return {
+        "name": name,
+        "title": title,
+        "how": how.format(**facts),
+        "kind": kind,
+        "digits": digits,
+    }
 
 
 def table(
     caption: str,
-    columns: Sequence[dict[str, Any]],
-    cells: Iterable[Sequence[Any]],
+    columns: str | Sequence[dict[str, Any]],
+    cells: Mapping[str, Sequence[Any]],
     *,
     first: int = 25,
     search: str = "",
+    **facts: Any,
 ) -> dict[str, Any]:
     """Return a table, given its columns one by one.
 
@@ -57,20 +64,24 @@ def table(
     ----------
     caption : str
         Caption.
-    columns : sequence of dict
-        Results of `column`.
-    cells : iterable of sequences
-        The cells of each column.
+    columns : str or sequence of dict
+        Rows of `conclust.words.page.columns`, of which those that have cells are taken; or results of `column`.
+    cells : mapping of str to sequence
+        The cells of each column, by name.
     first : int, default=25
         Number of rows shown before more are requested.
     search : str, default=""
         Placeholder of the search field above the table; empty: no search field.
+    **facts
+        Facts in braces of their explanations.
     """
+    if isinstance(columns, str):
+        columns = [column(*row, **facts) for row in rows_of(columns) if row[0] in cells]
     return {
         "kind": "table",
         "caption": caption,
         "columns": list(columns),
-        "rows": [list(row) for row in zip(*cells, strict=True)],
+        "rows": [list(row) for row in zip(*(cells[c["name"]] for c in columns), strict=True)],
         "first": first,
         "search": search,
     }

@@ -20,8 +20,8 @@ from conclust.report.contents import contents
 from conclust.report.page import page
 from conclust.report.pictures import Gallery
 from conclust.report.reading import read_result
-from conclust.report.words.checklist import as_csv, as_markdown
 from conclust.selection import Selection
+from conclust.words.page.checklist import as_csv, as_markdown
 
 _OWNER = "report"
 

@@ -109,6 +109,8 @@ class Record:
         Support for numbers of clusters, from AutoConsensus.
     reason, why : str or None
         Reason for the number of clusters, and its part that says why, in a clause.
+    next : str
+        Its last part, which says what to do next.
     number_by : str or None
         Source of AutoConsensus' number of clusters: "given", "partitions" or "points".
     figures : dict
@@ -142,6 +144,7 @@ class Record:
     supports: tuple[Support, ...] = ()
     reason: str | None = None
     why: str | None = None
+    next: str = ""
     number_by: str | None = None
     figures: dict[str, Any] = field(default_factory=dict)
     scores: dict[str, float] | None = None
@@ -178,6 +181,7 @@ def figures_of(model: Any, parts: Reason | None, door: Door = PYTHON) -> dict[st
     return {
         "reason": None if parts is None else parts.text(door),
         "why": None if parts is None else parts.why,
+        "next": "" if parts is None else parts.next(door),
         "number_by": number_by,
         "supports": tuple(getattr(model, "supports_", ())),
         "figures": {name: value for name, value in attributes.items() if value is not None},

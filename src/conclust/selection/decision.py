@@ -159,7 +159,7 @@ def more_than_gaussian(p_value: float, n_references: int, null: str | None) -> s
 
 def _test(p_value: float, n_references: int, null: str | None) -> str:
     """Return "p = 0.01, 99 rotations"."""
-    return f"p = {p_value:.3g}, {n_references} {REFERENCES.get(null or '', '')}"
+    return f"p = {p_value:.3g}, {count(n_references, REFERENCES.get(null or '', 'reference'))}"
 
 
 NO_CONTRAST = "at no number are objects of a cluster together more often than others"
@@ -170,11 +170,11 @@ _NAMES = {
     "silhouette_points": "the silhouette",
 }
 REFERENCES = {
-    "rotation": "rotations",
-    "gaussian": "Gaussian references",
-    "unimodal": "unimodal references",
-    "flat": "flat clouds",
-    "skewed": "skewed clouds",
+    "rotation": "rotation",
+    "gaussian": "Gaussian reference",
+    "unimodal": "unimodal reference",
+    "flat": "flat cloud",
+    "skewed": "skewed cloud",
 }
 NOTHING = {
     "rotation": "one Gaussian cloud of the same covariance",

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from conclust._arrays.containers import number_array, refuse_gaps
+from conclust._arrays.numbering import is_blocked
 from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import check_bool, check_int, check_option, check_real, refuse, shown
-from conclust.blocks.numbering import is_blocked
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.derived import labels_of
 from conclust.exceptions import InputError, UnsupportedEnsembleError

@@ -7,7 +7,7 @@ import pytest
 from tests.naive import voting as naive
 
 from conclust import CumulativeVoting, Ensemble, PositionalVoting, Voting
-from conclust.consensus.voting.cumulative_blocks import Count
+from conclust.consensus.voting.ballots import Count
 from conclust.similarity import cluster_certainty, information_bottleneck
 
 

@@ -35,7 +35,7 @@ from conclust.cli.reading.inputs import (
 )
 from conclust.cli.record import Clock, given, parameters, record_of, recorded_warnings
 from conclust.cli.refusals import check_output_file
-from conclust.cli.requested import jobs, reading, scale, scaling
+from conclust.cli.requested import jobs, reading, scale
 from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
 from conclust.confidence import confidences
 from conclust.confidence.calibration import calibrated, kept_sentence, usual_chance
@@ -44,6 +44,7 @@ from conclust.exceptions import SelectionWarning
 from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import doubts
+from conclust.generation.scaling import told
 from conclust.pipeline import ConsensusClustering
 from conclust.results.folder import write_result
 from conclust.results.record import Record, Source, facts_of, figures_of
@@ -110,7 +111,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
             if step == "generate":
                 talk.step(f"Clustering many times ({arguments.generator}).")
                 yield
-                talk.step(scaling(subjects[0].scale_reason_, points.names))
+                talk.step(told(subjects[0]._scale_facts, points.names))
             elif step == "choose":
                 talk.step(
                     "Choosing the number of clusters by subsamples of the points and of references without "
@@ -131,7 +132,9 @@ def run_cluster(arguments: argparse.Namespace) -> None:
             pipeline.fit(filled.X, partitions=points.categories)
         made, model = pipeline.generator_, pipeline.consensus_
         weights = pipeline.ensemble_.weights
-        settings = read_as(arguments, points, made.scale_, made.scale_reason_) | given(
+        settings = read_as(
+            arguments, points, made.scale_, told(made._scale_facts, points.names)
+        ) | given(
             method=choice.method.estimator.lower(),
             consensus=parameters(model),
             generator=parameters(made),
@@ -170,7 +173,7 @@ def read_as(
         "scale": scale,
         "impute": arguments.impute,
         **given(
-            scale_reason=scaling(reason, points.names),
+            scale_reason=reason,
             na=arguments.na,
             notations=points.notations or None,
         ),

@@ -16,11 +16,11 @@ from conclust.cli.commands.of_points import described, points_read
 from conclust.cli.console import Talk
 from conclust.cli.reading.inputs import Points
 from conclust.cli.record import Clock, record_of, recorded_warnings
-from conclust.cli.requested import jobs, scale, scaling
+from conclust.cli.requested import jobs, scale
 from conclust.cli.summary import last_lines, score, sizes_line, sizes_of
 from conclust.exceptions import SelectionWarning
 from conclust.generation.labelling.labelling import scaled
-from conclust.generation.scaling import fitted_scaler
+from conclust.generation.scaling import fitted_scaling
 from conclust.results.folder import write_result
 from conclust.results.result import Reported
 from conclust.results.writing import write_labels, write_numbers, write_partitions
@@ -41,8 +41,9 @@ def run(arguments: argparse.Namespace) -> None:
         with recorded_warnings() as messages, talk.during("choosing"):
             selection = _choose(arguments, talk, points, filled)
         clock.lap("choose")
-        talk.step(scaling(selection.settings["scale_reason"], points.names))
-        X = scaled(filled.X, fitted_scaler(selection.settings["scale"], [filled.X]))
+        scaling = fitted_scaling(scale(arguments), [filled.X], points.names)
+        talk.step(scaling.reason)
+        X = scaled(filled.X, scaling.scaler)
         chosen, K = selection.labels_, selection.n_clusters
         tests = selection.borders if K > 1 else None
         parts = tested_borders(arguments, talk, clock, X, chosen, arguments.alpha, tests)
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace) -> None:
                 selection.ensembles[K].save(folder.file("ensemble.npz"))
             clock.lap("write")
             used = selection.settings
-            settings = read_as(arguments, points, used["scale"], used["scale_reason"])
+            settings = read_as(arguments, points, used["scale"], scaling.reason)
             record = record_of(
                 arguments,
                 source=source_of(arguments.points, points, filled),

@@ -370,9 +370,18 @@ def headline(
     str
         "4 clusters; 3 of 4 borders hold (p < .05, Holm)", or why they are one.
     """
+    text = finding(n_held, n_borders, alpha)
+    if not n_borders:
+        return text
+    if n_held:
+        return f"{n_clusters} clusters; {text}"
+    return f"{'more structure than one Gaussian' if more_than_gaussian else f'{n_clusters} clusters'}, {text}"
+
+
+def finding(n_held: int, n_borders: int, alpha: float) -> str:
+    """Return "3 of 4 borders hold (p < .05, Holm)", or what it means that none does."""
     if not n_borders:
         return "1 cluster: there is no border to test"
     if n_held:
-        return f"{n_clusters} clusters; {held_of(n_held, n_borders, alpha)}"
-    finding = "more structure than one Gaussian" if more_than_gaussian else f"{n_clusters} clusters"
-    return f"{finding}, but no border holds {at_level(alpha)}: treat it as one cluster"
+        return held_of(n_held, n_borders, alpha)
+    return f"but no border holds {at_level(alpha)}: treat it as one cluster"

@@ -14,7 +14,7 @@ with all rows.
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,6 @@ from conclust._progress import stage, tracked
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawned_seed
 from conclust._threads import side_by_side, thread_count
 from conclust._types import Bools, Floats, Ints
-from conclust.blocks.facts import Part
-from conclust.blocks.finishing import Answer
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.label_rows import (
     ON_A_PART,
@@ -42,6 +39,11 @@ from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import canonical_labels, one_hot_rows
+
+if TYPE_CHECKING:
+    from conclust.blocks.facts import Part
+    from conclust.blocks.finishing import Answer
+    from conclust.blocks.labels import LabelBlocks
 
 # Number of the few objects: per cluster, at least, and the share of observed labels below which it no longer grows.
 _PER_CLUSTER, _LEAST, _LEAST_OBSERVED = 30, 300, 0.05
@@ -156,7 +158,7 @@ class Lloyd:
     n_iter: int
     done: bool
 
-    def centroids(self, labels: LabelBlocks) -> Centroids:
+    def centroids(self, labels: "LabelBlocks") -> Centroids:
         """Return the centroids of non-empty clusters."""
         nonempty = self.present.any(axis=0)
         held = (self.sums, self.present, self.noise)
@@ -168,7 +170,12 @@ Costs = Callable[[Centroids], tuple[Floats, Floats]]
 
 
 def iterate(
-    labels: LabelBlocks, first: Centroids, costs: Costs, constant: float, max_iter: int, tol: float
+    labels: "LabelBlocks",
+    first: Centroids,
+    costs: Costs,
+    constant: float,
+    max_iter: int,
+    tol: float,
 ) -> Lloyd:
     """Iterate from some centroids until the loss no longer decreases.
 
@@ -201,7 +208,7 @@ def iterate(
     return state
 
 
-def _sums(part: Part, cost: Floats, block: Floats) -> tuple[NDArray[Any], ...]:
+def _sums(part: "Part", cost: Floats, block: Floats) -> tuple[NDArray[Any], ...]:
     """Return the sums over the objects of a block, each in the cluster with the lowest cost."""
     ensemble = part.ensemble
     present = ensemble.present.astype(np.float64)
@@ -217,7 +224,7 @@ def _sums(part: Part, cost: Floats, block: Floats) -> tuple[NDArray[Any], ...]:
     )
 
 
-def nearest_in_block(part: Part, stored: None, cost: Floats, block: Floats) -> Ints:
+def nearest_in_block(part: "Part", stored: None, cost: Floats, block: Floats) -> Ints:
     """Return the cluster with the lowest cost for each object of a block."""
     return nearest(part.ensemble.codes, part.ensemble.offsets, cost, block)
 
@@ -274,7 +281,9 @@ class LabelVectorKMeans(ConsensusClusterer):
         best = best_of_race(*how) if self._races else best_of_restarts(*how)
         return replace(best, labels=best.labels[rows.inverse])
 
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+    def _fit_blocks(self, labels: "LabelBlocks", seed: np.random.SeedSequence) -> "Answer":
+        from conclust.blocks.finishing import Answer
+
         counting = self._counting_as(labels)
         weighed = labels if counting is None else labels.reweighted(counting)
         sample = weighed.sample(ON_A_PART, seed)
@@ -294,7 +303,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         self._keep_end(value, last.n_iter, last.done, "passes")
         return Answer(nearest_in_block, (self._label_cost, self._block_cost))
 
-    def _constant(self, labels: LabelBlocks) -> float:
+    def _constant(self, labels: "LabelBlocks") -> float:
         """Return the part of the loss that is not a cost of an object."""
         if self._loss().spread != "quadratic":
             return 0.0
@@ -303,7 +312,7 @@ class LabelVectorKMeans(ConsensusClusterer):
         return inside + float(labels.partition_weights @ labels.noise_counts)
 
     def _loss_at(
-        self, state: Lloyd, centroids: Centroids, labels: LabelBlocks, constant: float
+        self, state: Lloyd, centroids: Centroids, labels: "LabelBlocks", constant: float
     ) -> float:
         """Return the quadratic or the entropic loss at some centroids, noise included.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -11,18 +11,14 @@ from conclust._parameters import Parameters, Range
 from conclust._progress import stage, tracked
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
-from conclust.blocks.finishing import Answer, rows_of
-from conclust.blocks.labels import LabelBlocks
 from conclust.consensus.method import Method, NumberOfClusters
-from conclust.consensus.voting.ballots import VotingClusterer
-from conclust.consensus.voting.cumulative_blocks import (
+from conclust.consensus.voting.ballots import (
     FIXED,
     Count,
-    How,
     Scheme,
+    VotingClusterer,
     merge_columns,
     reference_clusters,
-    vote_in_blocks,
     votes_for,
     votes_of_reference,
 )
@@ -30,6 +26,10 @@ from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import cluster_range
 from conclust.similarity import cluster_certainty, information_bottleneck
+
+if TYPE_CHECKING:
+    from conclust.blocks.finishing import Answer
+    from conclust.blocks.labels import LabelBlocks
 
 
 @dataclass(eq=False, repr=False)
@@ -166,6 +166,9 @@ class CumulativeVoting(VotingClusterer):
         return merge_columns(U, merged, self.n_clusters)
 
     def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
+        from conclust.blocks.finishing import rows_of
+        from conclust.consensus.voting.cumulative_blocks import How, vote_in_blocks
+
         order = self._order(labels)
         with one_library_thread():
             certainty = self._certainty(labels)

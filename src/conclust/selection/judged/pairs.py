@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._arrays.numbering import is_blocked
 from conclust._kernels import pair_table
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, refuse
-from conclust.blocks.numbering import is_blocked
 from conclust.blocks.store import stored
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.evidence import coassociation_blocks, pair_counts

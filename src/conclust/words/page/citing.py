@@ -8,11 +8,11 @@ from typing import Any
 
 from conclust._validation import count
 from conclust.generation.kinds.registry import KINDS
-from conclust.report.names import shown
-from conclust.report.words.decision import p_text
 from conclust.results.record import IMPUTED, Filling
 from conclust.results.result import Reported
 from conclust.selection.decision import numbers_tried
+from conclust.words.names import shown
+from conclust.words.page.decision import p_text
 
 _MONTI = (
     "S. Monti, P. Tamayo, J. Mesirov, T. Golub: Consensus clustering. Machine Learning 52, 2003. "
@@ -105,10 +105,8 @@ def _data(reported: Reported) -> str:
     text = f"{what[0].upper()}{what[1:]}{where}."
     filling = record.filling
     if filling is not None:
-        cells = count(filling.cells, "empty cell")
-        gaps = filled_cells(filling)
         was = "was" if filling.cells == 1 else "were"
-        text += f" {cells} {was} filled by the {IMPUTED[filling.how]} of the column ({gaps})."
+        text += f" {count(filling.cells, 'empty cell')} {was} {filled(filling)} ({filled_cells(filling)})."
     return text
 
 
@@ -116,6 +114,11 @@ def listed(names: Sequence[str], most: int = 12) -> str:
     """Return names as a list; if there are many, the first ones and the number of the others."""
     first_names = ", ".join(map(shown, names[:most]))
     return first_names + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
+def filled(filling: Filling) -> str:
+    """Return "filled by the mean of the column"."""
+    return f"filled by the {IMPUTED[filling.how]} of the column"
 
 
 def filled_cells(filling: Filling) -> str:

@@ -15,10 +15,10 @@ import numpy as np
 from conclust._files.spreadsheets import guard_text
 from conclust._validation import count
 from conclust.confidence.calibration import kept_sentence
-from conclust.report.words.citing import filled_cells, listed, methods_text
-from conclust.report.words.decision import p_text
-from conclust.results.record import IMPUTED
 from conclust.results.result import Reported
+from conclust.words.page.citing import filled, filled_cells, listed, methods_text
+from conclust.words.page.columns import rows_of
+from conclust.words.page.decision import p_text
 
 HEADS = ["Part", "Item", "State", "What"]
 
@@ -26,8 +26,7 @@ HEADS = ["Part", "Item", "State", "What"]
 def checklist_of(reported: Reported, decision: dict[str, Any]) -> list[list[str]]:
     """Return for each item its part, its name, its state, and what there is to say; `decision`: result of `decision_of`."""
     items: list[list[str]] = []
-    for line in _ITEMS.strip().splitlines():
-        part, item, otherwise = (cell.strip() for cell in line.split("|"))
+    for part, item, otherwise in rows_of(_ITEMS):
         text = _ANSWERS[item](reported, decision) if item in _ANSWERS else None
         missing = "not done" if item in _ANSWERS else "only you can say"
         items.append([part, item, "done" if text else missing, text or otherwise])
@@ -49,8 +48,7 @@ def as_markdown(items: list[list[str]]) -> str:
 def _missing(reported: Reported, _: Any) -> str | None:
     filling, judged = reported.record.filling, reported.judged
     if filling is not None:
-        cells, how = count(filling.cells, "empty cell"), IMPUTED[filling.how]
-        return f"{cells}, filled by the {how} of the column ({filled_cells(filling)})."
+        return f"{count(filling.cells, 'empty cell')}, {filled(filling)} ({filled_cells(filling)})."
     if reported.points is not None or reported.record.command == "cluster":
         return "No cell of the points is empty."
     if judged is None:

@@ -6,11 +6,10 @@ import math
 from typing import Any
 
 from conclust._validation import count
-from conclust.confidence.borders.result import at_level, held_of
-from conclust.report.borders import border_words
-from conclust.report.names import shown_text
+from conclust.confidence.borders.result import at_level, finding, held_of
 from conclust.results.result import Reported
 from conclust.selection.decision import NO_CONTRAST, REFERENCES, without_clusters
+from conclust.words.names import shown_text
 
 # Estimators that are fitted to a network or to embeddings.
 _WITHOUT_LABELS = ("GraphConsensus", "TopicConsensus")
@@ -27,16 +26,34 @@ def by_borders_alone(selection: Any) -> bool:
 
 def references(selection: Any) -> str:
     """Return the references of the p-value in words: "99 rotations"."""
-    several = REFERENCES.get(selection.settings.get("null") or "", "references")
-    return count(selection.n_references, several.removesuffix("s"))
+    kind = REFERENCES.get(selection.settings.get("null") or "", "reference")
+    return count(selection.n_references, kind)
+
+
+def p_value_text(selection: Any) -> str:
+    """Return "0.01"; a gap that no reference reached has "< 1 / (R + 1)", never 0."""
+    p = selection.p_value
+    return f"{p:.3g}" if p > 0 else f"< {1.0 / (selection.n_references + 1):.3g}"
 
 
 def p_text(selection: Any) -> str:
-    """Return "p = 0.01, 99 rotations"; a gap that no reference reached has p < 1 / (R + 1), never 0."""
-    least = 1.0 / (selection.n_references + 1)
-    p = selection.p_value
-    text = f"p = {p:.3g}" if p > 0 else f"p < {least:.3g}"
-    return f"{text}, {references(selection)}"
+    """Return "p = 0.01, 99 rotations"."""
+    return f"p {'= ' * (selection.p_value > 0)}{p_value_text(selection)}, {references(selection)}"
+
+
+def is_rejected(selection: Any) -> bool:
+    """Return whether a test rejected that the points are one Gaussian."""
+    return selection is not None and selection.p_value <= selection.settings.get("alpha", 0.05)
+
+
+def border_words(reported: Reported) -> str:
+    """Return the addition to the first line: "3 of 4 borders hold (p < .05, Holm)"; empty without tests."""
+    tests = reported.borders
+    if tests is None or reported.n_clusters == 1:
+        return ""
+    text = finding(tests.n_held(), tests.n_borders, tests.alpha)
+    more = is_rejected(reported.selection) and tests.n_borders and not tests.n_held()
+    return f"more structure than one Gaussian, {text}" if more else text
 
 
 def decision_of(reported: Reported) -> dict[str, Any]:
@@ -54,9 +71,9 @@ def decision_of(reported: Reported) -> dict[str, Any]:
     """
     selection, K = reported.selection, reported.n_clusters
     tested = selection is not None and not math.isnan(selection.p_value)
-    by, sentence, why_no_p = _reasons(reported, tested)
+    by, because, why_no_p = _reasons(reported, tested)
     head = f"{count(K, 'cluster')} in {count(reported.n_samples, 'object')}"
-    plain = _in_plain_words(reported, tested, sentence.removeprefix(head))
+    sentence, plain = f"{head}{because}", _in_plain_words(reported, tested, because)
     borders = border_words(reported)
     if borders and not (selection is not None and by_borders_alone(selection)):
         sentence = f"{sentence}; {borders}"
@@ -72,7 +89,7 @@ def decision_of(reported: Reported) -> dict[str, Any]:
         "head": head,
         "sentence": f"{sentence}.",
         "plain": plain,
-        "next": _next(reported),
+        "next": reported.record.next,
         "by": by,
         "reason": None if selection is None else selection.reason,
         "clusters": K,
@@ -90,19 +107,18 @@ def decision_of(reported: Reported) -> dict[str, Any]:
 
 
 def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
-    """Return the basis of the decision, the sentence without its end, and the reason for a missing p-value."""
+    """Return the basis of the decision, the sentence between its head and its end, and the reason for a missing p-value."""
     selection, K, record = reported.selection, reported.n_clusters, reported.record
-    head = f"{count(K, 'cluster')} in {count(reported.n_samples, 'object')}"
     agree = selection is not None and selection.n_clusters == K
     if tested and agree and K == 1:
         settings = selection.settings
         if selection.p_value <= settings.get("alpha", 0.0):
-            return "p-value", f"{head}: {selection.why}", None
+            return "p-value", f": {selection.why}", None
         alike = without_clusters(settings.get("null"), settings.get("n_categories", 0))
         more = f"no number of clusters is more stable than in {alike}"
-        return "p-value", f"{head}: {more} ({p_text(selection)})", None
+        return "p-value", f": {more} ({p_text(selection)})", None
     if agree and by_borders_alone(selection):
-        return "borders", f"{head}: {selection.why}", None
+        return "borders", f": {selection.why}", None
     if tested and agree:
         settings = selection.settings
         null = "one cloud with one mode"
@@ -110,35 +126,35 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
             null = "one Gaussian cloud"
         if settings.get("n_categories"):
             null += " with independent categories"
-        sentence = f"{head}: {null} is rejected ({p_text(selection)}){_of_borders(reported)}"
+        sentence = f": {null} is rejected ({p_text(selection)}){_of_borders(reported)}"
         return "p-value", sentence, None
     if selection is not None and agree:
         why = _why_untested(selection)
         if K == 1:
-            return "criterion", f"{head}: {NO_CONTRAST}", why
-        return "criterion", f"{head}, by the sharp score", why
+            return "criterion", f": {NO_CONTRAST}", why
+        return "criterion", ", by the sharp score", why
     seen = record.number_by == "points" and record.why is not None
     if tested and not seen:
         sentence = f"of one cluster {p_text(selection)}"
-        return "asked for", f"{head}, the number requested; {sentence}", None
+        return "asked for", f", the number requested; {sentence}", None
     if record.asked_for is not None and record.method is not None:
         if record.method.n_clusters == "upper bound" and record.asked_for != K:
             how = f"of at most {record.asked_for} that were allowed"
         else:
             how = "the number requested"
         why = "the number was given, not tested"
-        return "asked for", f"{head}, {how}", why
+        return "asked for", f", {how}", why
     why = _why_no_test(reported)
     if record.method is None:
-        return "given", f"{head}, as given", why
+        return "given", ", as given", why
     if seen:
-        return "borders", f"{head}: {record.why}", None if tested else why
+        return "borders", f": {record.why}", None if tested else why
     if record.supports or (K == 1 and record.method.estimator not in _WITHOUT_LABELS):
         how = "chosen by agreement between the clusterings"
         if K == 1 and record.method.estimator == "AutoConsensus":
             how = "because the clusterings show no more"
-        return "support", f"{head}, {how}", why
-    return "method", f"{head}, as {record.method.estimator} finds", why
+        return "support", f", {how}", why
+    return "method", f", as {record.method.estimator} finds", why
 
 
 def _why_no_test(reported: Reported) -> str:
@@ -156,12 +172,6 @@ def _why_no_test(reported: Reported) -> str:
     elif made_by == "ConsensusClustering":
         ask = 'n_clusters="auto"'
     return f"no test against a single cluster was run ({ask} does it)"
-
-
-def _next(reported: Reported) -> str:
-    """Return what to do next: the last part of the reason."""
-    record = reported.record
-    return (record.reason or "").partition(f"{record.why}. ")[2] if record.why else ""
 
 
 def _in_plain_words(reported: Reported, tested: bool, because: str) -> str:

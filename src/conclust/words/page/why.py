@@ -1,0 +1,106 @@
+"""The reason for the number of clusters in words: the p-value, the support of the clusterings, or neither."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from conclust._validation import count
+from conclust.results.record import Record
+from conclust.words.page.decision import by_borders_alone, p_text, references
+
+_SELECT = (
+    "To estimate the number of clusters from the points, with a p-value: conclust select points.csv "
+    "(conclust.selection.choose)."
+)
+_SUPPORT = (
+    "the lifetime of K clusters in the co-association tree (Fred and Jain 2005), minus the extent to which "
+    "fine clusterings cut across their borders, relative to chance"
+)
+
+
+def of_p_value(selection: Any, K: int) -> str:
+    """Return what the p-value of a selection is and shows, for a result of K clusters."""
+    if math.isnan(selection.p_value):
+        text = "There is no p-value: whether there is more than one cluster was not tested. "
+        if K > 1:
+            return f"{text}The number with the largest sharp score was taken."
+        return f"{text}One cluster is the answer because pairs do not differ at any number of clusters."
+    text = (
+        f"The p-value ({p_text(selection)}) is the share of data sets, the points among them, with "
+        "clusters at least as stable as the clusters of the points, at any K: the largest studentised gap "
+        f"of log PAC over all K, compared with {references(selection)}. "
+    )
+    small = selection.p_value <= selection.settings.get("alpha", 0.0)
+    if small and K == 1:
+        text += "It is small, but no border between these clusters holds, and a single cloud as flat or as skewed is as stable."
+    elif small:
+        text += (
+            "It is small. A flat or a skewed cloud is also more stable than one Gaussian, so that a second test followed: a border "
+            "between the clusters holds, or clouds as flat and as skewed as the points are less stable."
+        )
+    elif by_borders_alone(selection):
+        text += "It is not small: a long cloud without clusters would be cut as stably. But all borders hold at a fifth of the level."
+    else:
+        text += "It is not small: a cloud without clusters would be as stable. Weak clusters need more objects or fewer useless features."
+    return text
+
+
+def as_good(selection: Any) -> str:
+    """Return the alternatives of a selection."""
+    near = ", ".join(map(str, selection.alternatives))
+    return f"Within one standard error of the best: {near} clusters."
+
+
+def of_supports(record: Record, K: int) -> str:
+    """Return what the clusterings support, for a result of K clusters."""
+    best = max(record.supports, key=lambda support: support.support)
+    if record.number_by == "points" and record.reason is not None:
+        return (
+            f"The points determined the number. {record.reason} One half of the points determines where the borders "
+            "are; the points of the other half near them are compared with those in an equally wide band within the clusters. "
+            f"The table shows what the clusterings alone support: {_SUPPORT}."
+        )
+    if record.asked_for is not None:
+        return (
+            f"The number was given. The support of a number by the clusterings alone is {_SUPPORT}; they support "
+            f"{best.n_clusters} most ({best.support:.2f})."
+        )
+    if K == 1:
+        return (
+            f"The number comes from the clusterings alone (AutoConsensus): {_SUPPORT}. The largest support, "
+            f"{best.support:.2f} for {best.n_clusters}, is too small for clusters: fine clusterings cut "
+            "through every border."
+        )
+    return (
+        f"The number comes from the clusterings alone (AutoConsensus): {_SUPPORT}. {count(K, 'cluster')} have "
+        f"the largest support, {best.support:.2f}."
+    )
+
+
+def of_none(record: Record, K: int) -> str:
+    """Return the source of a number that neither a selection nor the support of the clusterings gave."""
+    if record.asked_for is not None and record.method is not None:
+        if record.method.n_clusters == "upper bound":
+            return (
+                f"At most {record.asked_for} clusters were allowed; {record.method.estimator} needed {K}. "
+                f"{_SELECT}"
+            )
+        return f"The number, {record.asked_for}, was given. {_SELECT}"
+    if record.method is None:
+        return f"The clusters were given as labels. {_SELECT}"
+    if record.method.estimator == "GraphConsensus":
+        return (
+            "GraphConsensus finds the number by itself: more clusters with a larger 'resolution'."
+        )
+    if record.method.estimator == "TopicConsensus":
+        return (
+            "TopicConsensus finds the number by itself: groups of at least 'min_topic_size' objects that are "
+            "together in a share 'threshold' of the members. To estimate the number of clusters from the "
+            "embeddings, with a p-value: conclust.selection.choose."
+        )
+    if record.reason is not None:
+        return f"{record.reason} {_SELECT}"
+    if K == 1:
+        return f"Finer clusterings cut through every border: no number of clusters has support. {_SELECT}"
+    return f"{record.method.estimator} finds the number by itself. {_SELECT}"
