@@ -81,7 +81,7 @@ class Searched:
     @property
     def neighbours(self) -> Neighbours:
         """The neighbours of the distinct points that members are fitted on."""
-        return self._once("search", self._search)[0]  # type: ignore[no-any-return]
+        return self.once("search", self._search)[0]  # type: ignore[no-any-return]
 
     def _search(self) -> tuple[Neighbours, Floats]:
         n = len(self.points)
@@ -97,31 +97,32 @@ class Searched:
             masses = self.neighbours.rows.masses
             return CommunityGraph.of(graph.starts, graph.ends, graph.weights, masses, "modularity")
 
-        return self._once(("graph", k), make)  # type: ignore[no-any-return]
+        return self.once(("graph", k), make)  # type: ignore[no-any-return]
 
     def forest(self, m: int) -> Forest:
         """Return the spanning forest by core distances of the m-th neighbour."""
-        return self._once(("forest", m), lambda: density_forest(self.neighbours, m))  # type: ignore[no-any-return]
+        return self.once(("forest", m), lambda: density_forest(self.neighbours, m))  # type: ignore[no-any-return]
 
     def found(self, labels: NDArray[np.int32]) -> Found:
         """Return the labels of all points from those of the distinct fitted points, and the model."""
-        neighbours, points = self._once("search", self._search)
-        index = self._once("index", lambda: voters_of(points))
+        neighbours, points = self.once("search", self._search)
+        index = self.once("index", lambda: voters_of(points))
         model = NeighbourVote(index, labels)
         if len(self.points) <= _ALL_FITTED:
             return Found(labels[neighbours.rows.inverse], model)
-        voters, squares = self._once("votes", lambda: index.nearest(self._compared, VOTERS))
+        voters, squares = self.once("votes", lambda: index.nearest(self._compared, VOTERS))
         return Found(vote(voters, squares, labels[:, np.newaxis])[:, 0], model)
 
     def found_on_all(self, labels: NDArray[np.int32]) -> Found:
         """Return the labels unchanged, and the model if no two points are equal."""
-        rows = self._once("rows", lambda: EqualRows.of(self._compared))
+        rows = self.once("rows", lambda: EqualRows.of(self._compared))
         if len(rows) < len(labels):
             return Found(labels, None)
-        index = self._once("all", lambda: voters_of(self._compared))
+        index = self.once("all", lambda: voters_of(self._compared))
         return Found(labels, NeighbourVote(index, labels))
 
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what was made under this key, or make it."""
         with self._lock:
             if key not in self._made:
                 self._made[key] = make()
