@@ -45,11 +45,6 @@ def sizes_of_neighbourhoods(n: int) -> Ints:
     return np.unique(np.rint(np.geomspace(lowest, largest, _GRID)).astype(np.int64))
 
 
-def n_fitted(n: int) -> int:
-    """Return the number of objects on which members of n objects are fitted."""
-    return min(n, isqrt(_ALL_FITTED * n))
-
-
 @dataclass(frozen=True, eq=False)
 class GivenGraph:
     """A user's graph of the objects: see `conclust.neighbours.NeighbourGraph`."""
@@ -85,7 +80,7 @@ class Searched:
 
     def _search(self) -> tuple[Neighbours, Floats]:
         n = len(self.points)
-        sample = draw(n, n_fitted(n), generator(self._sample_seed))
+        sample = draw(n, min(n, isqrt(_ALL_FITTED * n)), generator(self._sample_seed))
         fitted = self._compared if sample is None else self._compared[sample]
         return neighbours_of(fitted, max(1, int(sizes_of_neighbourhoods(len(fitted))[-1])))
 
@@ -201,15 +196,14 @@ class GraphRecipe(NeighbourRecipe):
         n = searched.neighbours.n_points if self.given is None else len(searched.points)
         grid = sizes_of_neighbourhoods(n)
         height, at, _ = place(self.turn)
-        drawn = int(grid[int(at * len(grid))])
         lowest, highest = map(log, _RESOLUTIONS)
         resolution = exp(lowest + height * (highest - lowest))
-        graph = self._graph(searched, drawn)
+        graph = self._graph(searched, int(grid[int(at * len(grid))]))
         seed = int(rng.integers(2**63))
-        if k is not None:
-            labels, _ = graph.communities_of_number(k, seed)
-        else:
+        if k is None:
             labels, _ = graph.communities(resolution, seed)
+        else:
+            labels, _ = graph.communities_of_number(k, seed)
         return searched.found(labels) if self.given is None else searched.found_on_all(labels)
 
     def _graph(self, searched: Searched, drawn: int) -> CommunityGraph:
@@ -235,8 +229,7 @@ class DensityRecipe(NeighbourRecipe):
         n = int(neighbours.rows.counts.sum())
         number, at, share = place(self.turn)
         core = _CORES[int(at * len(_CORES))]
-        drawn = 2 + int(number * (max(2, isqrt(n)) - 1))
-        wanted = drawn if k is None else k
+        wanted = 2 + int(number * (max(2, isqrt(n)) - 1)) if k is None else k
         highest = max(_LEAST, n / (2.0 * wanted))
         least = exp(log(_LEAST) + share * (log(highest) - log(_LEAST)))
         labels, _ = cut_ties(searched.forest(core), neighbours, wanted, least)

@@ -114,12 +114,11 @@ class LandmarkSpectralRecipe:
             search = search_of(landmarks, k, rng)
             return search, *search.nearest(points, k)
 
-        p = len(landmarks)
-        k = min(self.n_nearest, p)
+        k = min(self.n_nearest, len(landmarks))
         if len(points) > self.n_landmarks:
             search, indices, squares = tied(k, rng)
         else:  # the landmarks of all graphs, which are searched for once
-            most = min(max(k, *_NEAREST), p)
+            most = min(max(k, *_NEAREST), len(landmarks))
             search, indices, squares = self.searches.of(points).once(
                 "landmarks", lambda: tied(most, np.random.default_rng(0))
             )
