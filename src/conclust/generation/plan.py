@@ -17,6 +17,7 @@ from conclust.exceptions import DenseLimitError, ParameterError
 from conclust.generation.kinds.communities import (
     GivenGraph,
     NeighbourRecipe,
+    Searches,
     check_graph_alone,
     neighbour_recipes,
 )
@@ -230,11 +231,11 @@ class _Entry:
     shares: bool = False
 
 
-def _sharing(entry: _Entry) -> _Entry:
+def _sharing(entry: _Entry, searches: Searches) -> _Entry:
     """Return an entry whose members share graphs of landmarks, if it makes any."""
     if not isinstance(entry.recipe, LandmarkSpectralRecipe) or entry.choices is None:
         return entry
-    recipe = replace(entry.recipe, n_columns=extent(entry.choices)[1])
+    recipe = replace(entry.recipe, n_columns=extent(entry.choices)[1], searches=searches)
     return replace(entry, recipe=recipe, shares=True)
 
 
@@ -314,7 +315,8 @@ class _Draft:
         total = self.generator.n_partitions or total
         whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
         if sizes.n_objects == sizes.n and sizes.n_features == sizes.d:
-            entries = [_sharing(entry) for entry in entries]
+            searches = Searches(0)
+            entries = [_sharing(entry, searches) for entry in entries]
         for entry in entries:
             if total > len(entries) and whole and not entry.random:
                 other = (

@@ -45,11 +45,6 @@ def sizes_of_neighbourhoods(n: int) -> Ints:
     return np.unique(np.rint(np.geomspace(lowest, largest, _GRID)).astype(np.int64))
 
 
-def n_fitted(n: int) -> int:
-    """Return the number of objects on which members of n objects are fitted."""
-    return min(n, isqrt(_ALL_FITTED * n))
-
-
 @dataclass(frozen=True, eq=False)
 class GivenGraph:
     """A user's graph of the objects: see `conclust.neighbours.NeighbourGraph`."""
@@ -81,11 +76,11 @@ class Searched:
     @property
     def neighbours(self) -> Neighbours:
         """The neighbours of the distinct points that members are fitted on."""
-        return self._once("search", self._search)[0]  # type: ignore[no-any-return]
+        return self.once("search", self._search)[0]  # type: ignore[no-any-return]
 
     def _search(self) -> tuple[Neighbours, Floats]:
         n = len(self.points)
-        sample = draw(n, n_fitted(n), generator(self._sample_seed))
+        sample = draw(n, min(n, isqrt(_ALL_FITTED * n)), generator(self._sample_seed))
         fitted = self._compared if sample is None else self._compared[sample]
         return neighbours_of(fitted, max(1, int(sizes_of_neighbourhoods(len(fitted))[-1])))
 
@@ -97,31 +92,32 @@ class Searched:
             masses = self.neighbours.rows.masses
             return CommunityGraph.of(graph.starts, graph.ends, graph.weights, masses, "modularity")
 
-        return self._once(("graph", k), make)  # type: ignore[no-any-return]
+        return self.once(("graph", k), make)  # type: ignore[no-any-return]
 
     def forest(self, m: int) -> Forest:
         """Return the spanning forest by core distances of the m-th neighbour."""
-        return self._once(("forest", m), lambda: density_forest(self.neighbours, m))  # type: ignore[no-any-return]
+        return self.once(("forest", m), lambda: density_forest(self.neighbours, m))  # type: ignore[no-any-return]
 
     def found(self, labels: NDArray[np.int32]) -> Found:
         """Return the labels of all points from those of the distinct fitted points, and the model."""
-        neighbours, points = self._once("search", self._search)
-        index = self._once("index", lambda: voters_of(points))
+        neighbours, points = self.once("search", self._search)
+        index = self.once("index", lambda: voters_of(points))
         model = NeighbourVote(index, labels)
         if len(self.points) <= _ALL_FITTED:
             return Found(labels[neighbours.rows.inverse], model)
-        voters, squares = self._once("votes", lambda: index.nearest(self._compared, VOTERS))
+        voters, squares = self.once("votes", lambda: index.nearest(self._compared, VOTERS))
         return Found(vote(voters, squares, labels[:, np.newaxis])[:, 0], model)
 
     def found_on_all(self, labels: NDArray[np.int32]) -> Found:
         """Return the labels unchanged, and the model if no two points are equal."""
-        rows = self._once("rows", lambda: EqualRows.of(self._compared))
+        rows = self.once("rows", lambda: EqualRows.of(self._compared))
         if len(rows) < len(labels):
             return Found(labels, None)
-        index = self._once("all", lambda: voters_of(self._compared))
+        index = self.once("all", lambda: voters_of(self._compared))
         return Found(labels, NeighbourVote(index, labels))
 
-    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what was made under this key, or make it."""
         with self._lock:
             if key not in self._made:
                 self._made[key] = make()
@@ -200,15 +196,14 @@ class GraphRecipe(NeighbourRecipe):
         n = searched.neighbours.n_points if self.given is None else len(searched.points)
         grid = sizes_of_neighbourhoods(n)
         height, at, _ = place(self.turn)
-        drawn = int(grid[int(at * len(grid))])
         lowest, highest = map(log, _RESOLUTIONS)
         resolution = exp(lowest + height * (highest - lowest))
-        graph = self._graph(searched, drawn)
+        graph = self._graph(searched, int(grid[int(at * len(grid))]))
         seed = int(rng.integers(2**63))
-        if k is not None:
-            labels, _ = graph.communities_of_number(k, seed)
-        else:
+        if k is None:
             labels, _ = graph.communities(resolution, seed)
+        else:
+            labels, _ = graph.communities_of_number(k, seed)
         return searched.found(labels) if self.given is None else searched.found_on_all(labels)
 
     def _graph(self, searched: Searched, drawn: int) -> CommunityGraph:
@@ -234,8 +229,7 @@ class DensityRecipe(NeighbourRecipe):
         n = int(neighbours.rows.counts.sum())
         number, at, share = place(self.turn)
         core = _CORES[int(at * len(_CORES))]
-        drawn = 2 + int(number * (max(2, isqrt(n)) - 1))
-        wanted = drawn if k is None else k
+        wanted = 2 + int(number * (max(2, isqrt(n)) - 1)) if k is None else k
         highest = max(_LEAST, n / (2.0 * wanted))
         least = exp(log(_LEAST) + share * (log(highest) - log(_LEAST)))
         labels, _ = cut_ties(searched.forest(core), neighbours, wanted, least)

@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import connected_components
 
 from conclust._threads import in_threads
 from conclust._types import Floats, Ints
+from conclust.generation.kinds.communities import Searches
 from conclust.generation.labelling.models import (
     LandmarkCut,
     Search,
@@ -61,7 +62,7 @@ class LandmarkSpectralRecipe:
     """Ultra-scalable spectral clustering (U-SPEC; Huang et al., IEEE TKDE 32(6), 2020).
 
     Up to `n_landmarks` distinct points are all landmarks themselves, so that nothing about the graph is random. Of more
-    points, landmarks are the centres of ten iterations of k-means on ten objects per landmark. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 s^2)) with s the
+    points, landmarks are the centres of five iterations of k-means on ten objects per landmark. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 s^2)) with s the
     mean distance of all ties, or the root mean square of the object's own where that is larger: in a graph
     where outliers hang by ties of nearly 0 the cheapest cuts peel off one after the other. The bipartite graph is cut by
     the transfer cut, and k-means groups the objects in the embedding, the better of two runs.
@@ -71,6 +72,7 @@ class LandmarkSpectralRecipe:
     ``n_columns``: number of columns of one embedding, for all members of a run; a member of k clusters
     is k-means on the k leading ones. What a member is does not depend on the numbers of the others then. None:
     k of them for each. ``threads``: number of members of a run made in parallel, which does not affect the results.
+    ``searches``: where runs share the search for landmarks if all points are landmarks.
     """
 
     name: str = "spectral"
@@ -78,6 +80,7 @@ class LandmarkSpectralRecipe:
     n_nearest: int = 5
     n_columns: int | None = None
     threads: int = field(default=1, compare=False)  # no part of what determines the members
+    searches: Searches = field(default_factory=lambda: Searches(0), compare=False)
 
     def run(  # noqa: D102
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
@@ -104,12 +107,22 @@ class LandmarkSpectralRecipe:
             return np.ascontiguousarray(points[np.sort(first_distinct(points, np.arange(n), n))])
         pool = points[some_objects(n, min(n, 10 * p), rng)]
         starts = first_distinct(pool, rng.permutation(len(pool)), p)
-        return KMeansRecipe(max_iter=10).centers(pool, starts)
+        return KMeansRecipe(max_iter=5).centers(pool, starts)
 
     def _graph(self, landmarks: Floats, points: Floats, rng: np.random.Generator) -> _Graph:
+        def tied(k: int, rng: np.random.Generator) -> tuple[Search, NDArray[np.int32], Floats]:
+            search = search_of(landmarks, k, rng)
+            return search, *search.nearest(points, k)
+
         k = min(self.n_nearest, len(landmarks))
-        search = search_of(landmarks, k, rng)
-        indices, squares = search.nearest(points, k)
+        if len(points) > self.n_landmarks:
+            search, indices, squares = tied(k, rng)
+        else:  # the landmarks of all graphs, which are searched for once
+            most = min(max(k, *_NEAREST), len(landmarks))
+            search, indices, squares = self.searches.of(points).once(
+                "landmarks", lambda: tied(most, np.random.default_rng(0))
+            )
+            indices, squares = np.ascontiguousarray(indices[:, :k]), squares[:, :k].copy()
         sigma = float(np.sqrt(squares).mean())
         return _Graph(search, indices, tie_weights(squares, sigma), sigma)
 
