@@ -321,7 +321,7 @@ def default(tmp_path_factory):
     """A result of the default consensus, with centres."""
     home = tmp_path_factory.mktemp("default")
     more = ["--generator", "kmeans", "--partitions", "10", "-k", "3", "-q", "--out", home / "r"]
-    overlapping, _ = make_blobs(150, 2, centers=[[0, 0], [4, 0], [0, 4]], random_state=1)
+    overlapping, _ = make_blobs(150, 2, centers=[[0, 0], [3.5, 0], [0, 3.5]], random_state=1)
     assert run("cluster", write(home / "old.csv", overlapping, ["a", "b"]), *more) == 0
     return home / "r"
 
