@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import linkage
 from sklearn.covariance import ledoit_wolf
-from sklearn.datasets import load_wine, make_blobs, make_circles, make_moons
+from sklearn.datasets import load_breast_cancer, load_wine, make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from conclust import AutoConsensus, ConsensusClustering
@@ -182,8 +182,9 @@ def test_few_points_are_counted_near_a_gap_and_many_within_a_cloud():
         X[200:, 0] += 4.0 + gap
         tree = linkage(np.repeat([0.0, 1.0], 200)[:, np.newaxis] + 1e-3 * X, "average")
         branches = Branches.of(tree)
-        near, middle = counts_at_borders(X, tree, branches)[-1]
-        assert least <= near / middle <= most
+        near, emptier, mean = counts_at_borders(X, tree, branches)[-1]
+        assert least <= near / emptier <= most
+        assert emptier <= mean
 
 
 @pytest.mark.parametrize("n", [12, 300])
@@ -200,17 +201,18 @@ def test_the_shared_covariance_equals_ledoit_and_wolf(n):
     assert np.linalg.eigvalsh(covariance).min() > 0
 
 
-@pytest.mark.parametrize(("name", "number"), [("iris", 2), ("wine", 3)])
+@pytest.mark.parametrize(("name", "number"), [("iris", 2), ("wine", 3), ("cancer", 2)])
 def test_seeds_agree(name, number):
-    data = load(name)
-    models = [fitted(data.X, seed) for seed in range(200, 203)]
+    data = load_breast_cancer() if name == "cancer" else load(name)
+    X, y = (data.data, data.target) if name == "cancer" else (data.X, data.y)
+    models = [fitted(X, seed) for seed in range(200, 203)]
     assert [model.n_clusters_ for model in models] == [number] * 3
     assert all(adjusted_rand_score(models[0].labels_, model.labels_) > 0.85 for model in models)
-    assert adjusted_rand_score(data.y, models[0].labels_) > 0.55
+    assert adjusted_rand_score(y, models[0].labels_) > 0.55
 
 
 @pytest.mark.parametrize("n", [150, 500])
-@pytest.mark.parametrize("kind", ["normal", "correlated", "skewed", "flat", "heavy"])
+@pytest.mark.parametrize("kind", ["normal", "correlated", "skewed", "flat", "heavy", "long tails"])
 def test_halves_of_one_cloud_confirm_no_clusters(kind, n):
     rng = np.random.default_rng(n)
     cloud = {
@@ -219,6 +221,7 @@ def test_halves_of_one_cloud_confirm_no_clusters(kind, n):
         "skewed": rng.gamma(1.5, size=(n, 8)),
         "flat": rng.random((n, 2)),
         "heavy": rng.standard_t(4, size=(n, 6)),
+        "long tails": np.exp(rng.normal(size=(n, 5))),
     }[kind]
     assert divide_by_halves(cloud, neighbour_graph(cloud, 10), 1, n) is None
 
@@ -229,6 +232,13 @@ def test_halves_confirm_clusters_that_overlap():
     halved = divide_by_halves(X, neighbour_graph(X, 10), 1, 20)
     assert adjusted_rand_score(halved.labels, y) > 0.85
     assert len(halved.depths) == 2
+
+
+def test_a_dense_group_beside_a_loose_one_is_found_though_no_valley_is_between():
+    rng = np.random.default_rng(4)
+    X = np.concatenate([rng.normal(size=(300, 3)), rng.normal([5, 0, 0], 2, size=(150, 3))])
+    halved = divide_by_halves(X, neighbour_graph(X, 10), 1, 20)
+    assert adjusted_rand_score(halved.labels, np.arange(450) >= 300) > 0.6
 
 
 def test_a_ring_is_not_cut_along_its_paths():
