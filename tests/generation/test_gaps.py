@@ -60,13 +60,6 @@ def test_infinite_values_have_a_separate_message():
     )
 
 
-def test_the_pipeline_refuses_gaps_with_the_same_message():
-    X = POINTS.copy()
-    X[0, 3] = np.nan
-    with pytest.raises(ValueError, match=r"NaN in column 3 \(1 row\)"):
-        ConsensusClustering().fit(X)
-
-
 POINTS_OF_TWO = np.random.default_rng(0).normal(size=(60, 3)) + 9 * np.arange(2).repeat(30)[:, None]
 
 

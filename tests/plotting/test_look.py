@@ -1,4 +1,4 @@
-"""The style of all plots: they fit a page, keep the user's settings, leak nothing, and suit colour-blind readers."""
+"""The style of all plots: they fit a page, keep the user's settings and leak nothing."""
 
 import gc
 import io
@@ -14,8 +14,6 @@ from matplotlib.figure import Figure
 from conclust import EAC, ConsensusClustering, Ensemble
 from conclust import plotting as P
 from conclust.confidence import object_confidence, power
-from conclust.exceptions import InputError
-from conclust.plotting.canvas import style
 from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.maps import embedding_of
 from conclust.plotting.numbers import power_curves
@@ -125,55 +123,6 @@ def test_figures_are_not_kept_alive():
     pyplot.close("all")
     gc.collect()
     assert kept[-1]() is None
-
-
-# G. M. Machado, M. M. Oliveira, L. A. F. Fernandes: A physiologically-based model for simulation of color
-# vision deficiency. IEEE TVCG 15, 2009: matrices of full deficiency, on linear RGB.
-SEEN = {
-    "all": np.eye(3),
-    "no red": [
-        [0.152286, 1.052583, -0.204868],
-        [0.114503, 0.786281, 0.099216],
-        [-0.003882, -0.048116, 1.051998],
-    ],
-    "no green": [
-        [0.367322, 0.860646, -0.227968],
-        [0.280085, 0.672501, 0.047413],
-        [-0.011820, 0.042940, 0.968881],
-    ],
-    "no blue": [
-        [1.255528, -0.076749, -0.178779],
-        [-0.078411, 0.930809, 0.147602],
-        [0.004733, 0.691367, 0.303900],
-    ],
-}
-
-
-def lab(colours):
-    """CIELAB of linear RGB, white of 6500 K."""
-    xyz = (
-        colours
-        @ np.array([[0.4124, 0.2126, 0.0193], [0.3576, 0.7152, 0.1192], [0.1805, 0.0722, 0.9505]])
-        / [0.9505, 1.0, 1.089]
-    )
-    f = np.where(xyz > 216 / 24389, np.cbrt(np.maximum(xyz, 0)), (24389 / 27 * xyz + 16) / 116)
-    return np.column_stack(
-        [116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])]
-    )
-
-
-@pytest.mark.parametrize("eye", SEEN)
-def test_colours_of_eight_clusters_suit_colour_blind_readers(eye):
-    rgb = style.cluster_colours(8)
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    seen = lab(np.clip(linear @ np.array(SEEN[eye]).T, 0, 1))
-    apart = np.linalg.norm(seen[:, None] - seen, axis=2)[np.triu_indices(8, 1)]
-    assert apart.min() > 12, apart.min()
-
-
-def test_an_embedding_needs_an_object():
-    with pytest.raises(InputError, match="at least one object"):
-        P.embedding(np.empty((0, 3)), np.empty(0, dtype=int))
 
 
 def test_a_pipeline_is_drawn_like_its_consensus():

@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.metrics import normalized_mutual_info_score, silhouette_samples
 
-from conclust import EAC, HBGF, AutoConsensus, Ensemble
+from conclust import HBGF, AutoConsensus, Ensemble
 from conclust import plotting as P
 from conclust.evidence import coassociation
 from conclust.exceptions import InputError, ParameterError
@@ -266,33 +266,6 @@ def test_the_dendrogram_draws_the_merges_of_scipy(seed):
     np.testing.assert_array_equal(np.sort(np.diff(actual.ends)).sum(), 20)
 
 
-def test_a_truncated_tree_is_drawn_above_its_leaves():
-    tree = linkage(np.random.default_rng(0).normal(size=(60, 2)), "average")
-    whole, part = tree_of(tree, 3), tree_of(tree, 3, max_merges=10)
-    assert part.x.shape == (10, 2)
-    np.testing.assert_array_equal(part.y, whole.y[-10:])
-    np.testing.assert_array_equal(part.ends, whole.ends)
-    np.testing.assert_array_equal(part.cluster, whole.cluster[-10:])
-
-
-def test_the_lifetime_is_shaded_and_clusters_are_coloured():
-    _, ensemble = members()
-    model = EAC(4).fit(ensemble)
-    actual = tree_of(model)
-    ax = P.dendrogram(model)
-    band = ax.patches[0]
-    corners = band.get_patch_transform().transform_path(band.get_path()).get_extents()
-    assert (corners.y0, corners.y1) == pytest.approx(actual.lifetime)
-    assert model.lifetimes_[2] == pytest.approx(actual.lifetime[1] - actual.lifetime[0])
-    (brackets,) = lines_of(ax)
-    np.testing.assert_allclose([s[1, 1] for s in brackets.get_segments()], actual.y[:, 2])
-    np.testing.assert_array_equal(
-        np.sort(np.diff(actual.ends)), np.sort(np.bincount(model.labels_))
-    )
-    for k in (1, 40):
-        painted(P.dendrogram(model, k))
-
-
 def test_very_large_trees_are_truncated():
     n = 200_000
     tree = np.column_stack(
@@ -326,17 +299,6 @@ def test_the_map_shows_the_ordered_mutual_information():
     order = partition_map_of(mixed).order
     assert set(order[:2]) in ({0, 2}, {1, 3})
     assert P.partition_map(mixed[:, :1]).get_title() == "Agreement of 1 partition"
-
-
-def test_a_title_of_ones_own_is_above_the_names_of_clusters():
-    figure = Figure(layout="constrained")
-    ax = P.membership_bars(np.repeat(np.eye(3), 9, axis=0), ax=figure.add_subplot())
-    ax.set_title("my own title")
-    renderer = painted(ax)
-    (above,) = ax.child_axes
-    highest = max(text.get_window_extent(renderer).y1 for text in above.texts)
-    assert [text.get_text() for text in above.texts] == ["0", "1", "2"]
-    assert ax.title.get_window_extent(renderer).y0 >= highest
 
 
 def test_a_figure_is_not_taken_for_axes():
