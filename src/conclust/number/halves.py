@@ -110,7 +110,7 @@ def divide_by_halves(
             again = [
                 each for halving in range(HALVINGS) for each in both_ways(K, halving, symmetric)
             ]
-            if np.median(again) > above:
+            if np.median(again) > CLEAR:
                 depths = np.clip(1.0 - (counts[:, 0] + 1.0) / (counts[:, 1] + 1.0), 0.0, 1.0)
                 return Halved(labels, depths.tolist(), found)
     return None
