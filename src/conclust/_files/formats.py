@@ -132,7 +132,7 @@ IN_BLOCKS = either(one.title + one.rows_hint for one in FORMATS.values() if one.
 RESULT_FILES = (
     *("labels.csv", "memberships.csv", "partitions.csv", "alternatives.csv", "criteria.csv"),
     *("ensemble.npz", "model.npz", "report.npz", "features.csv", "borders.csv", "power.csv"),
-    *("labels.npy", "report.html", "result.json"),
+    *("profiles.csv", "labels.npy", "report.html", "result.json"),
 )
 """Every file that a result can have; result.json is written last and seals it."""
 TABLE = ".csv"

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 DEFAULT_METHOD = "auto"
 """Default of ``--method``, defined only here."""
 
+# --latent-classes: maximum likelihood, as other programs fit it, and the number of classes up to which BIC is compared.
+_LATENT, _MOST_CLASSES = {"smoothing": 0.0, "tol": 1e-10, "max_iter": 5000}, 10
+
 # Parameters with options of their own, which --set does not accept.
 _OWN_OPTIONS = {
     "n_clusters": "-k",
@@ -30,11 +33,12 @@ AUTO = "auto"
 
 
 class Choice(NamedTuple):
-    """A method and its parameters; with `auto`, the number of clusters is chosen later."""
+    """A method and its parameters; with `auto`, the number of clusters is chosen later, of latent `classes` by BIC."""
 
     method: Method
     parameters: dict[str, Any]
     auto: bool = False
+    classes: Sequence[int] = ()
 
     def estimator(self, *, seed: int | None = None, jobs: int, verbose: int) -> Any:
         """Return the unfitted estimator."""
@@ -72,7 +76,10 @@ def settable(method: Method) -> dict[str, Parameter]:
 def choose(arguments: argparse.Namespace) -> Choice:
     """Return the choice made on the command line; exit with the usage if options contradict each other."""
     refuse: Callable[[str], NoReturn] = arguments.usage_error
-    method = find(arguments.method or DEFAULT_METHOD, refuse)
+    latent = getattr(arguments, "latent_classes", False)
+    if latent and arguments.method is not None:
+        refuse("--latent-classes fits a MixtureModel: leave --method out.")
+    method = find("MixtureModel" if latent else arguments.method or DEFAULT_METHOD, refuse)
     parameters: dict[str, Any] = {}
     can = settable(method)
     for name, text in _split(arguments.set, refuse):
@@ -87,7 +94,12 @@ def choose(arguments: argparse.Namespace) -> Choice:
             refuse(f"The parameter {name!r} is given twice.")
         parameters[name] = _value(text, can[name].kinds)
         can[name].check(parameters[name], method.estimator)
-    number = _number_of_clusters(method, parameters, arguments, refuse)
+    by_bic = latent and arguments.clusters is None
+    number = {} if by_bic else _number_of_clusters(method, parameters, arguments, refuse)
+    if latent:
+        last = arguments.clusters or arguments.max_clusters or _MOST_CLASSES
+        classes = range(1 if by_bic else last, last + 1)
+        return Choice(method, number | _LATENT | parameters, classes=classes)
     return Choice(method, number | parameters, arguments.clusters == AUTO)
 
 

@@ -219,8 +219,13 @@ def _add_combine(commands: Any) -> None:
         "that --columns names in this order [%(default)s]",
     )
     options.add_consensus(parser)
+    parser.add_argument(
+        "--latent-classes",
+        action="store_true",
+        help="latent class analysis of a survey (MixtureModel, maximum likelihood); without -k BIC chooses, up to --max-clusters [10]",
+    )
     options.add_reading(parser)
-    options.add_writing(parser, "result", _FILES)
+    options.add_writing(parser, "result", f"{_FILES}, profiles.csv (--latent-classes)")
     options.add_running(parser)
     parser.set_defaults(command_of=_run_combine)
 

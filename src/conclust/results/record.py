@@ -14,7 +14,7 @@ from conclust.words.reason import PYTHON, Door, Reason
 IMPUTED = {"mean": "mean", "median": "median", "most_frequent": "most frequent value"}
 """What ``--impute`` puts into an empty cell, in words."""
 
-_FIGURES = ("number_by", "objective", "kkt_residual", "n_iter", "converged", "solver")
+_FIGURES = ("number_by", "objective", "bic", "kkt_residual", "n_iter", "converged", "solver")
 
 
 @dataclass(frozen=True)

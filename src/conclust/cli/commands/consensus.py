@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from conclust._files.spreadsheets import guard_text
 from conclust._progress import watching
 from conclust._types import Ints
 from conclust._validation import count
@@ -56,9 +57,10 @@ from conclust.results.writing import (
     send_labels,
     write_labels,
     write_memberships,
+    write_numbers,
     write_partitions,
 )
-from conclust.words.reason import SHELL
+from conclust.words.reason import SHELL, Reason
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +231,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
             seed=arguments.seed, jobs=jobs(arguments), verbose=int(talk.verbosity > 1)
         )
         with recorded_warnings() as warned, _combining(talk, choice, ensemble, 0):
-            model.fit(ensemble)
+            model = _lowest_bic(model, choice, ensemble, talk)
         clock.lap("combine")
         source = Source(
             plain(first), ensemble.n_samples, tuple(labels.names), id_name=labels.id_name
@@ -248,6 +250,29 @@ def run_combine(arguments: argparse.Namespace) -> None:
         work = _Work(model=model, ensemble=ensemble, objects=labels, record=record)
         summary = _finish(arguments, talk, clock, folder, choice, work)
     talk.result(summary, summary.splitlines()[0])
+
+
+def _lowest_bic(model: Any, choice: Choice, ensemble: Ensemble, talk: Talk) -> Any:
+    """Fit the model: that of each number of latent classes, if there are some, of which the lowest BIC is returned."""
+    fits, most = [], np.count_nonzero(ensemble.present.any(axis=1))
+    for k in choice.classes[:most]:
+        fits.append(copy(model).set_params(n_clusters=k).fit(ensemble))
+        talk.step(f"  {count(k, 'class')}: {_fit_line(fits[-1])}")
+    return min(fits, key=lambda one: float(one.bic_)) if fits else model.fit(ensemble)
+
+
+def _fit_line(model: Any) -> str:
+    return f"log-likelihood {model.log_likelihood_:.4f}, BIC {model.bic_:.2f}, entropy R2 {model.entropy_r2_:.4f}"
+
+
+def _profiles(model: Any, work: _Work) -> dict[str, Any]:
+    """Return the most probable answer to each question in each class, and its probability, as columns."""
+    columns: dict[str, Any] = {"column": [*map(guard_text, work.record.source.columns)]}
+    questions = [*zip(work.ensemble.names, model.label_probabilities_, strict=True)]
+    for k in range(len(model.mixing_)):
+        columns[f"cluster_{k}"] = [guard_text(str(of[p[k].argmax()])) for of, p in questions]
+        columns[f"probability_{k}"] = np.round([p[k].max() for _, p in questions], 6)
+    return columns
 
 
 def folder_of(
@@ -298,6 +323,9 @@ def _finish(
     labels, K = model.labels_, int(model.n_clusters_)
     selection, kept, parts = getattr(pipeline, "selection_", None), None, dict[str, Any]()
     reason = (pipeline or model).reason_parts
+    if len(choice.classes) > 1:
+        most = count(choice.classes[-1], "latent class")
+        reason = Reason(K, f"the lowest BIC of up to {most} is that of {model.n_clusters}")
     if reason is not None:
         of_points = points is not None and model.n_clusters is None and selection is None
         reason = replace(reason, testable=of_points)
@@ -325,6 +353,8 @@ def _finish(
         (pipeline or model).save(folder.file("model.npz"))
         if selection is not None:
             write_partitions(folder.file("partitions.csv"), selection.labels, table)
+        if choice.classes:
+            write_numbers(folder.file("profiles.csv"), _profiles(model, work))
         if points is not None and work.filled is not None and pipeline is not None:
             X = scaled(work.filled.X, pipeline.generator_.scaler_)
             parts |= described(folder, points, work.filled, X, labels)
@@ -335,7 +365,7 @@ def _finish(
             write_borders(folder, parts)
         clock.lap("write")
         requested = work.record.settings["consensus"].get("n_clusters")
-        given_number = selection is None and isinstance(requested, int)
+        given_number = selection is None and len(choice.classes) < 2 and isinstance(requested, int)
         record = replace(
             work.record,
             method=choice.method,
@@ -374,6 +404,9 @@ def _finish(
         )
     if reason is not None:
         lines.append(reason.text(SHELL))
+    if choice.classes:
+        shares = ", ".join(f"{share:.3f}" for share in model.mixing_)
+        lines.append(f"Latent classes: {_fit_line(model)}. Shares: {shares}.")
     if unplaced:
         lines.append(f"{count(unplaced, 'object')} without a clustering: label -1.")
     if sure is not None:
