@@ -8,7 +8,9 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import adjusted_rand_score
+from sklearn.datasets import load_iris
+from sklearn.metrics import adjusted_rand_score, mutual_info_score, rand_score
+from sklearn.neighbors import kneighbors_graph
 from tests.naive import losses as naive
 
 from conclust import Ensemble
@@ -20,19 +22,25 @@ FINE = np.repeat(np.arange(16), 16)
 COARSE = FINE // 4
 
 
-def sweep(seed):
-    """Return communities of a network of 16 groups in 4 groups, at 20 resolutions, as columns that scanpy writes."""
-    shares = np.kron(np.eye(4), np.full((4, 4), 0.09)) + 0.01
-    np.fill_diagonal(shares, 0.9)
-    network = nx.stochastic_block_model([16] * 16, shares.tolist(), seed=seed)
+def communities(network, resolutions, seed=0):
+    """Return the communities of a network at each resolution, as columns that scanpy writes."""
     columns = {}
-    for resolution in np.geomspace(0.2, 12, 20):
-        labels = np.zeros(len(FINE), dtype=int)
+    for resolution in resolutions:
+        labels = np.zeros(len(network), dtype=int)
         found = nx.community.louvain_communities(network, resolution=resolution, seed=seed)
         for number, nodes in enumerate(found):
             labels[list(nodes)] = number
         columns[f"leiden_{resolution:.2f}"] = pd.Categorical(labels.astype(str))
-    return pd.DataFrame(columns, index=[f"cell{i}" for i in range(len(FINE))])
+    return pd.DataFrame(columns)
+
+
+def sweep(seed):
+    """Return communities of a network of 16 groups in 4 groups, at 20 resolutions."""
+    shares = np.kron(np.eye(4), np.full((4, 4), 0.09)) + 0.01
+    np.fill_diagonal(shares, 0.9)
+    network = nx.stochastic_block_model([16] * 16, shares.tolist(), seed=seed)
+    runs = communities(network, np.geomspace(0.2, 12, 20), seed)
+    return runs.set_axis([f"cell{i}" for i in range(len(FINE))])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -61,6 +69,21 @@ def drifting(rng, n=40, m=12):
     return np.column_stack(columns)
 
 
+def longest_plateau(apart):
+    """Return the longest stretch of runs that are as near to each other as neighbours are on average, and its run to keep."""
+    m = len(apart)
+    most = np.mean([apart[u][u + 1] for u in range(m - 1)]) + 1e-9
+    stretches = [
+        range(first, end)
+        for first in range(m)
+        for end in range(first + 1, m + 1)
+        if all(apart[a][b] <= most for a in range(first, end) for b in range(a + 1, end))
+    ]
+    longest = max(stretches, key=lambda one: (len(one), -one.start))
+    means = [np.mean([apart[a][b] for b in longest]) for a in longest]
+    return list(longest), longest[int(np.argmin(np.round(means, 12)))]
+
+
 @pytest.mark.parametrize("loss", ["vi", "binder", "omari"])
 @pytest.mark.parametrize("seed", range(4))
 def test_losses_and_plateau_are_found_by_comparing_all_pairs_and_all_stretches(loss, seed):
@@ -73,17 +96,32 @@ def test_losses_and_plateau_are_found_by_comparing_all_pairs_and_all_stretches(l
         assert found.losses[u] == pytest.approx(mean, abs=1e-12)
     assert found.run == found.losses.argmin()
     apart = [[naive.loss(a, b, loss) for a in runs.T] for b in runs.T]
-    most = np.mean([apart[u][u + 1] for u in range(11)]) + 1e-9
-    stretches = [
-        range(first, end)
-        for first in range(12)
-        for end in range(first + 1, 13)
-        if all(apart[a][b] <= most for a in range(first, end) for b in range(a + 1, end))
-    ]
-    longest = max(stretches, key=lambda one: (len(one), -one.start))
-    assert found.plateau.tolist() == list(longest)
-    means = [np.mean([apart[a][b] for b in longest]) for a in longest]
-    assert found.plateau_run == longest[int(np.argmin(np.round(means, 12)))]
+    assert (found.plateau.tolist(), found.plateau_run) == longest_plateau(apart)
+
+
+# In the unit of choose_run: the variation of information in bits; of pairs of objects that differ all n^2.
+SCORES = {
+    "vi": lambda a, b: (
+        (mutual_info_score(a, a) + mutual_info_score(b, b) - 2 * mutual_info_score(a, b))
+        / np.log(2)
+    ),
+    "binder": lambda a, b: (1 - rand_score(a, b)) * (len(a) - 1) / len(a),
+    "omari": lambda a, b: 1 - adjusted_rand_score(a, b),
+}
+
+
+@pytest.mark.parametrize("loss", SCORES)
+def test_the_resolution_of_irises_to_keep_is_that_by_the_scores_of_scikit_learn(loss):
+    X, species = load_iris(return_X_y=True)
+    network = nx.from_scipy_sparse_array(kneighbors_graph(X, 15))
+    runs = communities(network, np.geomspace(0.1, 4, 16)).to_numpy(int)
+    found = choose_run(runs, loss=loss)
+    apart = np.array([[SCORES[loss](a, b) for a in runs.T] for b in runs.T])
+    np.testing.assert_allclose(found.losses, apart.sum(axis=0) / 15, atol=1e-12)
+    assert found.run == apart.sum(axis=0).round(9).argmin()
+    assert (found.plateau.tolist(), found.plateau_run) == longest_plateau(apart)
+    np.testing.assert_array_equal(found.groups[:, None] == found.groups, apart < 1e-9)
+    assert len(set(runs[:, found.plateau_run])) == len(set(species))
 
 
 def test_equal_runs_are_groups():
