@@ -51,7 +51,7 @@ def _again(before: Reported, points: Path, out: Path) -> Reported:
     repeated.words, repeated.points, repeated.out = words, points, out
     repeated.quiet, repeated.debug = True, False
     with contextlib.redirect_stdout(io.StringIO()):
-        repeated.run(repeated)
+        repeated.command_of(repeated)(repeated)
     return load(out)
 
 
