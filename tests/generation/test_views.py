@@ -139,7 +139,7 @@ def test_rows_in_another_order_are_refused(views):
         ConsensusClustering().fit(one, partitions=further)
 
 
-def test_members_of_digits_that_lack_halves_are_those_of_scikit_learn():
+def test_members_of_digits_with_missing_halves_equal_the_trees_of_scikit_learn():
     X = load_digits().data[:600]
     halves = {"top": X[:, :32].copy(), "bottom": X[:, 32:].copy()}
     halves["top"][::3], halves["bottom"][1::5] = np.nan, np.nan

@@ -75,7 +75,7 @@ def test_the_shell_finds_the_classes_of_the_pathologists(asked, k, tmp_path, cap
                 assert float(row[f"probability_{c}"]) == pytest.approx(shares.max(), abs=1e-5)
 
 
-def test_the_shell_refuses_a_method_beside_latent_classes(capsys):
+def test_the_shell_refuses_latent_classes_by_another_method(capsys):
     with pytest.raises(SystemExit):
         main(["combine", "survey.csv", "--latent-classes", "--method", "eac"])
     assert "leave --method out" in capsys.readouterr().err

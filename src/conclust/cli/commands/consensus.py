@@ -254,7 +254,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
 
 def _lowest_bic(model: Any, choice: Choice, ensemble: Ensemble, talk: Talk) -> Any:
     """Fit the model: that of each number of latent classes, if there are some, of which the lowest BIC is returned."""
-    fits, most = [], np.count_nonzero(ensemble.present.any(axis=1))
+    fits, most = [], int(ensemble.present.any(axis=1).sum())
     for k in choice.classes[:most]:
         fits.append(copy(model).set_params(n_clusters=k).fit(ensemble))
         talk.step(f"  {count(k, 'class')}: {_fit_line(fits[-1])}")
