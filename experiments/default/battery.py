@@ -86,6 +86,7 @@ PARTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "the sum over pieces": (
         (decision, "evidence_of_pieces", lambda *given: np.full(len(given[2].joined), -np.inf)),
     ),
+    "dividing clusters further": ((decision, "_divided_further", lambda _, answer, *__: answer),),
     "whitening": ((borders, "_whitened", lambda points, pieces: points),),
     "places of three (single points)": ((borders, "OBJECTS_A_PLACE", 1),),
     "the cost of 3 (0)": ((decision, "COST", 0.0),),

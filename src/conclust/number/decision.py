@@ -106,6 +106,7 @@ def decide_by_points(
         least = max(min_clusters, trees.bounds.smallest)
         above = max(CLEAR, found.score_as_of_halves(number))
         answer = _of_halves(found, found.graph, least, most, above) or answer
+        answer = _divided_further(found, answer, most, n_jobs)
     if answer.n_clusters != number:
         others = [K for K in (number, *others) if K not in (1, answer.n_clusters)]
     divisions = {
@@ -314,6 +315,32 @@ def _of_halves(
         f"{'border' if number == 2 else 'borders'} in the other half, too ({_fullest(halved.depths)})"
     )
     return Answer(number, halved.labels, halved.depths, why, around=halved.around)
+
+
+def _divided_further(found: Found, answer: Answer, most: int, n_jobs: int | None) -> Answer:
+    """Return the clusters, those divided again that hold clusters that overlap."""
+    if answer.labels is None:
+        return answer
+    labels, number, depths = answer.labels.copy(), answer.n_clusters, list(answer.depths)
+    for cluster in range(answer.n_clusters):
+        rows = np.flatnonzero(answer.labels == cluster)
+        if len(rows) < 4 * SMALLEST:
+            continue
+        part = found.points[rows]
+        graph = neighbour_graph(part, NEIGHBOURS, n_jobs=n_jobs)
+        halved = divide_by_halves(part, graph, 2, most - number + 1)
+        if halved is not None:
+            new = halved.labels > 0
+            labels[rows[new]] = number - 1 + halved.labels[new]
+            number += int(halved.labels.max())
+            depths += halved.depths
+    if number == answer.n_clusters:
+        return answer
+    why = (
+        f"{answer.why}; some of these {answer.n_clusters} clusters hold further ones that overlap, "
+        "which half of the points shows and the other half confirms"
+    )
+    return Answer(number, labels, depths, why)
 
 
 def _cut_into(
