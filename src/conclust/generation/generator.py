@@ -28,11 +28,7 @@ from conclust.exceptions import CacheWarning, FileFormatError, InputError, warn
 from conclust.generation.crew import Crew
 from conclust.generation.kinds.communities import NeighbourRecipe, read_graph
 from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe
-from conclust.generation.kinds.registry import (
-    Asked,
-    rotation_pays,
-    settings_for,
-)
+from conclust.generation.kinds.registry import Asked, rotation_pays, settings_for
 from conclust.generation.labelling.labelling import (
     Labelling,
     Rows,

@@ -25,14 +25,7 @@ from conclust.number.borders import (
     without_paths,
 )
 from conclust.number.centers import Discriminants, Ellipsoids
-from conclust.number.constants import (
-    CLEAR,
-    COMPONENTS,
-    COST,
-    HALVINGS,
-    NEIGHBOURS,
-    SMALLEST,
-)
+from conclust.number.constants import CLEAR, COMPONENTS, COST, HALVINGS, NEIGHBOURS, SMALLEST
 from conclust.number.halves import divide_by_halves
 from conclust.trees.agglomeration import counted_cut, has_specks
 

@@ -10,19 +10,9 @@ import numpy as np
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.neighbours import NeighbourGraph
-from conclust.number.borders import (
-    borders_are_empty,
-    counts_on_sides,
-    evidence_of,
-)
+from conclust.number.borders import borders_are_empty, counts_on_sides, evidence_of
 from conclust.number.centers import Ellipsoids
-from conclust.number.constants import (
-    CLEAR,
-    HALVED_OBJECTS,
-    HALVINGS,
-    LARGEST_HALVED,
-    SMALLEST,
-)
+from conclust.number.constants import CLEAR, HALVED_OBJECTS, HALVINGS, LARGEST_HALVED, SMALLEST
 
 
 @dataclass(frozen=True, eq=False)

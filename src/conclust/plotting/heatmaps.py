@@ -25,10 +25,7 @@ from conclust.plotting.canvas.figures import (
 )
 from conclust.plotting.canvas.keys import below_labels
 from conclust.plotting.canvas.orders import ALONG, check_order, placed_by
-from conclust.plotting.canvas.reading import (
-    Pairs,
-    read_pairs,
-)
+from conclust.plotting.canvas.reading import Pairs, read_pairs
 from conclust.plotting.canvas.strips import Strip, read_strips
 from conclust.plotting.canvas.style import COLUMN, drawn_in_style
 

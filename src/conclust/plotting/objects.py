@@ -17,10 +17,7 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
 from conclust.plotting.canvas.figures import axes, count_along, inches_of
 from conclust.plotting.canvas.keys import LONGEST, draw_key, note
-from conclust.plotting.canvas.reading import (
-    cluster_words,
-    objects_by_cluster,
-)
+from conclust.plotting.canvas.reading import cluster_words, objects_by_cluster
 from conclust.plotting.canvas.style import (
     COLUMN,
     GREY,

@@ -12,12 +12,7 @@ from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, generator
 from conclust._types import Bools
 from conclust.consensus.base import ConsensusClusterer
-from conclust.consensus.median.search import (
-    best_partition,
-    evidence_of,
-    interchangeable,
-    sample,
-)
+from conclust.consensus.median.search import best_partition, evidence_of, interchangeable, sample
 from conclust.consensus.method import Method
 from conclust.ensemble import Ensemble, Missing
 

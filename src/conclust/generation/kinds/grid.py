@@ -11,14 +11,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from conclust._random import spawn_seeds
 from conclust._types import Floats
-from conclust.generation.members import (
-    Found,
-    Recipe,
-    Sizes,
-    clip,
-    count_distinct,
-    drawn_points,
-)
+from conclust.generation.members import Found, Recipe, Sizes, clip, count_distinct, drawn_points
 from conclust.spectra.bipartite import some_eigenpairs
 from conclust.trees.agglomeration import clusters_at
 

@@ -16,13 +16,7 @@ from conclust._validation import missing_extra
 from conclust.plotting.canvas.keys import LONGEST, draw_key
 from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.canvas.strips import Strip
-from conclust.plotting.canvas.style import (
-    COLOURS,
-    NO_CLUSTER,
-    NO_EVIDENCE,
-    cluster_colours,
-    ink_on,
-)
+from conclust.plotting.canvas.style import COLOURS, NO_CLUSTER, NO_EVIDENCE, cluster_colours, ink_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
