@@ -234,7 +234,7 @@ def test_halves_confirm_clusters_that_overlap():
     assert len(halved.depths) == 2
 
 
-def test_a_dense_group_beside_a_loose_one_is_found_though_no_valley_is_between():
+def test_a_dense_group_next_to_a_loose_one_is_found():
     rng = np.random.default_rng(4)
     X = np.concatenate([rng.normal(size=(300, 3)), rng.normal([5, 0, 0], 2, size=(150, 3))])
     halved = divide_by_halves(X, neighbour_graph(X, 10), 1, 20)
