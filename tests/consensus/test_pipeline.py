@@ -10,7 +10,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, KMeans
-from sklearn.datasets import load_breast_cancer, make_blobs, make_moons
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
@@ -94,10 +94,12 @@ def test_resampling_decides_with_auto_only_if_there_are_no_borders():
     )
     assert seen.n_clusters_ == 2 != seen.selection_.n_clusters  # k-means cuts the crescents
     assert f"resampling of k-means shows {seen.selection_.n_clusters} clusters" in seen.reason_
-    biopsies = load_breast_cancer().data
-    returns = ConsensusClustering(n_clusters="auto", random_state=0).fit(biopsies)
-    assert ConsensusClustering(random_state=0).fit(biopsies).n_clusters_ == 1
-    assert returns.n_clusters_ == returns.selection_.n_clusters > 1
+    touching = np.random.default_rng(0).normal(size=(200, 2)) + 3.0 * np.eye(2)[0] * np.repeat(
+        [[1], [0]], 100, axis=0
+    )
+    returns = ConsensusClustering(n_clusters="auto", random_state=0).fit(touching)
+    assert ConsensusClustering(random_state=0).fit(touching).n_clusters_ == 1
+    assert returns.n_clusters_ == returns.selection_.n_clusters == 2
     assert "the tree shows no border" in returns.reason_
 
 
@@ -420,8 +422,11 @@ def test_the_default_recovers_textbook_blobs():
 
 
 def test_the_default_finds_no_clusters_in_noise():
-    X = np.random.default_rng(0).uniform(size=(500, 2))
-    assert ConsensusClustering(random_state=0).fit(X).n_clusters_ == 1
+    draws = [np.random.default_rng(seed).uniform(size=(500, 2)) for seed in range(10)]
+    found = [
+        ConsensusClustering(random_state=seed).fit(X).n_clusters_ for seed, X in enumerate(draws)
+    ]
+    assert found.count(1) >= 8
 
 
 def test_a_fit_of_an_array_forgets_the_names_of_columns():

@@ -264,7 +264,7 @@ POINTS = np.random.default_rng(9).normal(size=(30, 3))
             "'k' parameter of choose must be an int from 2 on, or a non-empty range or list",
         ),
         ({"k": [1, 2]}, "Leave 1 out: the p-value already tests for one cluster"),
-        ({"k": [2, 40]}, r"up to the 24 objects that a resample draws \(n_samples=30"),
+        ({"k": [2, 40]}, r"up to the 24 objects that a resample draws \(0.8 of 30\)"),
         ({"n_references": 10}, r"\[19, inf\) with alpha=0.05. Got 10 instead"),
         ({"n_references": 19, "alpha": 0.01}, r"\[99, inf\) with alpha=0.01"),
         ({"alpha": 0}, r"float in the range \(0, 1\)"),
