@@ -61,6 +61,8 @@ Naming: TypeAlias = Literal["own", "shared"]
 class SharedNames(tuple[tuple[Any, ...], ...]):
     """Names of clusters of which equal ones are the same class in all partitions."""
 
+    __slots__ = ()
+
 
 @dataclass(frozen=True)
 class CodedLabels:
