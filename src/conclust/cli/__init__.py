@@ -167,8 +167,8 @@ class _Terminated(BaseException):
 def _terminable(*, ending: bool) -> Iterator[None]:
     """Let Ctrl-C, SIGTERM and SIGHUP raise: further ones do not disturb a process that is already ending.
 
-    Callbacks of weak references and extension modules drop exceptions: then the next Ctrl-C raises again, and the exit code
-    is that of the signal.
+    Callbacks of weak references and extension modules drop exceptions: then the next Ctrl-C raises again, and the process
+    still exits with the code of the signal.
 
     Signals that are ignored, as SIGHUP is under nohup, and those that the caller handles stay so. A process that ends
     afterwards ignores Ctrl-C to its end, another gets its handlers back.

@@ -253,7 +253,7 @@ def run_combine(arguments: argparse.Namespace) -> None:
 
 
 def _lowest_bic(model: Any, choice: Choice, ensemble: Ensemble, talk: Talk) -> Any:
-    """Fit the model: that of each number of latent classes, if there are some, of which the lowest BIC is returned."""
+    """Fit the model; if several numbers of latent classes are given, fit each and return the one with the lowest BIC."""
     fits, most = [], int(ensemble.present.any(axis=1).sum())
     for k in choice.classes[:most]:
         fits.append(copy(model).set_params(n_clusters=k).fit(ensemble))
@@ -325,7 +325,7 @@ def _finish(
     reason = (pipeline or model).reason_parts
     if len(choice.classes) > 1:
         most = count(choice.classes[-1], "latent class")
-        reason = Reason(K, f"the lowest BIC of up to {most} is that of {model.n_clusters}")
+        reason = Reason(K, f"this number has the lowest BIC, of up to {most}")
     if reason is not None:
         of_points = points is not None and model.n_clusters is None and selection is None
         reason = replace(reason, testable=of_points)
