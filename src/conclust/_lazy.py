@@ -2,6 +2,7 @@
 
 import sys
 from importlib import import_module
+from time import sleep
 
 TYPE_CHECKING = False  # as typing.TYPE_CHECKING, whose import would come before signals are handled
 if TYPE_CHECKING:
@@ -21,16 +22,37 @@ def homes(package: str) -> dict[str, str]:
     return {name: home for home, _, name, *_ in words}
 
 
+def resolve(home: str, name: str = "") -> "Any":
+    """Return a module, or a name of it.
+
+    While another thread imports, Python may return a module that is not complete: one that its package does not have as an attribute
+    yet, or, where two threads would wait for each other, one with names missing. So a failed import is tried once more after a pause.
+    """
+
+    def value() -> "Any":
+        module = import_module(home)
+        return getattr(module, name) if name else module
+
+    try:
+        return value()
+    except Exception:  # raised below if it comes again
+        sleep(0.1)
+    try:
+        return value()
+    except AttributeError as error:  # which `from conclust import name` would hide
+        raise ImportError(f"cannot import {name or home!r}: {error}") from error
+
+
 def attach(package: str) -> "tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]":
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a package that loads its names at first use."""
     home = homes(package)
     names = sorted(home)
 
-    def load(name: str) -> "Any":
+    def attribute(name: str) -> "Any":
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(home[name]), name)
+        value = resolve(home[name], name)
         setattr(sys.modules[package], name, value)
         return value
 
-    return names, load, lambda: names
+    return names, attribute, lambda: names
