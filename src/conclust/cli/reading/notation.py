@@ -120,25 +120,32 @@ def last_word(name: str) -> str:
     return words[-1].lower() if words else ""
 
 
-def as_numbers(cells: Any) -> Any:
-    """Return cells as numbers; None where one has other text."""
-    from pyarrow import ArrowInvalid
+def plain_numbers(cells: Any) -> tuple[str, Any]:
+    """Return cells of digits and one decimal sign as numbers: "number" if none has the sign, "point" or "comma"; ("", None) if not all are."""
+    from pyarrow import ArrowInvalid, compute
 
+    def has(some: Any, sign: str) -> bool:
+        return bool(compute.any(compute.match_substring(some, sign)).as_py())
+
+    comma, point = (has(cells[:20], sign) for sign in ",.")
     with suppress(ArrowInvalid):
-        cells[:20].cast("float64")  # where every cell is at fault, Arrow writes a message of each
-        return cells.cast("float64")
-    return None
+        for some in (cells[:20], cells):  # Arrow writes a message of each cell at fault
+            numbers = (compute.replace_substring(some, ",", ".") if comma else some).cast("float64")
+        point = point or has(cells, ".")
+        if not (comma and point):
+            return "comma" if comma else "point" if point else "number", numbers
+    return "", None
 
 
-def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
+def readings(cells: Any, plain: tuple[str, Any]) -> dict[str, Floats]:
     """Return the values of text in every notation in which all of the cells are written.
 
     Parameters
     ----------
     cells : ChunkedArray of string
         Cells without blanks around them; null where they are empty.
-    numbers : ChunkedArray of float64 or None
-        The cells as numbers, by `as_numbers`.
+    plain : str, ChunkedArray of float64 or None
+        The cells as numbers, by `plain_numbers`.
 
     Returns
     -------
@@ -149,11 +156,8 @@ def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
     from pyarrow import ArrowInvalid, compute
 
     found: dict[str, Any] = {}
-    if numbers is not None:  # far quicker than what follows
-        points = (compute.match_substring(some, ".") for some in (cells[:1000], cells))
-        if not any(compute.any(has_one).as_py() for has_one in points):
-            return {"number": numbers.to_numpy()}
-        found["point"] = numbers
+    if plain[0] == "number":
+        return {"number": plain[1].to_numpy()}
     head = cells[:1000].drop_null()[:20].to_pylist()
 
     def fits(pattern: str) -> bool:  # the first cells of most columns show that they do not
@@ -165,11 +169,13 @@ def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
     unit = next((sign for sign in _UNITS if head and sign in head[0]), "")
     sign, gap = re.escape(unit), f"[{_BLANK}]*" * bool(unit)
     for decimal, pattern in _NUMBERS.items():
-        if decimal not in found and fits(f"{sign}{gap}(?:{pattern})|(?:{pattern}){gap}{sign}"):
+        if decimal == plain[0]:  # far quicker than patterns
+            found[decimal] = plain[1]
+        elif fits(f"{sign}{gap}(?:{pattern})|(?:{pattern}){gap}{sign}"):
             others = f"[{_THOUSANDS[decimal]}{_UNITS}{_BLANK}]"
             digits = compute.replace_substring_regex(cells, others, "")
-            for written, plain in ((",", "."), (_MINUS, "-")):
-                digits = compute.replace_substring(digits, written, plain)
+            for written, read in ((",", "."), (_MINUS, "-")):
+                digits = compute.replace_substring(digits, written, read)
             found[f"{decimal} {unit}".strip()] = digits.cast("float64")
     for name, (pattern, iso) in _DATES.items():
         if fits(pattern + _TIME):

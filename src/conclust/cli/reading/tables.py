@@ -15,7 +15,7 @@ from conclust._files.formats import WHOLE
 from conclust._files.parquetfile import index_columns
 from conclust._types import Floats
 from conclust.cli.reading import notation
-from conclust.cli.reading.notation import Reading, as_numbers, is_number, last_word
+from conclust.cli.reading.notation import Reading, is_number, last_word, plain_numbers
 from conclust.cli.reading.sources import Source
 from conclust.cli.reading.textfile import TextFile
 from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
@@ -55,19 +55,18 @@ class Column:
         self.empty_words: list[str] = []
 
     @cached_property
-    def _cells(self) -> tuple[Any, Any]:
-        """The text without blanks around the cells, null where they are empty; the cells as numbers, or None."""
+    def _cells(self) -> tuple[Any, tuple[str, Any]]:
+        """The text without blanks around the cells, null where they are empty; the cells as numbers, by `plain_numbers`."""
         from pyarrow import array, compute
 
         if str(self.data.type) == "string" and not self.table.how.na:
             # Most columns have a number in each cell, and need no further look.
-            numbers = as_numbers(self.data)
-            finite = None if numbers is None else compute.is_finite(numbers)
-            if finite is not None and compute.all(finite, skip_nulls=False).as_py():
-                return self.data, numbers
+            sign, numbers = plain = plain_numbers(self.data)
+            if sign and compute.all(compute.is_finite(numbers), skip_nulls=False).as_py():
+                return self.data, plain
         cells = compute.utf8_trim(self.data.cast("string"), notation.SPACES)
         cells = compute.if_else(compute.is_in(cells, value_set=array([*self._empty])), None, cells)
-        return cells, as_numbers(cells)
+        return cells, plain_numbers(cells)
 
     @cached_property
     def texts(self) -> list[str]:
@@ -90,13 +89,13 @@ class Column:
             return {"number": np.array(self.labels(), dtype=np.float64)}
         from pyarrow import array, compute
 
-        cells, numbers = self._cells
-        found = notation.readings(cells, numbers)
+        cells, plain = self._cells
+        found = notation.readings(cells, plain)
         if not found:
             is_word = compute.is_in(cells, value_set=array(notation.EMPTY_NUMBER))
             self.empty_words = cells.filter(is_word).unique().to_pylist()
             cells = compute.if_else(is_word, None, cells)
-            found = notation.readings(cells, as_numbers(cells)) if self.empty_words else found
+            found = notation.readings(cells, plain_numbers(cells)) if self.empty_words else found
         return found
 
     @property
@@ -157,8 +156,8 @@ class Column:
 
     def _names_or_numbers(self) -> Any:
         """Return labels that a file of text holds: names, or whole numbers."""
-        cells, numbers = self._cells
-        if numbers is None:  # hexadecimal ones are names
+        cells, (sign, numbers) = self._cells
+        if sign in ("", "comma"):  # hexadecimal ones are names
             kinds = cells.drop_null().unique().to_pylist()
             words = [word for word in kinds if not is_number(word, plain=True)]
             if len(words) == 1 and len(kinds) > 2:  # such as the name of a total
