@@ -15,8 +15,7 @@ if TYPE_CHECKING:  # the options of the shell are declared without NumPy
 
 SEPARATORS = {"tab": "\t", "semicolon": ";", "comma": ",", "pipe": "|", "blank": " "}
 """Signs between columns; of those that fit equally well the first is used. "blank": one or more."""
-_MISSING = "NA na N/A N/a n/a NaN nan NAN None null NULL <NA> <na> #N/A #NULL! ."
-EMPTY = ("", *_MISSING.split())
+EMPTY = ("", *"NA na N/A N/a n/a NaN nan NAN None null NULL <NA> <na> #N/A #NULL! .".split())
 """Cells that are empty in every column, by R, pandas, databases, SAS and Excel. "None" is Python's; "none" may be an answer."""
 EMPTY_NUMBER = ("-", "--", "?", "k.A.", "k. A.", "n.a.", "n. a.", "n.d.", "#NV", "#DIV/0!")
 """Cells that are empty besides numbers or dates only, where they are no answers."""
@@ -27,15 +26,7 @@ SPACES = " \t\n\r\x0b\x0c" + _BLANK
 """Characters around a cell that are no part of it: not all that str.strip() takes, such as a file separator."""
 _THOUSANDS = {"point": ",'\u2019" + _BLANK, "comma": ".'\u2019" + _BLANK}
 """Decimal signs, each with the signs that may stand between thousands."""
-_DATES = {
-    "YYYY-MM-DD": (r"(\d{4})-(\d\d?)-(\d\d?)", r"\1-0\2-0\3"),
-    "YYYY/MM/DD": (r"(\d{4})/(\d\d?)/(\d\d?)", r"\1-0\2-0\3"),
-    "DD.MM.YYYY": (r"(\d\d?)\.(\d\d?)\.(\d{4})", r"\3-0\2-0\1"),
-    "DD-MM-YYYY": (r"(\d\d?)-(\d\d?)-(\d{4})", r"\3-0\2-0\1"),
-    "MM-DD-YYYY": (r"(\d\d?)-(\d\d?)-(\d{4})", r"\3-0\1-0\2"),
-    "DD/MM/YYYY": (r"(\d\d?)/(\d\d?)/(\d{4})", r"\3-0\2-0\1"),
-    "MM/DD/YYYY": (r"(\d\d?)/(\d\d?)/(\d{4})", r"\3-0\1-0\2"),
-}
+_DATES = "YYYY-MM-DD YYYY/MM/DD DD.MM.YYYY DD-MM-YYYY MM-DD-YYYY DD/MM/YYYY MM/DD/YYYY".split()
 _TIME = r"(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)Z?)?"
 NUMBERING = re.compile(r"ids?|identifier|object|row|rowid|index|idx|key")
 """Last words of the names of columns of numbers that name objects: a 'code' or a 'sample' may be a measurement."""
@@ -177,9 +168,12 @@ def readings(cells: Any, plain: tuple[str, Any]) -> dict[str, Floats]:
             for written, read in ((",", "."), (_MINUS, "-")):
                 digits = compute.replace_substring(digits, written, read)
             found[f"{decimal} {unit}".strip()] = digits.cast("float64")
-    for name, (pattern, iso) in _DATES.items():
-        if fits(pattern + _TIME):
-            written = compute.replace_substring_regex(cells, pattern + _TIME, iso + r" \4")
+    for name in _DATES:
+        order = re.findall("YYYY|MM|DD", name)
+        digits = re.sub("YYYY", r"(\\d{4})", re.sub("MM|DD", r"(\\d\\d?)", re.escape(name)))
+        if fits(pattern := digits + _TIME):
+            iso = "-0".join(rf"\{order.index(part) + 1}" for part in ("YYYY", "MM", "DD"))
+            written = compute.replace_substring_regex(cells, pattern, iso + r" \4")
             written = compute.replace_substring_regex(written, r"-0(\d\d)", r"-\1")
             with suppress(ArrowInvalid):  # such as the 31st of February
                 moments = compute.utf8_trim_whitespace(written).cast("timestamp[us]")
