@@ -97,7 +97,7 @@ def points_of(table: Table, how: Reading) -> Points:
             raise InputError(f"the column {column.name!r} {what}.")
     words = [np.array(column.words, dtype=object) for column in categories]
     return Points(
-        X=tables.matrix_of(data),
+        X=np.column_stack([column.readings[column.notation] for column in data]),
         names=names_of(data),
         categories=np.column_stack(words) if words else None,
         category_names=names_of(categories),
@@ -266,4 +266,4 @@ def _numbers(columns: Sequence[Column], what: str) -> Floats:
             row = next((i for i, cell in enumerate(column.texts) if not is_number(cell)), 0)
             cell = column.texts[row][:60]
             raise InputError(f"{column.at(row)}: {cell!r} is not a number, as {what} are.")
-    return tables.matrix_of(columns)
+    return np.column_stack([column.readings[column.notation] for column in columns])

@@ -15,7 +15,8 @@ if TYPE_CHECKING:  # the options of the shell are declared without NumPy
 
 SEPARATORS = {"tab": "\t", "semicolon": ";", "comma": ",", "pipe": "|", "blank": " "}
 """Signs between columns; of those that fit equally well the first is used. "blank": one or more."""
-EMPTY = ("", *"NA na N/A N/a n/a NaN nan NAN None null NULL <NA> <na> #N/A #NULL! .".split())
+_MISSING = "NA na N/A N/a n/a NaN nan NAN None null NULL <NA> <na> #N/A #NULL! ."
+EMPTY = ("", *_MISSING.split())
 """Cells that are empty in every column, by R, pandas, databases, SAS and Excel. "None" is Python's; "none" may be an answer."""
 EMPTY_NUMBER = ("-", "--", "?", "k.A.", "k. A.", "n.a.", "n. a.", "n.d.", "#NV", "#DIV/0!")
 """Cells that are empty besides numbers or dates only, where they are no answers."""
@@ -26,7 +27,7 @@ SPACES = " \t\n\r\x0b\x0c" + _BLANK
 """Characters around a cell that are no part of it: not all that str.strip() takes, such as a file separator."""
 _THOUSANDS = {"point": ",'\u2019" + _BLANK, "comma": ".'\u2019" + _BLANK}
 """Decimal signs, each with the signs that may stand between thousands."""
-_DATES = "YYYY-MM-DD YYYY/MM/DD DD.MM.YYYY DD-MM-YYYY MM-DD-YYYY DD/MM/YYYY MM/DD/YYYY".split()
+_DATES = "YYYY-MM-DD YYYY/MM/DD DD.MM.YYYY DD-MM-YYYY MM-DD-YYYY DD/MM/YYYY MM/DD/YYYY"
 _TIME = r"(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)Z?)?"
 NUMBERING = re.compile(r"ids?|identifier|object|row|rowid|index|idx|key")
 """Last words of the names of columns of numbers that name objects: a 'code' or a 'sample' may be a measurement."""
@@ -168,7 +169,7 @@ def readings(cells: Any, plain: tuple[str, Any]) -> dict[str, Floats]:
             for written, read in ((",", "."), (_MINUS, "-")):
                 digits = compute.replace_substring(digits, written, read)
             found[f"{decimal} {unit}".strip()] = digits.cast("float64")
-    for name in _DATES:
+    for name in _DATES.split():
         order = re.findall("YYYY|MM|DD", name)
         digits = re.sub("YYYY", r"(\\d{4})", re.sub("MM|DD", r"(\\d\\d?)", re.escape(name)))
         if fits(pattern := digits + _TIME):
@@ -186,7 +187,7 @@ def readings(cells: Any, plain: tuple[str, Any]) -> dict[str, Floats]:
 
 def described(notation: str) -> str:
     """Return what is unusual in a notation, for a line about the columns that have it; empty: nothing."""
-    if notation in _DATES:
+    if notation in _DATES.split():
         return f"dates ({notation}) as days"
     decimal, _, unit = notation.partition(" ")
     units = {"": "", "%": "per cent"}.get(unit, f"amounts in {unit}")

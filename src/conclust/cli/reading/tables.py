@@ -141,8 +141,7 @@ class Column:
     def labels(self) -> NDArray[Any]:
         """Return it as labels: NaN, None or -1 missing, -2 noise."""
         if self._is_array:
-            data: NDArray[Any] = self.data
-            return data
+            return np.asarray(self.data)
         from pyarrow import types
 
         kind = self.data.type
@@ -229,10 +228,9 @@ class Table:
 
     def column(self, wanted: str, option: str) -> Column:
         """Return the column `wanted`, given by its name or counted from 1."""
-        if wanted in self.names:
-            return self.columns[self.names.index(wanted)]
-        if wanted in (places := [str(j + 1) for j in range(len(self.columns))]):
-            return self.columns[places.index(wanted)]
+        for names in (self.names, tuple(str(j + 1) for j in range(len(self.columns)))):
+            if wanted in names:
+                return self.columns[names.index(wanted)]
         known = f"Its columns are {listed(self.names)}"
         raise InputError(f"{option}: there is no column {wanted!r}. {known}.")
 
@@ -277,8 +275,7 @@ def table_of(
         more: dict[str, Any] = {"named": text.has_header, "notes": text.notes, "text": text}
         return Table(source.name, text.columns, text.names, how, labels, **more)
     if form.has_columns:
-        _refuse_options_of_text(how)
-        frame = form.read(source.path, source.name, False)
+        frame = _whole(source, how)
         names, index = tuple(frame.column_names), index_columns(frame.schema)
         return Table(source.name, frame.columns, names, how, labels, index=index)
     if how.id_column is not None or how.label_column is not None:
@@ -297,20 +294,21 @@ def table_of(
     return Table(source.name, list(array.T), names, how, labels, named=False)
 
 
-def _refuse_options_of_text(how: Reading) -> None:
+def _whole(source: Source, how: Reading, *, mmap: bool = False) -> Any:
+    """Return the content of a file that is not text."""
     if how.encoding is not None or how.na:
         way = "Leave them out, and mark missing values in the file itself"
         raise InputError(f"--encoding and --na are for CSV files. {way}.")
+    read = WHOLE[source.kind].read
+    assert read is not None
+    return read(source.path, source.name, mmap)
 
 
 def read_array(
     source: Source, how: Reading, usual: tuple[str, ...], *, mmap: bool = False
 ) -> NDArray[Any]:
     """Read the only array of a file, or the one with a usual name."""
-    _refuse_options_of_text(how)
-    form = WHOLE[source.kind]
-    assert form.read is not None
-    arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
+    arrays: dict[str, NDArray[Any]] = _whole(source, how, mmap=mmap)
     if {"codes", "cluster_counts"} <= arrays.keys():
         way = "which is read by 'conclust combine'. Here give a table of labels"
         raise InputError(f"it is a saved ensemble, {way}.")
@@ -319,11 +317,6 @@ def read_array(
         return arrays[found[0]]
     way = f"Save the one to be read alone, by numpy.save, or by one of the names {', '.join(usual)}"
     raise InputError(f"it holds {len(arrays)} arrays: {listed(tuple(arrays))}. {way}.")
-
-
-def matrix_of(columns: Sequence[Column]) -> Floats:
-    """Return the numbers of columns whose notation is settled."""
-    return np.column_stack([column.readings[column.notation] for column in columns])
 
 
 def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
