@@ -14,12 +14,8 @@ def homes(package: str) -> dict[str, str]:
     """Return the public names of a package, each with the module that its stub imports it from."""
     module: Any = sys.modules[package]
     stub = module.__spec__.loader.get_data(f"{module.__file__.removesuffix('c')}i").decode()
-    words = [
-        one.removeprefix("from ").replace("(", " ").split()
-        for one in stub.split("\nfrom ")
-        if one.strip()
-    ]
-    return {name: home for home, _, name, *_ in words}
+    lines = stub.removeprefix("from ").replace("(", " ").split("\nfrom ")
+    return {name: home for home, _, name, *_ in map(str.split, filter(str.strip, lines))}
 
 
 def resolve(home: str, name: str = "") -> "Any":
@@ -30,8 +26,7 @@ def resolve(home: str, name: str = "") -> "Any":
     """
 
     def value() -> "Any":
-        module = import_module(home)
-        return getattr(module, name) if name else module
+        return getattr(import_module(home), name) if name else import_module(home)
 
     try:
         return value()

@@ -158,9 +158,8 @@ def read_labelling(path: Path, how: Reading, wanted: Sequence[str] = ()) -> Labe
     """Read one labelling of objects: the first column of `wanted`, or "label", or the only one."""
     with opened(path) as source:
         table = table_of(source, how, "labelling")
-        candidates = [name for name in wanted if name in table.names] or list(wanted)
-        if not candidates and table.named and "label" in table.names:
-            candidates = ["label"]
+        wanted = wanted or ["label"] * (table.named and "label" in table.names)
+        candidates = [name for name in wanted if name in table.names] or wanted
         if is_label_file(table.names) and how.id_column is None:
             how = replace(how, id_column=table.names[0], columns=("label",))
         data, _, objects = roles_of(table, how)
