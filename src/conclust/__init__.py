@@ -4,9 +4,7 @@ Combines many clusterings of the same objects into one partition, with probabili
 Names load at first use, so that ``import conclust`` costs nothing: ``__init__.pyi`` has their modules and types.
 """
 
-from importlib import import_module
-
-from conclust._lazy import homes
+from conclust._lazy import homes, resolve
 
 _HOMES = homes(__name__)
 _MODULES = tuple(name for name, home in _HOMES.items() if home == __name__)
@@ -18,9 +16,9 @@ __all__ = ["__version__", *sorted(_HOMES), *_MODULES]
 
 def __getattr__(name: str) -> object:
     if name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
+        value = resolve(_HOMES[name], name)
     elif name in _MODULES:
-        value = import_module(f"conclust.{name}")
+        value = resolve(f"conclust.{name}")
     elif name == "__version__":
         from importlib.metadata import version
 

@@ -161,33 +161,22 @@ def test_line_numbers_count_lines_within_quotes(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "header"),
+    ("content", "of_points", "of_labels"),
     [
-        ("a,b\n1,2\n", True),
-        ("1,2\n1,2\n", False),
-        ("id,2001,2002\n1,5,6\n", True),  # a name above numbers
-        (",a,b\n0,5,6\n", True),  # the index of a data frame
-        (",5,6\n0,5,6\n", True),
+        ("a,b\n1,2\n", True, True),
+        ("1,2\n1,2\n", False, False),
+        ("id,2001,2002\n1,5,6\n", True, True),  # a name above numbers
+        (",a,b\n0,5,6\n", True, True),  # the index of a data frame
+        (",5,6\n0,5,6\n", True, False),  # a label is missing
+        ("first,second\nred,x\nblue,y\n", True, True),
+        ("red,x\nred,x\nblue,x\n", None, False),
+        ("red,1\nred,2\n", False, False),
+        ("run,1\n3,2\n", True, True),
     ],
 )
-def test_headers_of_points_are_recognised(tmp_path, content, header):
-    assert headed(tmp_path, content, labels=False) is header
-
-
-@pytest.mark.parametrize(
-    ("content", "header"),
-    [
-        ("a,b\n1,2\n", True),
-        ("1,2\n1,2\n", False),
-        (",1\n0,1\n", False),  # a label is missing
-        ("first,second\nred,x\nblue,y\n", True),
-        ("red,x\nred,x\nblue,x\n", False),
-        ("red,1\nred,2\n", False),
-        ("run,1\n3,2\n", True),
-    ],
-)
-def test_headers_of_labels_are_recognised(tmp_path, content, header):
-    assert headed(tmp_path, content, labels=True) is header
+def test_headers_are_recognised(tmp_path, content, of_points, of_labels):
+    assert of_points is None or headed(tmp_path, content, labels=False) is of_points
+    assert headed(tmp_path, content, labels=True) is of_labels
 
 
 def test_an_ambiguous_header_is_refused_with_the_option(tmp_path):

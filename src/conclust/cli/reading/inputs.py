@@ -97,7 +97,7 @@ def points_of(table: Table, how: Reading) -> Points:
             raise InputError(f"the column {column.name!r} {what}.")
     words = [np.array(column.words, dtype=object) for column in categories]
     return Points(
-        X=tables.matrix_of(data),
+        X=np.column_stack([column.readings[column.notation] for column in data]),
         names=names_of(data),
         categories=np.column_stack(words) if words else None,
         category_names=names_of(categories),
@@ -158,9 +158,8 @@ def read_labelling(path: Path, how: Reading, wanted: Sequence[str] = ()) -> Labe
     """Read one labelling of objects: the first column of `wanted`, or "label", or the only one."""
     with opened(path) as source:
         table = table_of(source, how, "labelling")
-        candidates = [name for name in wanted if name in table.names] or list(wanted)
-        if not candidates and table.named and "label" in table.names:
-            candidates = ["label"]
+        wanted = wanted or ["label"] * (table.named and "label" in table.names)
+        candidates = [name for name in wanted if name in table.names] or wanted
         if is_label_file(table.names) and how.id_column is None:
             how = replace(how, id_column=table.names[0], columns=("label",))
         data, _, objects = roles_of(table, how)
@@ -266,4 +265,4 @@ def _numbers(columns: Sequence[Column], what: str) -> Floats:
             row = next((i for i, cell in enumerate(column.texts) if not is_number(cell)), 0)
             cell = column.texts[row][:60]
             raise InputError(f"{column.at(row)}: {cell!r} is not a number, as {what} are.")
-    return tables.matrix_of(columns)
+    return np.column_stack([column.readings[column.notation] for column in columns])

@@ -27,15 +27,7 @@ SPACES = " \t\n\r\x0b\x0c" + _BLANK
 """Characters around a cell that are no part of it: not all that str.strip() takes, such as a file separator."""
 _THOUSANDS = {"point": ",'\u2019" + _BLANK, "comma": ".'\u2019" + _BLANK}
 """Decimal signs, each with the signs that may stand between thousands."""
-_DATES = {
-    "YYYY-MM-DD": (r"(\d{4})-(\d\d?)-(\d\d?)", r"\1-0\2-0\3"),
-    "YYYY/MM/DD": (r"(\d{4})/(\d\d?)/(\d\d?)", r"\1-0\2-0\3"),
-    "DD.MM.YYYY": (r"(\d\d?)\.(\d\d?)\.(\d{4})", r"\3-0\2-0\1"),
-    "DD-MM-YYYY": (r"(\d\d?)-(\d\d?)-(\d{4})", r"\3-0\2-0\1"),
-    "MM-DD-YYYY": (r"(\d\d?)-(\d\d?)-(\d{4})", r"\3-0\1-0\2"),
-    "DD/MM/YYYY": (r"(\d\d?)/(\d\d?)/(\d{4})", r"\3-0\2-0\1"),
-    "MM/DD/YYYY": (r"(\d\d?)/(\d\d?)/(\d{4})", r"\3-0\1-0\2"),
-}
+_DATES = "YYYY-MM-DD YYYY/MM/DD DD.MM.YYYY DD-MM-YYYY MM-DD-YYYY DD/MM/YYYY MM/DD/YYYY"
 _TIME = r"(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)Z?)?"
 NUMBERING = re.compile(r"ids?|identifier|object|row|rowid|index|idx|key")
 """Last words of the names of columns of numbers that name objects: a 'code' or a 'sample' may be a measurement."""
@@ -120,25 +112,32 @@ def last_word(name: str) -> str:
     return words[-1].lower() if words else ""
 
 
-def as_numbers(cells: Any) -> Any:
-    """Return cells as numbers; None where one has other text."""
-    from pyarrow import ArrowInvalid
+def plain_numbers(cells: Any) -> tuple[str, Any]:
+    """Return cells of digits and one decimal sign as numbers: "number" if none has the sign, "point" or "comma"; ("", None) if not all are."""
+    from pyarrow import ArrowInvalid, compute
 
+    def has(some: Any, sign: str) -> bool:
+        return bool(compute.any(compute.match_substring(some, sign)).as_py())
+
+    comma, point = (has(cells[:20], sign) for sign in ",.")
     with suppress(ArrowInvalid):
-        cells[:20].cast("float64")  # where every cell is at fault, Arrow writes a message of each
-        return cells.cast("float64")
-    return None
+        for some in (cells[:20], cells):  # Arrow writes a message of each cell at fault
+            numbers = (compute.replace_substring(some, ",", ".") if comma else some).cast("float64")
+        point = point or has(cells, ".")
+        if not (comma and point):
+            return "comma" if comma else "point" if point else "number", numbers
+    return "", None
 
 
-def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
+def readings(cells: Any, plain: tuple[str, Any]) -> dict[str, Floats]:
     """Return the values of text in every notation in which all of the cells are written.
 
     Parameters
     ----------
     cells : ChunkedArray of string
         Cells without blanks around them; null where they are empty.
-    numbers : ChunkedArray of float64 or None
-        The cells as numbers, by `as_numbers`.
+    plain : str, ChunkedArray of float64 or None
+        The cells as numbers, by `plain_numbers`.
 
     Returns
     -------
@@ -149,11 +148,8 @@ def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
     from pyarrow import ArrowInvalid, compute
 
     found: dict[str, Any] = {}
-    if numbers is not None:  # far quicker than what follows
-        points = (compute.match_substring(some, ".") for some in (cells[:1000], cells))
-        if not any(compute.any(has_one).as_py() for has_one in points):
-            return {"number": numbers.to_numpy()}
-        found["point"] = numbers
+    if plain[0] == "number":
+        return {"number": plain[1].to_numpy()}
     head = cells[:1000].drop_null()[:20].to_pylist()
 
     def fits(pattern: str) -> bool:  # the first cells of most columns show that they do not
@@ -165,15 +161,20 @@ def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
     unit = next((sign for sign in _UNITS if head and sign in head[0]), "")
     sign, gap = re.escape(unit), f"[{_BLANK}]*" * bool(unit)
     for decimal, pattern in _NUMBERS.items():
-        if decimal not in found and fits(f"{sign}{gap}(?:{pattern})|(?:{pattern}){gap}{sign}"):
+        if decimal == plain[0]:  # far quicker than patterns
+            found[decimal] = plain[1]
+        elif fits(f"{sign}{gap}(?:{pattern})|(?:{pattern}){gap}{sign}"):
             others = f"[{_THOUSANDS[decimal]}{_UNITS}{_BLANK}]"
             digits = compute.replace_substring_regex(cells, others, "")
-            for written, plain in ((",", "."), (_MINUS, "-")):
-                digits = compute.replace_substring(digits, written, plain)
+            for written, read in ((",", "."), (_MINUS, "-")):
+                digits = compute.replace_substring(digits, written, read)
             found[f"{decimal} {unit}".strip()] = digits.cast("float64")
-    for name, (pattern, iso) in _DATES.items():
-        if fits(pattern + _TIME):
-            written = compute.replace_substring_regex(cells, pattern + _TIME, iso + r" \4")
+    for name in _DATES.split():
+        order = re.findall("YYYY|MM|DD", name)
+        digits = re.sub("YYYY", r"(\\d{4})", re.sub("MM|DD", r"(\\d\\d?)", re.escape(name)))
+        if fits(pattern := digits + _TIME):
+            iso = "-0".join(rf"\{order.index(part) + 1}" for part in ("YYYY", "MM", "DD"))
+            written = compute.replace_substring_regex(cells, pattern, iso + r" \4")
             written = compute.replace_substring_regex(written, r"-0(\d\d)", r"-\1")
             with suppress(ArrowInvalid):  # such as the 31st of February
                 moments = compute.utf8_trim_whitespace(written).cast("timestamp[us]")
@@ -186,7 +187,7 @@ def readings(cells: Any, numbers: Any) -> dict[str, Floats]:
 
 def described(notation: str) -> str:
     """Return what is unusual in a notation, for a line about the columns that have it; empty: nothing."""
-    if notation in _DATES:
+    if notation in _DATES.split():
         return f"dates ({notation}) as days"
     decimal, _, unit = notation.partition(" ")
     units = {"": "", "%": "per cent"}.get(unit, f"amounts in {unit}")

@@ -15,7 +15,7 @@ from conclust._files.formats import WHOLE
 from conclust._files.parquetfile import index_columns
 from conclust._types import Floats
 from conclust.cli.reading import notation
-from conclust.cli.reading.notation import Reading, as_numbers, is_number, last_word
+from conclust.cli.reading.notation import Reading, is_number, last_word, plain_numbers
 from conclust.cli.reading.sources import Source
 from conclust.cli.reading.textfile import TextFile
 from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
@@ -55,19 +55,18 @@ class Column:
         self.empty_words: list[str] = []
 
     @cached_property
-    def _cells(self) -> tuple[Any, Any]:
-        """The text without blanks around the cells, null where they are empty; the cells as numbers, or None."""
+    def _cells(self) -> tuple[Any, tuple[str, Any]]:
+        """The text without blanks around the cells, null where they are empty; the cells as numbers, by `plain_numbers`."""
         from pyarrow import array, compute
 
         if str(self.data.type) == "string" and not self.table.how.na:
             # Most columns have a number in each cell, and need no further look.
-            numbers = as_numbers(self.data)
-            finite = None if numbers is None else compute.is_finite(numbers)
-            if finite is not None and compute.all(finite, skip_nulls=False).as_py():
-                return self.data, numbers
+            sign, numbers = plain = plain_numbers(self.data)
+            if sign and compute.all(compute.is_finite(numbers), skip_nulls=False).as_py():
+                return self.data, plain
         cells = compute.utf8_trim(self.data.cast("string"), notation.SPACES)
         cells = compute.if_else(compute.is_in(cells, value_set=array([*self._empty])), None, cells)
-        return cells, as_numbers(cells)
+        return cells, plain_numbers(cells)
 
     @cached_property
     def texts(self) -> list[str]:
@@ -90,13 +89,13 @@ class Column:
             return {"number": np.array(self.labels(), dtype=np.float64)}
         from pyarrow import array, compute
 
-        cells, numbers = self._cells
-        found = notation.readings(cells, numbers)
+        cells, plain = self._cells
+        found = notation.readings(cells, plain)
         if not found:
             is_word = compute.is_in(cells, value_set=array(notation.EMPTY_NUMBER))
             self.empty_words = cells.filter(is_word).unique().to_pylist()
             cells = compute.if_else(is_word, None, cells)
-            found = notation.readings(cells, as_numbers(cells)) if self.empty_words else found
+            found = notation.readings(cells, plain_numbers(cells)) if self.empty_words else found
         return found
 
     @property
@@ -142,8 +141,7 @@ class Column:
     def labels(self) -> NDArray[Any]:
         """Return it as labels: NaN, None or -1 missing, -2 noise."""
         if self._is_array:
-            data: NDArray[Any] = self.data
-            return data
+            return np.asarray(self.data)
         from pyarrow import types
 
         kind = self.data.type
@@ -157,8 +155,8 @@ class Column:
 
     def _names_or_numbers(self) -> Any:
         """Return labels that a file of text holds: names, or whole numbers."""
-        cells, numbers = self._cells
-        if numbers is None:  # hexadecimal ones are names
+        cells, (sign, numbers) = self._cells
+        if sign in ("", "comma"):  # hexadecimal ones are names
             kinds = cells.drop_null().unique().to_pylist()
             words = [word for word in kinds if not is_number(word, plain=True)]
             if len(words) == 1 and len(kinds) > 2:  # such as the name of a total
@@ -230,10 +228,9 @@ class Table:
 
     def column(self, wanted: str, option: str) -> Column:
         """Return the column `wanted`, given by its name or counted from 1."""
-        if wanted in self.names:
-            return self.columns[self.names.index(wanted)]
-        if wanted in (places := [str(j + 1) for j in range(len(self.columns))]):
-            return self.columns[places.index(wanted)]
+        for names in (self.names, tuple(str(j + 1) for j in range(len(self.columns)))):
+            if wanted in names:
+                return self.columns[names.index(wanted)]
         known = f"Its columns are {listed(self.names)}"
         raise InputError(f"{option}: there is no column {wanted!r}. {known}.")
 
@@ -278,8 +275,7 @@ def table_of(
         more: dict[str, Any] = {"named": text.has_header, "notes": text.notes, "text": text}
         return Table(source.name, text.columns, text.names, how, labels, **more)
     if form.has_columns:
-        _refuse_options_of_text(how)
-        frame = form.read(source.path, source.name, False)
+        frame = _whole(source, how)
         names, index = tuple(frame.column_names), index_columns(frame.schema)
         return Table(source.name, frame.columns, names, how, labels, index=index)
     if how.id_column is not None or how.label_column is not None:
@@ -298,20 +294,21 @@ def table_of(
     return Table(source.name, list(array.T), names, how, labels, named=False)
 
 
-def _refuse_options_of_text(how: Reading) -> None:
+def _whole(source: Source, how: Reading, *, mmap: bool = False) -> Any:
+    """Return the content of a file that is not text."""
     if how.encoding is not None or how.na:
         way = "Leave them out, and mark missing values in the file itself"
         raise InputError(f"--encoding and --na are for CSV files. {way}.")
+    read = WHOLE[source.kind].read
+    assert read is not None
+    return read(source.path, source.name, mmap)
 
 
 def read_array(
     source: Source, how: Reading, usual: tuple[str, ...], *, mmap: bool = False
 ) -> NDArray[Any]:
     """Read the only array of a file, or the one with a usual name."""
-    _refuse_options_of_text(how)
-    form = WHOLE[source.kind]
-    assert form.read is not None
-    arrays: dict[str, NDArray[Any]] = form.read(source.path, source.name, mmap)
+    arrays: dict[str, NDArray[Any]] = _whole(source, how, mmap=mmap)
     if {"codes", "cluster_counts"} <= arrays.keys():
         way = "which is read by 'conclust combine'. Here give a table of labels"
         raise InputError(f"it is a saved ensemble, {way}.")
@@ -320,11 +317,6 @@ def read_array(
         return arrays[found[0]]
     way = f"Save the one to be read alone, by numpy.save, or by one of the names {', '.join(usual)}"
     raise InputError(f"it holds {len(arrays)} arrays: {listed(tuple(arrays))}. {way}.")
-
-
-def matrix_of(columns: Sequence[Column]) -> Floats:
-    """Return the numbers of columns whose notation is settled."""
-    return np.column_stack([column.readings[column.notation] for column in columns])
 
 
 def names_of(columns: Sequence[Column]) -> tuple[str, ...]:
