@@ -558,8 +558,10 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         if "selection_" in vars(self):
             if not (isinstance(self.consensus_, AutoConsensus) and self._in_points):
                 return self.selection_.reason_parts
+            from conclust.words.selection import reason_beside
+
             seen = self.n_clusters_ > 1 and self.consensus_.number_by_ == "points"
-            return self.selection_.reason_beside(parts if seen else None)
+            return reason_beside(self.selection_, parts if seen else None)
         if parts is not None:
             return cast(Reason, parts)
         name, given = type(self.consensus_).__name__, self.n_clusters is not None
