@@ -449,11 +449,10 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         if k is None:
             return consensus
         if "n_clusters" not in consensus.get_params(deep=False):
-            raise ParameterError(
-                f"The 'n_clusters' parameter of {_OWNER} must be None with "
-                f"{type(consensus).__name__}, which determines the number of clusters. "
-                f"Got {shown(self.n_clusters)} instead."
+            expected = (
+                f"None with {type(consensus).__name__}, which determines the number of clusters"
             )
+            refuse("n_clusters", _OWNER, expected, self.n_clusters)
         return consensus.set_params(n_clusters=k)
 
     def _refuse_consensus(self, advice: str) -> NoReturn:

@@ -383,10 +383,11 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         ):
             if present and not accepted:
                 way = f"With {parameters} it does. " if parameters else ""
-                raise UnsupportedEnsembleError(
-                    f"{name} does not accept {kind}, and the ensemble has them. {way}PCC and EAC do; "
-                    "conclust.methods() lists all methods."
+                error = UnsupportedEnsembleError(
+                    f"{name} does not accept {kind}, and the ensemble has them. {way}PCC and EAC do;"
                 )
+                error.lists_methods = True
+                raise error
 
     def _read(self, X: Any) -> Ensemble:
         owner = type(self).__name__

@@ -1,14 +1,48 @@
-"""The reason for the number of clusters of a decision, in words."""
+"""The reason for the number of clusters of the default, in words."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from conclust._validation import count
-from conclust.consensus.auto.decision import Decision
 from conclust.words.reason import Other, Reason, as_well_supported
 
+if TYPE_CHECKING:
+    from conclust.consensus.auto.decision import AtBorders, Decision
 
-def reason_of(decision: Decision) -> Reason:
-    """Return the reason for the number of clusters: why, and which other numbers are worth a look."""
+_AT_BORDERS = {
+    "too few": "the points are too few to show a border, for which {needed} are needed",
+    "suggested": "the points are too few to show a border, and the clusterings alone suggest this number",
+    "none": "in no division are there clearly fewer points near the borders than within the clusters",
+    "touching": "where clusters touch, few points lie between them",
+    "clear": "few points are near {each} ({share} of the number within the clusters)",
+    "overlapping": "they overlap, but clusters found in one half of the points have few points near their {borders} in the other "
+    "half, too ({share} of the number within the clusters)",
+}
+
+
+def reason_of(decision: Decision, found: int, given: int | None) -> Reason:
+    """Return the reason for the number of clusters: why, and which other numbers are worth a look.
+
+    Parameters
+    ----------
+    decision : Decision
+        The decision.
+    found : int
+        Number of clusters that have objects.
+    given : int or None
+        The number that was given.
+    """
+    reason = _of_decision(decision)
+    if given is not None and found < given:
+        have = "have" if found > 1 else "has"
+        why = f"{given} were asked for, but only {found} {have} objects"
+        return replace(reason, n_clusters=found, why=why)
+    return replace(reason, n_clusters=found)
+
+
+def _of_decision(decision: Decision) -> Reason:
     K, shown = decision.n_clusters, decision.shown
     others: list[Other] = []
     if decision.by == "given":
@@ -30,7 +64,7 @@ def reason_of(decision: Decision) -> Reason:
     of_points = decision.by == "points"
     if of_points and shown not in (K, *decision.near, *decision.alternatives[:1]):
         others.append(_suggested(shown))
-    why = decision.of_points or _why_by_partitions(decision)
+    why = _why_by_partitions(decision) if decision.borders is None else of_borders(decision.borders)
     if decision.constrained is not None:
         why = f"the constraints require this number; without them, {why}"
     return Reason(K, why, tuple(others), testable=of_points)
@@ -67,3 +101,20 @@ def _why_by_partitions(decision: Decision) -> str:
         f"this is the most stable division in the tree of the clusterings (support {support:.2f}), which divide it further "
         "themselves"
     )
+
+
+def of_borders(borders: AtBorders) -> str:
+    """Return what the points show at the borders of the clusters, in a clause."""
+    one = len(borders.depths) == 1
+    why = _AT_BORDERS[borders.kind].format(
+        borders="border" if one else "borders",
+        each="the border" if one else "each border",
+        share=f"{'' if one else 'at most '}{round(100 * (1.0 - min(borders.depths, default=1.0)))} %",
+        needed=borders.needed,
+    )
+    if borders.divided:
+        why += (
+            f"; some of these {borders.divided} clusters hold further ones that overlap, which half of the points shows and the "
+            "other half confirms"
+        )
+    return why
