@@ -108,6 +108,7 @@ def decide_by_points(
         if K > 1 and np.isfinite(found.score(K))
     }
     if given is not None:
+        given = replace(given, seen=None if found.graph is None else answer.n_clusters)
         if n_clusters != answer.n_clusters or (
             answer.labels is not None and has_specks(answer.labels)
         ):
@@ -289,7 +290,7 @@ def _of_trees(found: Found, number: int, others: list[int]) -> Answer:
     elif number == 1:
         why = "in no division are there clearly fewer points near the borders than within the clusters"
     elif found.is_of_pieces(number):
-        why = "where clusters touch, few points lie between them"
+        why = "few points lie between clusters where they touch"
     else:
         why = f"few points are near {'the border' if number == 2 else 'each border'} ({_fullest(depths)})"
     return Answer(number, labels, depths, why, tuple(found.near(number, others)))
@@ -304,8 +305,8 @@ def _of_halves(
         return None
     number = int(halved.labels.max()) + 1
     why = (
-        "they overlap, but clusters found in one half of the points have few points near their "
-        f"{'border' if number == 2 else 'borders'} in the other half, too ({_fullest(halved.depths)})"
+        f"fewer points are near {'the border' if number == 2 else 'each border'} ({_fullest(halved.depths)}), "
+        "counted in the half of the points that did not determine the clusters"
     )
     return Answer(number, halved.labels, halved.depths, why, around=halved.around)
 
@@ -330,8 +331,8 @@ def _divided_further(found: Found, answer: Answer, most: int, n_jobs: int | None
     if number == answer.n_clusters:
         return answer
     why = (
-        f"{answer.why}; some of these {answer.n_clusters} clusters hold further ones that overlap, "
-        "which half of the points shows and the other half confirms"
+        f"{answer.n_clusters} at first, because {answer.why}; some of these divide further, as one half of the "
+        "points shows and the other half confirms"
     )
     return Answer(number, labels, depths, why)
 

@@ -124,7 +124,8 @@ class Selection(Saved):
             if same or number == 1
             else (*seen.others, Other(f"resampling shows {number}", (number,)))
         )
-        why = f"{seen.why}; resampling of k-means shows {shown} ({self.why})"
+        p = "not tested" if np.isnan(self.p_value) else f"p = {self.p_value:.2g}"
+        why = f"{seen.why}; resampling of k-means shows {shown} ({p} against one cluster)"
         return Reason(seen.n_clusters, why, others)
 
     def _repr_html_(self) -> str:

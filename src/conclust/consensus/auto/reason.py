@@ -15,8 +15,9 @@ def reason_of(decision: Decision) -> Reason:
         specks = count(len(decision.specks), "object")
         more = f"; {specks} in groups too small to be clusters went to others (specks_)"
         why = f"this number was given{more if decision.specks else ''}"
-        alike = Other("the clusterings alone suggest the same number", ())
-        return Reason(K, why, (_suggested(shown) if shown != K else alike,))
+        by_points = decision.seen is not None
+        suggested = _suggested(decision.seen or shown, K, "points" if by_points else "clusterings")
+        return Reason(K, why, (suggested,))
     if decision.near and K == 1:
         best = decision.near[0]
         others.append(Other(f"the best division has {best} clusters", (best,)))
@@ -29,7 +30,9 @@ def reason_of(decision: Decision) -> Reason:
         others.append(Other(f"the median clustering has {typical} clusters", (typical,)))
     of_points = decision.by == "points"
     if of_points and shown not in (K, *decision.near, *decision.alternatives[:1]):
-        others.append(_suggested(shown))
+        others.append(_suggested(shown, K))
+    if K > 1 and not others and decision.constrained is None:
+        others.append(Other("no other number is supported", ()))
     why = decision.of_points or _why_by_partitions(decision)
     if decision.constrained is not None:
         why = f"the constraints require this number; without them, {why}"
@@ -42,11 +45,12 @@ def _median_of_cuts(decision: Decision) -> int:
     return 0 if testimony is None or testimony.n_clusters == 1 else round(testimony.typical)
 
 
-def _suggested(shown: int) -> Other:
-    """Return the number of the clusterings alone."""
-    if shown == 1:
-        return Other("the clusterings alone suggest one cluster", ())
-    return Other(f"the clusterings alone suggest {shown}", (shown,))
+def _suggested(shown: int, K: int, who: str = "clusterings") -> Other:
+    """Return the number of the clusterings, or of the points, alone."""
+    text = f"the {who} alone suggest "
+    if shown in (K, 1):
+        return Other(f"{text}{'the same number' if shown == K else 'one cluster'}", ())
+    return Other(f"{text}{shown}", (shown,))
 
 
 def _why_by_partitions(decision: Decision) -> str:
@@ -55,15 +59,9 @@ def _why_by_partitions(decision: Decision) -> str:
         return "no object is in a cluster of any partition"
     if not decision.supports and decision.components is not None:
         if K == 1:
-            return "no clusters explain the labels of the clusterings better, if these are independent of each other"
-        return (
-            f"this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood "
-            f"{testimony.gain:,.0f} above one cluster)"
-        )
+            return "the clusterings agree hardly more than by chance"
+        return f"this number explains best where the clusterings agree (log-likelihood {testimony.gain:,.0f} above one cluster)"
     if K == 1:
         return "the finer clusterings cut through every border"
     support = max(decision.supports, key=lambda support: support.support).support
-    return (
-        f"this is the most stable division in the tree of the clusterings (support {support:.2f}), which divide it further "
-        "themselves"
-    )
+    return f"the clusterings, which are finer, agree most on this division (support {support:.2f})"
