@@ -108,6 +108,7 @@ def decide_by_points(
         if K > 1 and np.isfinite(found.score(K))
     }
     if given is not None:
+        given = replace(given, seen=None if found.graph is None else answer.n_clusters)
         if n_clusters != answer.n_clusters or (
             answer.labels is not None and has_specks(answer.labels)
         ):

@@ -15,10 +15,10 @@ _AT_BORDERS = {
     "too few": "the points are too few to show a border, for which {needed} are needed",
     "suggested": "the points are too few to show a border, and the clusterings alone suggest this number",
     "none": "in no division are there clearly fewer points near the borders than within the clusters",
-    "touching": "where clusters touch, few points lie between them",
-    "clear": "few points are near {each} ({share} of the number within the clusters)",
-    "overlapping": "they overlap, but clusters found in one half of the points have few points near their {borders} in the other "
-    "half, too ({share} of the number within the clusters)",
+    "touching": "few points lie between clusters where they touch",
+    "clear": "few points are near {border} ({share} of the number within the clusters)",
+    "overlapping": "fewer points are near {border} ({share} of the number within the clusters), counted in the half of the points "
+    "that did not determine the clusters",
 }
 
 
@@ -49,8 +49,9 @@ def _of_decision(decision: Decision) -> Reason:
         specks = count(len(decision.specks), "object")
         more = f"; {specks} in groups too small to be clusters went to others (specks_)"
         why = f"this number was given{more if decision.specks else ''}"
-        alike = Other("the clusterings alone suggest the same number", ())
-        return Reason(K, why, (_suggested(shown) if shown != K else alike,))
+        by_points = decision.seen is not None
+        suggested = _suggested(decision.seen or shown, K, "points" if by_points else "clusterings")
+        return Reason(K, why, (suggested,))
     if decision.near and K == 1:
         best = decision.near[0]
         others.append(Other(f"the best division has {best} clusters", (best,)))
@@ -63,8 +64,12 @@ def _of_decision(decision: Decision) -> Reason:
         others.append(Other(f"the median clustering has {typical} clusters", (typical,)))
     of_points = decision.by == "points"
     if of_points and shown not in (K, *decision.near, *decision.alternatives[:1]):
-        others.append(_suggested(shown))
-    why = _why_by_partitions(decision) if decision.borders is None else of_borders(decision.borders)
+        others.append(_suggested(shown, K))
+    if K > 1 and not others and decision.constrained is None:
+        others.append(Other("no other number is supported", ()))
+    why = (
+        _why_by_partitions(decision) if decision.borders is None else _of_borders(decision.borders)
+    )
     if decision.constrained is not None:
         why = f"the constraints require this number; without them, {why}"
     return Reason(K, why, tuple(others), testable=of_points)
@@ -76,11 +81,12 @@ def _median_of_cuts(decision: Decision) -> int:
     return 0 if testimony is None or testimony.n_clusters == 1 else round(testimony.typical)
 
 
-def _suggested(shown: int) -> Other:
-    """Return the number of the clusterings alone."""
-    if shown == 1:
-        return Other("the clusterings alone suggest one cluster", ())
-    return Other(f"the clusterings alone suggest {shown}", (shown,))
+def _suggested(shown: int, K: int, who: str = "clusterings") -> Other:
+    """Return the number of the clusterings, or of the points, alone."""
+    text = f"the {who} alone suggest "
+    if shown in (K, 1):
+        return Other(f"{text}{'the same number' if shown == K else 'one cluster'}", ())
+    return Other(f"{text}{shown}", (shown,))
 
 
 def _why_by_partitions(decision: Decision) -> str:
@@ -89,32 +95,22 @@ def _why_by_partitions(decision: Decision) -> str:
         return "no object is in a cluster of any partition"
     if not decision.supports and decision.components is not None:
         if K == 1:
-            return "no clusters explain the labels of the clusterings better, if these are independent of each other"
-        return (
-            f"this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood "
-            f"{testimony.gain:,.0f} above one cluster)"
-        )
+            return "the clusterings agree hardly more than by chance"
+        return f"this number explains best where the clusterings agree (log-likelihood {testimony.gain:,.0f} above one cluster)"
     if K == 1:
         return "the finer clusterings cut through every border"
     support = max(decision.supports, key=lambda support: support.support).support
-    return (
-        f"this is the most stable division in the tree of the clusterings (support {support:.2f}), which divide it further "
-        "themselves"
-    )
+    return f"the clusterings, which are finer, agree most on this division (support {support:.2f})"
 
 
-def of_borders(borders: AtBorders) -> str:
-    """Return what the points show at the borders of the clusters, in a clause."""
-    one = len(borders.depths) == 1
+def _of_borders(borders: AtBorders) -> str:
+    one, depths, divided = len(borders.depths) == 1, borders.depths, borders.divided
     why = _AT_BORDERS[borders.kind].format(
-        borders="border" if one else "borders",
-        each="the border" if one else "each border",
-        share=f"{'' if one else 'at most '}{round(100 * (1.0 - min(borders.depths, default=1.0)))} %",
+        border="the border" if one else "each border",
+        share=f"{'' if one else 'at most '}{round(100 * (1.0 - min(depths, default=1.0)))} %",
         needed=borders.needed,
     )
-    if borders.divided:
-        why += (
-            f"; some of these {borders.divided} clusters hold further ones that overlap, which half of the points shows and the "
-            "other half confirms"
-        )
-    return why
+    further = (
+        "some of these divide further, as one half of the points shows and the other half confirms"
+    )
+    return f"{divided} at first, because {why}; {further}" if divided else why

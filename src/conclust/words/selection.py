@@ -178,7 +178,8 @@ def reason_beside(selection: Selection, seen: Reason | None) -> Reason:
     shown = "the same number" if same else "one cluster" if number == 1 else f"{number} clusters"
     if not same and number > 1:
         others = (*others, Other(f"resampling shows {number}", (number,)))
-    why = f"{seen.why}; resampling of k-means shows {shown} ({parts.why})"
+    p = "not tested" if math.isnan(selection.p_value) else f"p = {selection.p_value:.2g}"
+    why = f"{seen.why}; resampling of k-means shows {shown} ({p} against one cluster)"
     return Reason(seen.n_clusters, why, others)
 
 

@@ -248,6 +248,8 @@ class Decision:
         Its source.
     shown : int
         The number that the partitions show by themselves.
+    seen : int or None
+        The number that the points show, beside a number given; None without points.
     testimony : Testimony or None
         The most probable partition; None if it was not computed.
     supports : list of Support
@@ -280,6 +282,7 @@ class Decision:
     by: Literal["given", "partitions", "points"]
     shown: int
     testimony: Testimony | None = None
+    seen: int | None = None
     supports: list[Support] = field(default_factory=list)
     alternatives: tuple[int, ...] = ()
     labels: Ints | None = None

@@ -178,7 +178,8 @@ def _in_plain_words(reported: Reported, tested: bool, because: str) -> str:
     groups = count(K, "group")
     if not tested:
         if K == 1:
-            return f"One group{because}."
+            by_points = reported.record.number_by == "points"
+            return f"One group{because}.{' Whether there is more than one was not tested.' * by_points}"
         line = f"{groups}{because}. Whether there are groups at all was not tested."
     else:
         p = max(selection.p_value, 1.0 / (selection.n_references + 1))
