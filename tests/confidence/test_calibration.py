@@ -10,10 +10,11 @@ import conclust as cc
 from conclust import ConsensusClustering, EnsembleGenerator
 from conclust.cli import main
 from conclust.confidence import Calibration, calibrated
-from conclust.confidence.calibration import _in_fresh_samples, kept_sentence, kept_shares
+from conclust.confidence.calibration import _in_fresh_samples, kept_shares
 from conclust.exceptions import InputError, ParameterError
 from conclust.report import account, write
 from conclust.results import load
+from conclust.words.confidence import kept_sentence
 
 FEW = EnsembleGenerator(n_partitions=12)
 

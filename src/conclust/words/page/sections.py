@@ -12,11 +12,11 @@ from conclust._types import Bools, Floats
 from conclust._validation import count
 from conclust.confidence import ClusterConfidence, ObjectConfidence
 from conclust.confidence.borders.power import WANTED, BorderPower
-from conclust.confidence.calibration import kept_sentence
 from conclust.confidence.posterior.modes import Modes
 from conclust.results.record import Filling, Record
 from conclust.results.result import Reported
 from conclust.words.card import agreed
+from conclust.words.confidence import kept_sentence
 from conclust.words.names import shown
 from conclust.words.page.citing import filled, filled_cells, listed, methods_text
 from conclust.words.page.decision import p_value_text, references
