@@ -296,7 +296,7 @@ class AutoConsensus(PlacingClusterer):
     >>> model.alternatives_
     (3, 4)
     >>> print(model.reason_)
-    2 clusters: this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood 3 above one cluster). The next best number is 3: pass n_clusters=3 to see it.
+    2 clusters: this number explains best where the clusterings agree (log-likelihood 3 above one cluster). The next best number is 3: pass n_clusters=3 to see it.
     """
 
     evidence_: str = field(init=False)
