@@ -100,7 +100,7 @@ def _why_by_partitions(decision: Decision) -> str:
     if K == 1:
         return "the finer clusterings cut through every border"
     support = max(decision.supports, key=lambda support: support.support).support
-    return f"the clusterings, which are finer, agree most on this division (support {support:.2f})"
+    return f"the clusterings agree most on this division (support {support:.2f})"
 
 
 def _of_borders(borders: AtBorders) -> str:

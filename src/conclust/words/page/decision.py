@@ -180,7 +180,8 @@ def _in_plain_words(reported: Reported, tested: bool, because: str) -> str:
         if K == 1:
             by_points = reported.record.number_by == "points"
             return f"One group{because}.{' Whether there is more than one was not tested.' * by_points}"
-        line = f"{groups}{because}. Whether there are groups at all was not tested."
+        not_tested = " Whether there are groups at all was not tested."
+        line = f"{groups}{because}.{not_tested * (not _borders_held(reported)[0])}"
     else:
         p = max(selection.p_value, 1.0 / (selection.n_references + 1))
         rejected = p <= selection.settings.get("alpha", 0.05)
