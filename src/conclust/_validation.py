@@ -63,8 +63,9 @@ _MOST_ITERATIONS = 1_000_000_000  # far above any use, and within the kernels' i
 
 def refuse(name: str, owner: str, expected: str, got: object, advice: str = "") -> NoReturn:
     """Raise the parameter error: the parameter, the expected values, the value given, and advice."""
-    sentence = f"The {name!r} parameter of {owner} must be {expected}. Got {shown(got)} instead."
-    raise ParameterError(f"{sentence} {advice}".rstrip())
+    error = ParameterError(f"{expected}. Got {shown(got)} instead. {advice}".rstrip())
+    error.owner, error.parameter = owner, name
+    raise error
 
 
 def count(number: int, noun: str) -> str:

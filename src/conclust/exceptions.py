@@ -36,7 +36,29 @@ _INSIDE = ("conclust", "sklearn")
 
 
 class ConclustError(Exception):
-    """Base of every error that conclust raises on purpose."""
+    """Base of every error that conclust raises on purpose.
+
+    Attributes
+    ----------
+    owner, parameter : str
+        The class or function and its parameter whose value was refused; empty for other errors.
+    lists_methods : bool
+        Whether the list of all methods helps.
+    """
+
+    owner = parameter = ""
+    lists_methods = False
+
+    def __str__(self) -> str:
+        """Return the error in sentences."""
+        return self.sentences()
+
+    def sentences(self, option: str = "", methods: str = "conclust.methods()") -> str:
+        """Return the error with another name of the parameter beside its own, and of the list of methods, as the shell has them."""
+        text = super().__str__()
+        if self.parameter:
+            text = f"The {self.parameter!r} parameter of {self.owner}{option} must be {text}"
+        return f"{text} {methods} lists all methods." if self.lists_methods else text
 
 
 class InputError(ConclustError, ValueError):

@@ -449,11 +449,10 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         if k is None:
             return consensus
         if "n_clusters" not in consensus.get_params(deep=False):
-            raise ParameterError(
-                f"The 'n_clusters' parameter of {_OWNER} must be None with "
-                f"{type(consensus).__name__}, which determines the number of clusters. "
-                f"Got {shown(self.n_clusters)} instead."
+            expected = (
+                f"None with {type(consensus).__name__}, which determines the number of clusters"
             )
+            refuse("n_clusters", _OWNER, expected, self.n_clusters)
         return consensus.set_params(n_clusters=k)
 
     def _refuse_consensus(self, advice: str) -> NoReturn:
@@ -558,8 +557,10 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         if "selection_" in vars(self):
             if not (isinstance(self.consensus_, AutoConsensus) and self._in_points):
                 return self.selection_.reason_parts
+            from conclust.words.selection import reason_beside
+
             seen = self.n_clusters_ > 1 and self.consensus_.number_by_ == "points"
-            return self.selection_.reason_beside(parts if seen else None)
+            return reason_beside(self.selection_, parts if seen else None)
         if parts is not None:
             return cast(Reason, parts)
         name, given = type(self.consensus_).__name__, self.n_clusters is not None

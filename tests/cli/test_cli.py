@@ -16,7 +16,6 @@ from conclust._files import spreadsheets as _spreadsheets
 from conclust.cli import main, refusals
 from conclust.cli.commands import consensus
 from conclust.cli.parser import build_parser
-from conclust.cli.refusals import with_option
 from conclust.exceptions import EvidenceWarning, ParameterError
 from conclust.results.folder import write_result
 
@@ -356,14 +355,6 @@ def test_parameters_that_do_not_suit_the_data_exit_with_1(matrix, out, capsys):
     assert main(arguments) == 1
     assert "'n_clusters' parameter of EAC (-k) must be" in capsys.readouterr().err
     assert not out.exists()
-
-
-def test_errors_name_the_option_and_the_parameter():
-    assert (
-        with_option("The 'beta' parameter of WEAC must be")
-        == "The 'beta' parameter of WEAC must be"
-    )
-    assert with_option("a file") == "a file"
 
 
 @pytest.mark.parametrize("option", [*refusals._GENERATOR.values(), *refusals._METHOD.values()])

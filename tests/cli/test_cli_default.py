@@ -48,7 +48,7 @@ def test_the_default_prints_why_there_is_one_cluster(tmp_path, capsys):
     assert "confidence" not in printed
     assert main(["cluster", str(points), *more, str(tmp_path / "s"), "-k", "3"]) == 0
     assert (
-        "3 clusters: this number was given. The clusterings alone suggest"
+        "3 clusters: this number was given. The points alone suggest one cluster."
         in capsys.readouterr().out
     )
 

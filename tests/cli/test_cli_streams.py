@@ -327,24 +327,3 @@ def test_long_work_reports_progress(monkeypatch, capsys):
 def test_progress_is_printed_less_often_over_time():
     assert [talk._pause(t) for t in (0, 20, 100, 1000)] == [5, 5, 25, 60]
     assert [talk._duration(t) for t in (5.2, 125)] == ["5 s", "2 min 5 s"]
-
-
-def test_verbose_prints_more(matrix, capsys):
-    more = [
-        "--method",
-        "pcc",
-        "-k",
-        "2",
-        "--set",
-        "divergence=l2",
-        "--out",
-        str(matrix.parent / "o"),
-        "--force",
-    ]
-    assert main(["combine", str(matrix), *more]) == 0
-    usual = capsys.readouterr().err.splitlines()
-    assert main(["combine", str(matrix), *more, "-v"]) == 0
-    error_output = capsys.readouterr().err.splitlines()
-    assert len(error_output) > len(usual)
-    assert any(line.startswith("[PCC]") for line in error_output)
-    assert any("time of PCC" in line for line in error_output)

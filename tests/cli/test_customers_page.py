@@ -54,7 +54,7 @@ def test_the_commands_print_the_output_on_the_page(here, capsys):
     by_shell = results.load("result")
     np.testing.assert_array_equal(names["model"].labels_, by_shell.labels)
     assert "3 clusters in 600 objects" in Path("customers.html").read_text("utf-8")
-    table = account("result", pictures=False)["sections"][0]["blocks"][1]
+    table = account("result", pictures=False)["sections"][0]["blocks"][2]
     for cluster, features, size, _, _, separation in table["rows"]:
         line = f"| {cluster} | {features} | {size} | {separation} |"
         assert line in PAGE.read_text("utf-8")

@@ -10,10 +10,11 @@ import conclust as cc
 from conclust import ConsensusClustering, EnsembleGenerator
 from conclust.cli import main
 from conclust.confidence import Calibration, calibrated
-from conclust.confidence.calibration import _in_fresh_samples, kept_sentence, kept_shares
+from conclust.confidence.calibration import _in_fresh_samples, kept_shares
 from conclust.exceptions import InputError, ParameterError
 from conclust.report import account, write
 from conclust.results import load
+from conclust.words.confidence import kept_sentence
 
 FEW = EnsembleGenerator(n_partitions=12)
 
@@ -128,7 +129,7 @@ def test_card_report_and_frame_show_it(points, model, tmp_path):
     assert sentence in (tmp_path / "page.html").read_text(encoding="utf-8")
     frame = cc.to_frame(model)
     np.testing.assert_array_equal(frame["kept"], model.calibration_.kept)
-    overview = account(model, X=points, pictures=False)["sections"][0]["blocks"][1]
+    overview = account(model, X=points, pictures=False)["sections"][0]["blocks"][2]
     column = [each["title"] for each in overview["columns"]].index("Would stay")
     shares = [row[column] for row in overview["rows"]]
     np.testing.assert_allclose(shares, frame.groupby("label")["kept"].mean(), atol=1e-5)

@@ -14,7 +14,7 @@ def test_a_cell_far_beyond_its_column_is_named():
     assert doubts(X) == []
     X[4, 1] = 1e6
     (said,) = doubts(X, ["age", "income", "visits"], [f"p{i}" for i in range(60)])
-    assert "Object 'p4' has 1e+06 in column 'income'" in said
+    assert "Object 'p4' has 1,000,000 in column 'income'" in said
     X[9, 1] = -1e6
     assert len(doubts(X)) == 2
 

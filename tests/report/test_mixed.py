@@ -82,30 +82,6 @@ def test_features_csv_has_categories_and_counts_filled_cells(customers, folder):
     assert record["input"]["filled"] == [3, 12]
 
 
-def test_the_page_counts_categories_and_filled_cells_apart(folder):
-    content = report.account(folder, pictures=False)
-    facts = {fact["name"]: fact for fact in content["facts"]}
-    assert facts["Features"]["value"] == "2"
-    assert facts["Categories"]["value"] == "2"
-    assert "plan, region" in facts["Categories"]["how"]
-    assert "counts for 10 clusterings" in facts["Categories"]["how"]
-    assert facts["Filled cells"]["value"] == "15"
-    assert "median of the column: age 3, income 12" in facts["Filled cells"]["how"]
-    assert facts["Clusterings"]["value"] == "20"
-    run = blocks(content, "run")[0]["text"]
-    assert "120 objects with 2 features and 2 columns of categories (plan, region) of " in run
-    assert "15 empty cells were filled by the median of the column (age 3, income 12)." in run
-    assert "clustered 20 times by communities of neighbour graphs" in run
-    assert (
-        "the columns of categories, each of which counts for 10 clusterings, were combined" in run
-    )
-    partitions = blocks(content, "partitions")
-    assert partitions[0]["text"].startswith("20 clusterings and 2 columns of categories, of 2 to ")
-    (at,) = [i for i, c in enumerate(partitions[1]["columns"]) if c["name"] == "source"]
-    made = [row[at] for row in partitions[1]["rows"]]
-    assert sorted(made) == sorted(["features"] * 20 + ["plan", "region"])
-
-
 def test_the_page_shows_shares_with_features(folder):
     content = report.account(folder, pictures=False)
     text, features = blocks(content, "features")
@@ -118,17 +94,6 @@ def test_the_page_shows_shares_with_features(folder):
         assert int(plan["inside"].removesuffix(" %")) > 80
         incomes = [row["inside"] for row in part["rows"] if row["feature"] == "income"]
         assert all(text.replace(",", "").isdigit() for text in incomes)  # not 7.032e+04
-
-
-def test_the_terminal_counts_categories_and_filled_cells_apart(customers, tmp_path, capsys):
-    words = ["--categories", "all", "--impute", "mean", "--partitions", "10", "-k", "3"]
-    assert main(["cluster", str(customers[1]), *words, "--out", str(tmp_path / "out")]) == 0
-    output = capsys.readouterr()
-    assert "from 10 clusterings and 2 columns of categories." in output.out
-    assert "15 empty cells filled by the mean of the column (age 3, income 12)." in (
-        output.err.replace("\n", " ")
-    )
-    assert "Combining 10 clusterings and 2 columns of categories" in output.err
 
 
 def test_a_category_that_looks_like_a_formula_is_guarded_and_read_back(tmp_path):

@@ -76,7 +76,7 @@ def test_the_card_has_the_reason_and_the_next_steps(model):
     assert model.reason_parts.next().replace("'", "&#x27;") in html
     certain = np.count_nonzero(model.membership_.max(axis=1) >= 0.9)
     who = "All 90" if certain == 90 else f"{certain} of 90"
-    assert f"{who} objects are at least 90 % in their clusters" in html
+    assert f"{who} objects have a confidence of at least 0.9" in html
 
 
 def test_the_card_links_to_the_last_report_of_the_fit(tmp_path, monkeypatch, points):

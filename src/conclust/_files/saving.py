@@ -53,6 +53,7 @@ _TYPES = {
     "VotingModel": "conclust.consensus.auto.estimator",
     "Support": "conclust.consensus.auto.trees",
     "Decision": "conclust.consensus.auto.decision",
+    "AtBorders": "conclust.consensus.auto.decision",
     "Testimony": "conclust.consensus.auto.decision",
     "Components": "conclust.consensus.mixture.multinomial",
     "MixedMemberships": "conclust.consensus.mixture.bayesian",

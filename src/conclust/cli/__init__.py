@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from conclust.cli.console import STREAM, Voice, speaking
 from conclust.cli.parser import build_parser
-from conclust.cli.refusals import refuse_ending, refuse_own_input, with_option
+from conclust.cli.refusals import in_shell, refuse_ending, refuse_own_input
 from conclust.exceptions import ConclustError
 
 __all__ = ["main", "process"]
@@ -92,7 +92,7 @@ def _run(arguments: Any, *, ending: bool) -> int:
             with _terminable(ending=ending):
                 command(arguments)
     except ConclustError as error:
-        return _fail(arguments, EXIT_FAILURE, with_option(str(error)))
+        return _fail(arguments, EXIT_FAILURE, in_shell(error))
     except KeyboardInterrupt:
         text = f"interrupted; {_kept(arguments, before)}"
         return _fail(arguments, EXIT_INTERRUPTED, text)
@@ -233,7 +233,5 @@ def _describe(error: OSError) -> str:
 def _fail(arguments: Any, code: int, sentence: str) -> int:
     if arguments.debug:
         traceback.print_exc()
-    # The messages come from the library: its advice is translated into options of the shell here.
-    sentence = sentence.replace("conclust.methods()", "'conclust --methods'")
     print(f"conclust {arguments.command}: {sentence}", file=sys.stderr)
     return code

@@ -172,10 +172,10 @@ def add_scale(group: Any) -> None:
 
 def add_borders(group: Any) -> None:
     """Add the test of borders between the clusters of points."""
-    group.add_argument(
+    flag(
+        group,
         "--borders",
-        action="store_true",
-        help="test whether there is a border between every two neighbouring clusters: parts of the points are "
+        "test whether there is a border between every two neighbouring clusters: parts of the points are "
         "clustered separately, and borders.csv has the p-values (Holm)",
     )
 
@@ -183,15 +183,15 @@ def add_borders(group: Any) -> None:
 def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> None:
     """Add the options for the output."""
     group = parser.add_argument_group("output")
-    group.add_argument(
+    path(
+        group,
         "--out",
-        type=path_of,
-        default=Path(default),
-        metavar="DIR",
-        help=f"folder for {what}; with a name that ends in {TABLE}, only the labels are written, to that "
+        "DIR",
+        f"folder for {what}; with a name that ends in {TABLE}, only the labels are written, to that "
         "file; with -, to standard output [%(default)s]",
+        default=Path(default),
     )
-    group.add_argument("--force", action="store_true", help="replace existing results")
+    flag(group, "--force", "replace existing results")
 
 
 def add_running(parser: argparse.ArgumentParser, *, seed: bool = True) -> None:
@@ -222,7 +222,7 @@ def add_talking(parser: Any) -> None:
         action="store_true",
         help="print every step, and the figures behind the result",
     )
-    parser.add_argument("--debug", action="store_true", help="show the traceback of errors")
+    flag(parser, "--debug", "show the traceback of errors")
 
 
 def _separated(text: str, what: str) -> tuple[str, ...]:
@@ -242,6 +242,16 @@ spellings = partial(_separated, what="spellings of an empty cell")
 """Read spellings of an empty cell, separated by comma."""
 
 
+def path(group: Any, name: str, metavar: str, help: str, **more: Any) -> None:
+    """Add an option or argument that names a file or folder."""
+    group.add_argument(name, type=path_of, metavar=metavar, help=help, **more)
+
+
+def flag(group: Any, name: str, help: str) -> None:
+    """Add an option without a value."""
+    group.add_argument(name, action="store_true", help=help)
+
+
 def path_of(text: str) -> Path:
     """Read the path of a file or folder; an empty one, as of a variable that is not set, would be the current folder."""
     if not text:
@@ -251,13 +261,13 @@ def path_of(text: str) -> Path:
 
 def cluster_names(text: str) -> tuple[str, ...]:
     """Read names of clusters: separated by commas, or the lines of a file."""
-    path = Path(text)
+    file = Path(text)
     try:
-        is_file = path.is_file()
+        is_file = file.is_file()
     except OSError:  # a list of names may be too long for the name of a file
         is_file = False
     try:
-        lines = path.read_text("utf-8-sig").splitlines() if is_file else None
+        lines = file.read_text("utf-8-sig").splitlines() if is_file else None
     except (OSError, ValueError) as error:
         raise argparse.ArgumentTypeError(f"must be a text file, got {text!r}: {error}") from error
     if lines is not None:

@@ -101,16 +101,8 @@ def _add_demo(commands: Any) -> None:
         "Cluster real data sets with the default, which receives nothing but the points, by five seeds each, and compare with the "
         "known classes. Prints a table and the reasons; writes a page of the answers, a report and the figures (JSON) into a folder.",
     )
-    parser.add_argument(
-        "--out",
-        type=options.path_of,
-        default=Path("demo-report"),
-        metavar="DIR",
-        help="folder [%(default)s]",
-    )
-    parser.add_argument(
-        "--force", action="store_true", help="use the folder even if it is not empty"
-    )
+    options.path(parser, "--out", "DIR", "folder [%(default)s]", default=Path("demo-report"))
+    options.flag(parser, "--force", "use the folder even if it is not empty")
     parser.add_argument(
         "--data",
         metavar="NAME,...",
@@ -147,19 +139,19 @@ def _add_cluster(commands: Any) -> None:
         + "several: the smallest of these for each, at most 100; mixed: all of its kinds]",
     )
     options.add_scale(group)
-    group.add_argument(
+    options.path(
+        group,
         "--cache",
-        type=options.path_of,
-        metavar="DIR",
-        help="folder that keeps finished clusterings, so that an interrupted run can be resumed",
+        "DIR",
+        "folder that keeps finished clusterings, so that an interrupted run can be resumed",
     )
     options.add_consensus(parser)
     group = parser.add_argument_group("borders")
     options.add_borders(group)
-    group.add_argument(
+    options.flag(
+        group,
         "--calibrate",
-        action="store_true",
-        help="measure how often such objects keep their companions in a fresh sample: halves of the points are clustered "
+        "measure how often such objects keep their companions in a fresh sample: halves of the points are clustered "
         "ten times, and labels.csv has the probability in the column kept",
     )
     options.add_points(options.add_reading(parser))
@@ -182,21 +174,15 @@ def _add_combine(commands: Any) -> None:
         "cells are labels: integers or names. Empty, NA, '.' or -1: the clustering did not observe the "
         "object (--na adds further codes). -2: it observed the object and put it apart from all others (noise).",
     )
-    parser.add_argument(
-        "labels",
-        type=options.path_of,
-        nargs="?",
-        metavar="FILE",
-        help=f"{INPUTS}, or a saved ensemble.npz",
-    )
+    options.path(parser, "labels", "FILE", f"{INPUTS}, or a saved ensemble.npz", nargs="?")
     group = parser.add_argument_group("ensemble")
-    group.add_argument(
+    options.path(
+        group,
         "--memberships",
-        type=options.path_of,
-        nargs="+",
-        metavar="FILE",
-        help="instead of labels: files of memberships, one clustering each, as ADMIXTURE and STRUCTURE write them (.Q, "
+        "FILE",
+        "instead of labels: files of memberships, one clustering each, as ADMIXTURE and STRUCTURE write them (.Q, "
         ".meanQ): one object per line, numbers only",
+        nargs="+",
     )
     group.add_argument(
         "--missing",
@@ -204,12 +190,7 @@ def _add_combine(commands: Any) -> None:
         default="unobserved",
         help="meaning of -1; noise for labels of DBSCAN or HDBSCAN [%(default)s]",
     )
-    group.add_argument(
-        "--weights",
-        type=options.path_of,
-        metavar="FILE",
-        help="a file of one weight per clustering",
-    )
+    options.path(group, "--weights", "FILE", "a file of one weight per clustering")
     group.add_argument(
         "--rows",
         choices=("objects", "draws", "answers"),
@@ -219,10 +200,10 @@ def _add_combine(commands: Any) -> None:
         "that --columns names in this order [%(default)s]",
     )
     options.add_consensus(parser)
-    parser.add_argument(
+    options.flag(
+        parser,
         "--latent-classes",
-        action="store_true",
-        help="latent class analysis of a survey (MixtureModel, maximum likelihood); without -k BIC chooses, up to --max-clusters [10]",
+        "latent class analysis of a survey (MixtureModel, maximum likelihood); without -k BIC chooses, up to --max-clusters [10]",
     )
     options.add_reading(parser)
     options.add_writing(parser, "result", f"{_FILES}, profiles.csv (--latent-classes)")
@@ -285,10 +266,10 @@ def _add_select(commands: Any) -> None:
         help="significance level of the p-value; a border holds up to P [%(default)g]",
     )
     options.add_borders(group)
-    group.add_argument(
+    options.flag(
+        group,
         "--power",
-        action="store_true",
-        help="estimate the number of objects with which each border would hold (power.csv); includes --borders",
+        "estimate the number of objects with which each border would hold (power.csv); includes --borders",
     )
     options.add_scale(group)
     options.add_points(options.add_reading(parser), members=False)
@@ -312,13 +293,13 @@ def _add_report(commands: Any) -> None:
     )
     _of_result(parser)
     group = parser.add_argument_group("output")
-    group.add_argument(
+    options.path(
+        group,
         "--out",
-        type=options.path_of,
-        metavar="FILE",
-        help="file of the page; .csv or .md: only the reporting checklist; - for standard output [report.html in DIR]",
+        "FILE",
+        "file of the page; .csv or .md: only the reporting checklist; - for standard output [report.html in DIR]",
     )
-    group.add_argument("--force", action="store_true", help="replace an existing page")
+    options.flag(group, "--force", "replace an existing page")
     group.add_argument(
         "--objects",
         type=options.whole(1),
@@ -326,7 +307,7 @@ def _add_report(commands: Any) -> None:
         metavar="N",
         help="maximum number of objects listed, the most uncertain ones [%(default)s]",
     )
-    group.add_argument("--no-pictures", action="store_true", help="omit pictures")
+    options.flag(group, "--no-pictures", "omit pictures")
     group.add_argument(
         "--names",
         type=options.cluster_names,
@@ -381,14 +362,14 @@ def _add_compare(commands: Any) -> None:
         "have a column of names with the same header (or --id-column), otherwise by order; objects without a label in either file are "
         "left out.",
     )
-    parser.add_argument("first", type=options.path_of, nargs="?", metavar="A", help=INPUTS)
-    parser.add_argument("second", type=options.path_of, nargs="?", metavar="B", help="the same")
-    parser.add_argument(
+    options.path(parser, "first", "A", INPUTS, nargs="?")
+    options.path(parser, "second", "B", "the same", nargs="?")
+    options.path(
+        parser,
         "--all",
-        type=options.path_of,
+        "FILE",
+        "instead of A and B: files of one run each, in the order of their parameter; or one table with a run per column",
         nargs="+",
-        metavar="FILE",
-        help="instead of A and B: files of one run each, in the order of their parameter; or one table with a run per column",
     )
     parser.add_argument(
         "--column",
@@ -398,7 +379,7 @@ def _add_compare(commands: Any) -> None:
     parser.add_argument(
         "--second-column", metavar="NAME", help="column of B, if it has another name"
     )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    options.flag(parser, "--json", "print JSON instead of a table")
     options.add_reading(parser, classes=False, selection=False)
     options.add_talking(parser)
     parser.set_defaults(command_of=_run_compare)
@@ -420,13 +401,11 @@ def _command(commands: Any, name: str, summary: str, description: str) -> argpar
 
 
 def _of_result(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "result", type=options.path_of, metavar="DIR", help="result folder of conclust"
-    )
+    options.path(parser, "result", "DIR", "result folder of conclust")
 
 
 def _of_points(parser: argparse.ArgumentParser, what: str = "one object per row") -> None:
-    parser.add_argument("points", type=options.path_of, metavar="FILE", help=f"{what}: {INPUTS}")
+    options.path(parser, "points", "FILE", f"{what}: {INPUTS}")
 
 
 class _Version(argparse.Action):

@@ -1,14 +1,13 @@
-"""Rewrites errors in terms of the command line. Imported by every command, so it loads quickly."""
+"""Errors in terms of the command line. Imported by every command, so it loads quickly."""
 
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 
 from conclust._files.formats import FORMATS, RESULT_FILES, TABLE
 from conclust.cli.console import STREAM
-from conclust.exceptions import InputError, OutputExistsError
+from conclust.exceptions import ConclustError, InputError, OutputExistsError
 
 # Options for the parameters of a generator; parameters of methods are given by --set, except for these.
 _GENERATOR = {"method": "--generator", "n_partitions": "--partitions"}
@@ -20,18 +19,13 @@ _FILES = (
     *(".feather", ".json", ".html", ".xlsx", ".gz", ".bz2", ".xz", ".zst", ".zip"),
 )
 _METHOD = {"n_clusters": "-k", "max_clusters": "--max-clusters"}
-_REFUSED = re.compile(r"The '(\w+)' parameter of (\w+)(?= must)")
 
 
-def with_option(refusal: str) -> str:
-    """Add the option to a library error that names a parameter."""
-
-    def named(match: re.Match[str]) -> str:
-        name, owner = match.groups()
-        option = (_GENERATOR if owner == "EnsembleGenerator" else _METHOD).get(name)
-        return f"{match[0]} ({option})" if option else match[0]
-
-    return _REFUSED.sub(named, refusal)
+def in_shell(error: ConclustError) -> str:
+    """Return an error of the library with the names that its parameter and the list of methods have in the shell."""
+    options = _GENERATOR if error.owner == "EnsembleGenerator" else _METHOD
+    option = f" ({options[error.parameter]})" if error.parameter in options else ""
+    return error.sentences(option, "'conclust --methods'")
 
 
 def refuse_ending(arguments: argparse.Namespace) -> None:

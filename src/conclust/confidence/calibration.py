@@ -24,6 +24,7 @@ from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import MISSING
 from conclust.exceptions import InputError
 from conclust.measures.losses import hard_draws
+from conclust.words import confidence as words
 
 _OWNER = "calibrated"
 _FEWEST = 32  # objects: a half of fewer has no borders
@@ -72,7 +73,7 @@ class Calibration:
 
     def told(self) -> str:
         """Return what it says of the objects, in a sentence."""
-        return kept_sentence(self.kept)
+        return words.kept_sentence(self.kept)
 
     def __repr__(self) -> str:
         held = self.kept[~np.isnan(self.kept)]
@@ -85,26 +86,6 @@ class Calibration:
         """Return whether the parts, read from a file, fit each other."""
         rising = all((np.diff(each) >= 0).all() for each in (self.confidence, self.share))
         return rising and len(self.confidence) == len(self.share) > 0 and self.kept.ndim == 1
-
-
-def kept_sentence(kept: Floats) -> str:
-    """Return what the probabilities say: for objects such as most of them, and for the least certain one."""
-    held = np.flatnonzero(~np.isnan(kept))
-    least, usual = int(held[np.argmin(kept[held])]), float(np.median(kept[held]))
-    n_others = int(np.count_nonzero(kept[held] < usual - 0.05))
-    most = f"{len(held) - n_others:,} of the {len(held):,}" if n_others else f"All {len(held):,}"
-    more = usual < 0.95 and bool((kept[held] > usual + 0.05).any())
-    chance = f"a chance of {'at least ' * more}{_of_ten(usual)}"
-    text = f"{most} objects would keep their companions in a fresh sample with {chance}"
-    if n_others:
-        text += f"; object {least}, the least certain one, with {_of_ten(kept[least])}"
-    return f"{text}."
-
-
-def _of_ten(share: float) -> str:
-    """Return a share in words."""
-    tenths = round(10 * share)
-    return "nearly 1" if tenths == 10 else f"{tenths} in 10"
 
 
 def calibrated(

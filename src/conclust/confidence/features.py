@@ -9,9 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.containers import check_row_names, is_blank, is_missing
+from conclust._arrays.containers import check_row_names, is_blank, is_missing, moderate
 from conclust._arrays.rows import ratio
-from conclust._arrays.scale import moderate
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import count
 from conclust.confidence.reading import read_features

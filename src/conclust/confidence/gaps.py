@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust._arrays.containers import check_row_names, spread_rounded_columns
-from conclust._arrays.scale import moderate
+from conclust._arrays.containers import check_row_names, moderate, spread_rounded_columns
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints

@@ -20,6 +20,7 @@ from conclust.exceptions import EvidenceWarning, OrientationWarning
 from conclust.measures.agreement import partition_similarities
 from conclust.measures.comparison import element_centric_similarity
 from conclust.measures.losses import hard_draws
+from conclust.words import confidence as words
 
 
 @dataclass(frozen=True)
@@ -258,17 +259,7 @@ class ClusterSplits:
         what : str, default="partitions"
             Word for the partitions.
         """
-        sentences = []
-        for k in np.flatnonzero((self.n_parts > 1) & (2 * self.n_partitions > self.n_observing)):
-            name = str(k) if names is None else names[k]
-            sentences.append(
-                f"cluster {name} is split in {_WORDS.get(int(self.n_parts[k]), self.n_parts[k])} by "
-                f"{self.n_partitions[k]} of {self.n_observing[k]} {what}"
-            )
-        return sentences
-
-
-_WORDS = {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}
+        return words.of_splits(self, names, what)
 
 
 def cluster_splits(

@@ -47,6 +47,7 @@ from conclust.ensemble.labels import (
     one_hot_rows,
     read_new_labels,
     refuse_twins_among,
+    unseen_values,
 )
 from conclust.exceptions import (
     EnsembleWarning,
@@ -383,10 +384,11 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         ):
             if present and not accepted:
                 way = f"With {parameters} it does. " if parameters else ""
-                raise UnsupportedEnsembleError(
-                    f"{name} does not accept {kind}, and the ensemble has them. {way}PCC and EAC do; "
-                    "conclust.methods() lists all methods."
+                error = UnsupportedEnsembleError(
+                    f"{name} does not accept {kind}, and the ensemble has them. {way}PCC and EAC do;"
                 )
+                error.lists_methods = True
+                raise error
 
     def _read(self, X: Any) -> Ensemble:
         owner = type(self).__name__
@@ -410,8 +412,10 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         check_order(self, X)
         codes, unseen = encode_labels(read, self._names, self._code_type, missing=self.missing)
         if unseen:
+            columns = getattr(self, "feature_names_in_", np.arange(len(self._names))).tolist()
+            which = unseen_values(columns, self._names, read)
             warn(
-                f"{count(unseen, 'label')} did not occur in fit: in these partitions, the objects resemble no others (noise).",
+                f"{count(unseen, 'label')} did not occur in fit; in their columns, the objects resemble no others (noise): {which}.",
                 UnseenLabelWarning,
             )
         return codes

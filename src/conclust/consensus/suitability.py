@@ -91,9 +91,8 @@ def warn_of_merged(ensemble: Ensemble, labels: NDArray[Any], n_clusters: int, ow
     groups, merged = merged_groups(ensemble, labels, n_clusters)
     if merged and groups <= n_clusters:
         warn(
-            f"{owner} merged groups of objects that the partitions with more clusters separate "
-            f"({groups} groups in {len(np.unique(labels))} clusters), as the others merge them: use "
-            "LWEA or EAC, or leave partitions of few clusters out.",
+            f"{owner} returned {count(len(np.unique(labels)), 'cluster')}, but the finer partitions separate {groups} groups, "
+            "which the coarse ones merge: use LWEA or EAC, or leave the coarse partitions out.",
             EnsembleWarning,
         )
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -303,6 +304,22 @@ def encode_labels(
             _refuse_negative(block, start, int(negative[0]))
         strangers += table.encode(block, codes[start : start + len(block)])
     return codes, strangers
+
+
+def unseen_values(
+    columns: Iterable[Any], names: Names, read: tuple[NDArray[Any], list[list[Any]] | None]
+) -> str:
+    """Return the values of new labels (from `read_new_labels`) that are not among the names: "column 'plan': 'gold' (3)"."""
+    (matrix, values), told = read, []
+    for u, (column, known) in enumerate(zip(columns, names, strict=True)):
+        new = matrix[matrix[:, u] >= 0, u].tolist()
+        absent = Counter(new if values is None else [values[u][code] for code in new])
+        for name in known:
+            absent.pop(name, None)
+        if absent:
+            each = ", ".join(f"{value!r} ({times:,})" for value, times in absent.most_common(8))
+            told.append(f"column {column!r}: {each}")
+    return "; ".join(told[:8]) + f"; and {len(told) - 8:,} more columns" * (len(told) > 8)
 
 
 def _translate(matrix: Ints, values: list[list[Any]], names: Names) -> Ints:

@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from conclust._arrays.containers import column_names, few_values, refuse_gaps, refuse_graph
 from conclust._sklearn import check_order, record_features, record_order
 from conclust._types import Floats
-from conclust._validation import check_column_names, count, shown
+from conclust._validation import brief, check_column_names, count, shown
 from conclust.ensemble import Ensemble
 from conclust.exceptions import DistancesWarning, InputError, warn
 
@@ -329,12 +329,12 @@ def doubts(
         if total is not None:
             row = int(held[total])
             said.append(
-                f"{_object(row, ids)} is the sum of all others in {name} ({column[row]:g}): a total, and no object?"
+                f"{_object(row, ids)} is the sum of all others in {name} ({brief(float(column[row]))}): a total, and no object?"
             )
         for at, times in far:
             row = int(held[at])
             said.append(
-                f"{_object(row, ids)} has {column[row]:g} in {name}, {times:,.0f} times as far from the median as all others: "
+                f"{_object(row, ids)} has {brief(float(column[row]))} in {name}, {times:,.0f} times as far from the median as all others: "
                 "a total, or a slip of the decimal sign?"
             )
     if ids is not None:

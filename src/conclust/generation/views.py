@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, clone
 
-from conclust._arrays.containers import check_row_names, refuse_gaps
+from conclust._arrays.containers import check_row_names, moderate, refuse_gaps
 from conclust._arrays.rows import ratio
-from conclust._arrays.scale import moderate
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike, generator, seed_sequence, spawn_seeds
 from conclust._types import Floats

@@ -15,8 +15,8 @@ from scipy.special import gammaln
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from conclust._arrays.containers import moderate
 from conclust._arrays.rows import ratio
-from conclust._arrays.scale import moderate
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, say, stage, tracked
 from conclust._random import (

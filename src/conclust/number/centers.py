@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from conclust._arrays.containers import holds
+from conclust._arrays.containers import holds, moderate
 from conclust._arrays.rows import shares_of_rows
-from conclust._arrays.scale import moderate
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.votes import evidence_for
 from conclust.ensemble import Ensemble

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from conclust._arrays.containers import spread_rounded_columns
 from conclust._arrays.rows import EqualRows
 from conclust._types import Bools, Floats, Ints
 from conclust.borders import leading_components
-from conclust.consensus.auto.decision import Decision, Division, decide, decision_on
+from conclust.consensus.auto.decision import AtBorders, Decision, Division, decide, decision_on
 from conclust.consensus.auto.trees import ALIKE, Trees
 from conclust.consensus.auto.votes import clusters_with_most_votes, votes_for
 from conclust.neighbours import NeighbourGraph, neighbour_graph
@@ -108,6 +108,7 @@ def decide_by_points(
         if K > 1 and np.isfinite(found.score(K))
     }
     if given is not None:
+        given = replace(given, seen=None if found.graph is None else answer.n_clusters)
         if n_clusters != answer.n_clusters or (
             answer.labels is not None and has_specks(answer.labels)
         ):
@@ -122,7 +123,7 @@ def decide_by_points(
             supports=trees.supports,
             alternatives=tuple(others),
             labels=answer.labels,
-            of_points=answer.why,
+            borders=answer.borders,
             near=answer.near,
             at_least=min_clusters,
             at_most=trees.max_clusters,
@@ -134,7 +135,7 @@ def decide_by_points(
 
 
 class Answer(NamedTuple):
-    """A number of clusters and why, the clusters (None: a single one), the depths of their borders, and numbers as well supported.
+    """A number of clusters, the clusters (None: a single one), the depths of their borders, and numbers as well supported.
 
     If the clusters overlap, `around` places points in them.
     """
@@ -142,7 +143,7 @@ class Answer(NamedTuple):
     n_clusters: int
     labels: Ints | None
     depths: list[float]
-    why: str
+    borders: AtBorders
     near: tuple[int, ...] = ()
     around: Ellipsoids | None = None
 
@@ -276,23 +277,23 @@ def _by_partitions(trees: Trees, least: int, most: int) -> Decision:
     decision = replace(
         decide(trees), n_clusters=number, labels=None, components=None, alternatives=()
     )
-    why = "the points are too few to show a border, and the clusterings alone suggest this number"
-    return replace(decision, of_points=why, at_least=least, at_most=trees.max_clusters)
+    borders = AtBorders("suggested")
+    return replace(decision, borders=borders, at_least=least, at_most=trees.max_clusters)
 
 
 def _of_trees(found: Found, number: int, others: list[int]) -> Answer:
     """Return the division of a tree into a number of clusters."""
     labels = found.labels(number) if number > 1 else None
     depths = found.depths(number)
-    if found.graph is None:
-        why = f"the points are too few to show a border, for which {2 * SMALLEST} are needed"
-    elif number == 1:
-        why = "in no division are there clearly fewer points near the borders than within the clusters"
+    kind: Literal["none", "touching", "clear"] = "clear"
+    if number == 1:
+        kind = "none"
     elif found.is_of_pieces(number):
-        why = "where clusters touch, few points lie between them"
-    else:
-        why = f"few points are near {'the border' if number == 2 else 'each border'} ({_fullest(depths)})"
-    return Answer(number, labels, depths, why, tuple(found.near(number, others)))
+        kind = "touching"
+    borders = AtBorders(kind, tuple(depths))
+    if found.graph is None:
+        borders = AtBorders("too few", needed=2 * SMALLEST)
+    return Answer(number, labels, depths, borders, tuple(found.near(number, others)))
 
 
 def _of_halves(
@@ -302,12 +303,9 @@ def _of_halves(
     halved = divide_by_halves(found.points, graph, least, most, above)
     if halved is None:
         return None
-    number = int(halved.labels.max()) + 1
-    why = (
-        "they overlap, but clusters found in one half of the points have few points near their "
-        f"{'border' if number == 2 else 'borders'} in the other half, too ({_fullest(halved.depths)})"
-    )
-    return Answer(number, halved.labels, halved.depths, why, around=halved.around)
+    number, depths = int(halved.labels.max()) + 1, halved.depths
+    borders = AtBorders("overlapping", tuple(depths))
+    return Answer(number, halved.labels, depths, borders, around=halved.around)
 
 
 def _divided_further(found: Found, answer: Answer, most: int, n_jobs: int | None) -> Answer:
@@ -329,11 +327,8 @@ def _divided_further(found: Found, answer: Answer, most: int, n_jobs: int | None
             depths += halved.depths
     if number == answer.n_clusters:
         return answer
-    why = (
-        f"{answer.why}; some of these {answer.n_clusters} clusters hold further ones that overlap, "
-        "which half of the points shows and the other half confirms"
-    )
-    return Answer(number, labels, depths, why)
+    borders = replace(answer.borders, divided=answer.n_clusters)
+    return Answer(number, labels, depths, borders)
 
 
 def _cut_into(
@@ -416,9 +411,3 @@ def _cut(trees: Trees, tree: Floats, n_clusters: int) -> CutOfTree:
     votes = votes_for(part, within, trees.counting)
     placed = clusters_with_most_votes(trees.ensemble, votes)
     return CutOfTree(np.where(labels < 0, placed, labels), placed, specks)
-
-
-def _fullest(depths: list[float]) -> str:
-    """Return how full the fullest border is."""
-    share = round(100 * (1.0 - min(depths)))
-    return f"{'' if len(depths) == 1 else 'at most '}{share} % of the number within the clusters"

@@ -14,12 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import (
     check_row_names,
+    moderate,
     number_array,
     plain_array,
     point_rows,
     refuse_gaps,
 )
-from conclust._arrays.scale import moderate
 from conclust._random import generator
 from conclust._types import Floats, Ints
 from conclust._validation import check_int

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from conclust.confidence import BorderTests
-from conclust.confidence.borders.result import described
 from conclust.report.pictures import Gallery
 from conclust.report.tables import numbers, section, table, text_block
 from conclust.results.result import Reported
+from conclust.words.borders import described
 from conclust.words.page.columns import BORDERS
 from conclust.words.page.decision import is_rejected
 from conclust.words.page.sections import in_more, tests_of_borders

@@ -39,13 +39,13 @@ def features_section(reported: Reported) -> dict[str, Any]:
 
 def strongest(features: Features, k: int) -> list[str]:
     """Return up to three features and categories that distinguish cluster k most, each with its value inside and outside."""
-    texts: list[str] = []
-    for row in _ranked(features, k):
-        if len(texts) == _STRONGEST or row["size"] < _SMALL:
-            break
-        word = "" if row["category"] else "high " if row["sign"] > 0 else "low "
-        texts.append(f"{word}{row['feature']} {row['inside']} ({row['outside']} elsewhere)")
-    return texts or ["no feature differs clearly"]
+    rows, texts = _ranked(features, k)[:_STRONGEST], []
+    near = all(row["size"] < _SMALL for row in rows)
+    for row in rows:
+        if near or row["size"] >= _SMALL:
+            word = "" if near or row["category"] else "high " if row["sign"] > 0 else "low "
+            texts.append(f"{word}{row['feature']} {row['inside']} ({row['outside']} elsewhere)")
+    return ["near the mean elsewhere in all features", *texts] if near else texts
 
 
 def heat_table(features: Features, titles: Sequence[str]) -> list[dict[str, Any]]:

@@ -64,12 +64,11 @@ def overview_section(
     caption, named = f"The {count(K, 'group')}", how_named(reported)
     blocks = [
         text_block(certainty(reported, sure) + drawn_text(reported, of), "How sure."),
+        *([text_block(what_next, "What next.")] if what_next else []),
         table(caption, GROUPS, cells, first=_MANY_CLUSTERS, named=named, rare=RARE),
     ]
     if reported.features is not None:
         blocks += heat_table(reported.features, reported.cluster_titles)
-    if what_next:
-        blocks.append(text_block(what_next, "What next."))
     return section("overview", "The groups at a glance", blocks)
 
 

@@ -10,7 +10,7 @@ from conclust.report.pictures import Gallery
 from conclust.report.tables import numbers, section, table, text_block
 from conclust.results.result import Reported
 from conclust.words.page.columns import DECIDING, REPORTED, SUPPORTS
-from conclust.words.page.why import as_good, of_none, of_p_value, of_supports
+from conclust.words.page.why import of_none, of_p_value, of_supports
 
 
 def why_section(reported: Reported, gallery: Gallery) -> dict[str, Any]:
@@ -49,8 +49,6 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
         blocks.append(
             {"kind": "list", "title": "Arguments against it", "items": list(selection.doubts)}
         )
-    if selection.alternatives:
-        blocks.append(text_block(as_good(selection)))
     deciding = _table(selection, DECIDING, "Criteria that decide, for each number of clusters")
     others = _table(selection, REPORTED, "Criteria that are reported only")
     blocks.append(deciding)
@@ -84,4 +82,4 @@ def _by_support(reported: Reported) -> list[dict[str, Any]]:
     cells: dict[str, Any] = {name: numbers([getattr(s, name) for s in supports]) for name in names}
     cells["k"] = [s.n_clusters for s in supports]
     found_table = table("Support of each number of clusters", SUPPORTS, cells, first=12)
-    return [text_block(of_supports(record, K)), {**found_table, "stressed": K}]
+    return [text_block(of_supports(record)), {**found_table, "stressed": K}]

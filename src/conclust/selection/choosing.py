@@ -372,7 +372,6 @@ def choose(
         ensembles,
         told,
         verdict=verdict,
-        why_no_p="no null was requested (null=None)",
         second_test=tested_again,
     )
 
@@ -532,9 +531,6 @@ def choose_beside(
     )
 
 
-_WHY_NO_P = "labels alone give no reference without clusters to compare with"
-
-
 def choose_from(
     ensembles: Any,
     k: int | Sequence[int] | None = None,
@@ -648,9 +644,7 @@ def choose_from(
         "null": None,
         "random_state": repeating(root),
     }
-    return assemble(
-        measured, members, settings, verdict=None, why_no_p=_WHY_NO_P, nested=not shared
-    )
+    return assemble(measured, members, settings, verdict=None, nested=not shared)
 
 
 def _of_several(ensembles: Mapping[Any, Any], k: Any) -> dict[int, Ensemble]:

@@ -23,6 +23,7 @@ from conclust.measures.losses import (
     mean_losses,
 )
 from conclust.selection.judged.measuring import mean_of
+from conclust.words import confidence as words
 
 _OWNER = "choose_run"
 # Losses that differ by less are equal: rounding.
@@ -65,13 +66,7 @@ class RunChoice:
     @property
     def sentence(self) -> str:
         """What to keep: "of 5 runs, 3 different, 1 is nearest to the consensus; plateau 1 to 3, of which keep 1"."""
-        names, size = self.names, len(self.plateau)
-        first, last = names[self.plateau[0]], names[self.plateau[-1]]
-        stretch = f"plateau {first} to {last}, of which keep {names[self.plateau_run]}"
-        return (
-            f"of {len(names)} runs, {self.groups.max() + 1} different, {names[self.run]} is nearest to the consensus; "
-            f"{stretch if size > 1 else 'no plateau'}"
-        )
+        return words.of_runs(self)
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per run, with its name as the index.

@@ -17,8 +17,7 @@ import numpy as np
 
 from conclust._random import generator, spawn_sequences
 from conclust._types import Floats, Ints
-from conclust._validation import listed
-from conclust.confidence.borders.result import SUREST, BorderTests, at_level, held_of
+from conclust.confidence.borders.result import SUREST, BorderTests
 from conclust.confidence.borders.testing import border_tests
 from conclust.selection.resampled.null import Verdict
 from conclust.selection.resampled.resampling import Settings
@@ -33,9 +32,6 @@ KINDS: tuple[Kind, ...] = ("flat", "skewed")
 
 # Share of the level at which all borders must hold if one Gaussian is not rejected.
 _CLEARLY = 0.2
-
-NO_BORDER = "No border between the clusters holds"
-"""How the doubt begins."""
 
 # Maximum number of clouds of each kind with which the points are compared.
 _CLOUDS = 39
@@ -112,37 +108,6 @@ class Second:
     def one_cluster(self) -> bool:
         """Whether the rejection of one Gaussian is the only evidence for more than one cluster."""
         return not self.n_held and self.p_value > self.level_of_clouds
-
-    @property
-    def against(self) -> str:
-        """The reason for one cluster, appended to "more structure than one Gaussian cloud (p = ...)"."""
-        borders = f"no border holds {at_level(self.level)} and " if self.n_borders else ""
-        return f"but {borders}{self.cloud} clouds are as stable ({self._clouds}): treat it as one cluster"
-
-    @property
-    def words(self) -> str:
-        """Addition to the reason for several clusters; empty if no border was tested."""
-        if not self.n_borders:
-            return ""
-        if self.n_held:
-            return held_of(self.n_held, self.n_borders, self.level)
-        reason = f"no border holds {at_level(self.level)}"
-        if not self.compared:
-            return reason
-        return f"{reason}; {listed(self.compared)} clouds are less stable ({self._clouds})"
-
-    @property
-    def doubts(self) -> tuple[str, ...]:
-        """A doubt if no border holds."""
-        if self.n_held or not self.n_borders:
-            return ()
-        return (
-            f"{NO_BORDER} {at_level(self.level)}: this happens with overlapping clusters and with few objects.",
-        )
-
-    @property
-    def _clouds(self) -> str:
-        return f"p = {self.p_value:.3g}, {self.n_references} {self.cloud} clouds"
 
 
 def clear_borders(

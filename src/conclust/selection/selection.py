@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,22 +17,17 @@ from conclust.ensemble import Ensemble
 from conclust.evidence import coassociation
 from conclust.exceptions import DenseLimitError, InputError, SelectionWarning, warn
 from conclust.measures.matching import relabel
-from conclust.selection.decision import (
-    decide,
-    more_than_gaussian,
-    numbers_tried,
-    relative_stability,
-)
+from conclust.selection.decision import Test, decide, relative_stability
 from conclust.selection.judged.measuring import Measured, jackknife
 from conclust.selection.judged.pairs import PairCounts, check_window
 from conclust.selection.resampled.null import Verdict
 from conclust.selection.resampled.testing import by_silhouette
 from conclust.selection.second import Second
-from conclust.words.reason import Other, Reason, as_well_supported
+from conclust.words import selection as words
+from conclust.words.reason import Reason
 
 Rule: TypeAlias = Literal["1se", "max"]
 _DECIDING = ("generalizability", "mean_ari", "sharp", "rcsi", "silhouette_points", "pac")
-_LOOSE = 0.8  # cluster consensus
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,52 +98,10 @@ class Selection(Saved):
     @property
     def reason_parts(self) -> Reason:
         """The reason for the number of clusters, in its parts."""
-        others = [as_well_supported(self.alternatives)] if self.alternatives else []
-        best = self.borders.n_clusters if self.n_clusters == 1 and self.borders is not None else 1
-        if best > 1:
-            others.append(Other(f"the criteria are best for {best}", (best,)))
-        return Reason(self.n_clusters, self.why, tuple(others))
-
-    def reason_beside(self, seen: Reason | None) -> Reason:
-        """Return the reason for the number that the borders of the points show; None: they show none, and this number counts."""
-        number, parts = self.n_clusters, self.reason_parts
-        if seen is None:
-            why = f"the tree shows no border, but a division into {number} returns in resamples: {self.why}"
-            return parts if number == 1 else replace(parts, why=why)
-        same = number == seen.n_clusters
-        shown = (
-            "the same number" if same else "one cluster" if number == 1 else f"{number} clusters"
-        )
-        others = (
-            seen.others
-            if same or number == 1
-            else (*seen.others, Other(f"resampling shows {number}", (number,)))
-        )
-        why = f"{seen.why}; resampling of k-means shows {shown} ({self.why})"
-        return Reason(seen.n_clusters, why, others)
+        return words.reason_of(self)
 
     def _repr_html_(self) -> str:
-        from conclust.words.card import Card, named_sizes, sentence
-
-        labels, tested = self.labels_, not np.isnan(self.p_value)
-        sizes = np.bincount(labels[labels >= 0], minlength=self.n_clusters)
-        n, m = self.n_held, self.n_borders
-        held = f"{n} of {count(m, 'border')} hold{'s' * (n == 1)}." if m else ""
-        p = f"p = {self.p_value:.2g} against one cluster, from {count(self.n_references, 'reference')}."
-        return Card(
-            count(self.n_clusters, "cluster"),
-            f"{count(len(labels), 'object')}, Selection from {numbers_tried(self.k.tolist())}",
-            sentence(self.why),
-            named_sizes(sizes),
-            [
-                (
-                    "How sure",
-                    f"{p if tested else 'Not tested against one cluster.'} {held}".rstrip(),
-                ),
-                ("Doubts", " ".join(self.doubts)),
-                ("What next", self.reason_parts.next()),
-            ],
-        ).html()
+        return words.card(self).html()
 
     @property
     def labels_(self) -> Ints:
@@ -413,7 +366,6 @@ def assemble(
     settings: dict[str, Any],
     *,
     verdict: Verdict | None,
-    why_no_p: str,
     nested: bool = True,
     second_test: Callable[[Ints, bool], Second] | None = None,
 ) -> Selection:
@@ -429,8 +381,6 @@ def assemble(
         Settings requested.
     verdict : Verdict or None
         Result of the test, or None if it was not run.
-    why_no_p : str
-        Reason where there is none.
     nested : bool, default=True
         Whether each K has resamples of its own.
     second_test : callable, default=None
@@ -457,41 +407,30 @@ def assemble(
         table["rcsi"], table["rcsi_se"] = relative_stability(real, verdict.logs)
         below = (verdict.logs <= real + 1e-12).sum(axis=0)
         table["p_value_k"] = (below + 1.0) / (len(verdict.logs) + 1.0)
-    decision = decide(
-        ks,
-        table,
-        p_value=p_value,
-        n_references=n_references,
-        alpha=settings.get("alpha", 0.05),
-        null=settings.get("null"),
-        why_no_p=why_no_p,
-        nested=nested,
-        n_categories=settings.get("n_categories", 0),
-        few=verdict is not None and by_silhouette(settings["n_tested"]),
+    test = Test(
+        p_value,
+        n_references,
+        settings.get("null"),
+        settings.get("n_categories", 0),
+        "n_features" in settings,
+        settings.get("alpha", 0.05),
+        verdict is not None and by_silhouette(settings["n_tested"]),
     )
+    decision = decide(ks, table, test, nested=nested)
     n_clusters, alternatives = decision.n_clusters, decision.alternatives
-    doubts, why = decision.doubts, decision.why
+    second, loosest = Second(), 1.0
     if nested and n_clusters > 1:  # finer members split every cluster
         within = cluster_confidence(measured[n_clusters].labels, ensembles[n_clusters]).consensus
-        if (loosest := within[np.isfinite(within)].min(initial=1.0)) < _LOOSE:
-            what = f"In one cluster two objects are together in only {loosest:.2f} of the resamples"
-            doubts = (*doubts, f"{what} that drew both.")
-    second = Second()
+        loosest = float(within[np.isfinite(within)].min(initial=1.0))
     if second_test is not None and n_clusters == 1 and decision.best > 1:
         despite = second_test(measured[decision.best].labels, False)
         if despite.all_hold:
             n_clusters, second = decision.best, despite
-            why = f"{despite.words}, although {why}"
     elif second_test is not None and n_clusters > 1:
         second = second_test(measured[n_clusters].labels, True)
         if second.one_cluster:
-            rejection = more_than_gaussian(p_value, n_references, settings.get("null"))
-            why = f"{rejection}, {second.against}"
-            n_clusters, alternatives, doubts = 1, (), ()
-        else:
-            doubts = (*second.doubts, *doubts)
-            if second.words:
-                why = f"{why}; {second.words}"
+            n_clusters, alternatives = 1, ()
+    why, doubts = words.why_of(decision, second), words.doubts_of(decision, second, loosest)
     if doubts:
         warn(" ".join(doubts), SelectionWarning)
     return Selection(

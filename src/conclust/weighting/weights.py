@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from conclust._arrays.containers import number_array, refuse_gaps
+from conclust._arrays.containers import moderate, number_array, refuse_gaps
 from conclust._arrays.numbering import is_blocked
-from conclust._arrays.scale import moderate
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from conclust._types import Ints
+from conclust._types import Floats, Ints
 from conclust._validation import count
 
 _CERTAIN = 0.9
@@ -116,8 +116,10 @@ def card_of(model: Any) -> Card:
     in_memory = isinstance(labels, np.ndarray)  # labels in blocks are not counted for a card
     sizes = np.bincount(labels[labels >= 0], minlength=K) if in_memory else np.empty(0, int)
     ensemble = getattr(model, "ensemble_", None)
+    tested = reason is None or not reason.testable
+    alone = "" if tested else "Whether there is more than one cluster was not tested."
     lines = [
-        ("How sure", _how_sure(model) if in_memory and K > 1 else ""),
+        ("How sure", alone if K == 1 else _how_sure(model) if in_memory else ""),
         ("What next", "" if reason is None else reason.next()),
         ("Doubts", " ".join(getattr(model, "doubts_", ()))),
         ("Made from", "" if ensemble is None else f"{ensemble.described}."),
@@ -151,10 +153,29 @@ def _how_sure(model: Any) -> str:
         return "conclust.confidence.object_confidence(model, ensemble) measures it for each object."
     held = np.flatnonzero(model.labels_ >= 0)
     share = membership[held, model.labels_[held]]
-    certain, objects = int(np.count_nonzero(share >= _CERTAIN)), count(len(held), "object")
-    much = f"at least {100 * _CERTAIN:.0f} % in their clusters"
-    if certain == len(held):
-        return f"All {objects} are {much}."
-    i = int(share.argmin())
-    least = f"the least certain is object {held[i]}, with {100 * share[i]:.0f} %"
-    return f"{certain:,} of {objects} are {much}; {least}."
+    way = "conclust.confidence.calibrated(model, X)" if getattr(model, "_in_points", False) else ""
+    return agreed(share, str(held[share.argmin()]), way)
+
+
+def agreed(confidence: Floats, least: str, way: str) -> str:
+    """Return on how many objects the clusterings agree.
+
+    Parameters
+    ----------
+    confidence : ndarray of shape (n_samples,)
+        Confidence of the objects that are in clusters.
+    least : str
+        Name of the least certain one.
+    way : str
+        What measures a probability in its place; "" if nothing does.
+    """
+    certain, objects = (
+        int(np.count_nonzero(confidence >= _CERTAIN)),
+        count(len(confidence), "object"),
+    )
+    text = f"All {objects} have a confidence of at least {_CERTAIN:g}."
+    if certain < len(confidence):
+        lowest = f"the least certain is object {least}, with {np.nanmin(confidence):.2f}"
+        text = f"{certain:,} of {objects} have a confidence of at least {_CERTAIN:g}; {lowest}."
+    text += " Confidence is agreement between the clusterings, not the probability of being right"
+    return f"{text}{way and f'; {way} measures how often such objects keep their companions in a fresh sample'}."

@@ -12,8 +12,8 @@ from conclust.cli.record import Clock
 from conclust.cli.requested import jobs
 from conclust.confidence import BorderTests, border_tests, consensus_tree, power
 from conclust.confidence.borders.power import BorderPower
-from conclust.confidence.borders.result import described
 from conclust.results.writing import OutputFolder, write_numbers
+from conclust.words.borders import described
 
 BORDERS, POWER = "borders.csv", "power.csv"
 

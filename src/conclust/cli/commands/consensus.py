@@ -39,7 +39,7 @@ from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import jobs, reading, scale
 from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
 from conclust.confidence import confidences
-from conclust.confidence.calibration import calibrated, kept_sentence, usual_chance
+from conclust.confidence.calibration import calibrated, usual_chance
 from conclust.ensemble import Ensemble
 from conclust.exceptions import SelectionWarning
 from conclust.generation.generator import EnsembleGenerator
@@ -60,6 +60,7 @@ from conclust.results.writing import (
     write_numbers,
     write_partitions,
 )
+from conclust.words.confidence import kept_sentence
 from conclust.words.reason import SHELL, Reason
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from conclust.confidence import ChanceConfidence
 from conclust.confidence.objects import company_of_new
 from conclust.consensus.base import ConsensusClusterer
 from conclust.ensemble import Ensemble
+from conclust.ensemble.labels import read_new_labels, unseen_values
 from conclust.exceptions import FileFormatError, InputError, OutputExistsError, UnseenLabelWarning
 from conclust.pipeline import ConsensusClustering, members_and_centers
 from conclust.placing import labels_by_shares
@@ -99,8 +99,8 @@ def run(arguments: argparse.Namespace) -> None:
             new = _read_new(arguments, how, result, table)
         n_new = len(new.X)
         talk.step(f"Read {table.name}: {count(n_new, 'new object')}.")
-        for stranger in _strangers(result, new.labels):
-            talk.step(stranger)
+        if strangers := _strangers(result, new.labels):
+            talk.step(strangers)
         clock.lap("read")
         for part in (result.consensus, getattr(result.model, "generator_", result.consensus)):
             if "n_jobs" in part.get_params(deep=False):
@@ -261,25 +261,18 @@ def _spelled_alike(labels: NDArray[Any], known: tuple[tuple[Any, ...], ...]) -> 
     return spelled
 
 
-def _strangers(result: _Result, labels: NDArray[Any] | None) -> list[str]:
-    """Return a sentence for each column of the file with values that the result did not have."""
+def _strangers(result: _Result, labels: NDArray[Any] | None) -> str:
+    """Return the values that the result did not have, in a sentence; "" if there are none."""
     source, names = result.record.source, result.names
     columns = source.columns if result.of_labels else source.categories
-    said: list[str] = []
-    if labels is None:
-        return said
-    for name, known, new in zip(
-        columns, names[-len(columns) :], labels.T[-len(columns) :], strict=True
-    ):
-        seen = {str(one) for one in known}
-        absent = Counter(str(v) for v in new if v is not None and v == v and v not in (-1, -2))
-        absent = Counter({value: times for value, times in absent.items() if value not in seen})
-        if absent:
-            said.append(
-                f"The column {name!r} has values that the result did not have, so that in this column these objects resemble "
-                f"no others: {', '.join(f'{value!r} ({times:,})' for value, times in absent.most_common(8))}."
-            )
-    return said
+    if labels is None or not columns:
+        return ""
+    n = len(columns)
+    unseen = unseen_values(columns, names[-n:], read_new_labels(labels[:, -n:]))
+    return (
+        f"The result did not have these values; in their columns, the objects resemble no others: {unseen}."
+        * bool(unseen)
+    )
 
 
 # ---------------------------------------------------------------------------------------- placing

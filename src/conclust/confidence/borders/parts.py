@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from conclust._arrays.scale import moderate
+from conclust._arrays.containers import moderate
 from conclust._random import spawn_seeds
 from conclust._types import Bools, Floats, Ints
 from conclust.borders import border_geometry, leading_components

@@ -19,6 +19,7 @@ from conclust.confidence.borders.parts import in_own_scale
 from conclust.confidence.borders.testing import border_tests
 from conclust.consensus.base import ConsensusClusterer
 from conclust.measures.contingency import read_labels
+from conclust.words import confidence as words
 
 _OWNER = "power"
 WANTED = 0.8
@@ -96,14 +97,7 @@ class BorderPower:
 
     def told(self) -> str:
         """Return what the border that needs most objects needs, in a sentence."""
-        if not len(self.needed):
-            return "One cluster: there is no border to test."
-        a, b, needed, _ = (column[0] for column in self.table.values())
-        border = f"The border between clusters {a} and {b}"
-        if np.isinf(needed):
-            return f"{border} does not show at all (you have {count(self.n_samples, 'object')})."
-        about = f"{float(f'{needed:.2g}'):,.0f}"
-        return f"{border} would hold with about {about} objects (you have {self.n_samples:,})."
+        return words.of_power(self)
 
     def __repr__(self) -> str:
         return f"BorderPower({count(len(self.needed), 'border')}: {self.told()})"

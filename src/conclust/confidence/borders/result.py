@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import check_real, count, pandas_for, refuse
+from conclust._validation import check_real, pandas_for, refuse
 from conclust.ensemble.labels import canonical_labels
+from conclust.words import borders as words
 
 _OWNER = "BorderTests"
 _MOST_LINES = 40
@@ -138,10 +139,7 @@ class BorderTests:
         alpha : float, default=None
             The level. None: ``self.alpha``.
         """
-        level = self._level(alpha)
-        if not self.n_borders:
-            return "One cluster: there is no border to test."
-        return held_of(self.n_held(level), self.n_borders, level)
+        return words.summary(self, self._level(alpha))
 
     def n_held(self, alpha: float | None = None) -> int:
         """Return the number of borders that hold.
@@ -164,8 +162,7 @@ class BorderTests:
         alpha : float, default=None
             The level. None: ``self.alpha``.
         """
-        level = self._level(alpha)
-        return headline(self.n_clusters, self.n_held(level), self.n_borders, level)
+        return words.headline(self, self._level(alpha))
 
     @property
     def table(self) -> dict[str, NDArray[Any]]:
@@ -220,32 +217,11 @@ class BorderTests:
         if len(p) > _MOST_LINES:
             lines.append(f"... and {len(p) - _MOST_LINES} with smaller p-values")
         if len(self.agreement):
-            share = f"{self.agreement.mean():.0%}"
-            lines.append(f"Clusterings of parts agree with the labels on {share} of the points.")
+            lines.append(words.agreement(self))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from conclust.words.card import Card
-
-        p, q = self._borders()
-        sizes = np.bincount(self.labels[self.labels >= 0], minlength=self.n_clusters)
-        weakest = "" if not len(p) else f"{self.names[p[0]]} and {self.names[q[0]]}, p = "
-        merged = int(self.merged().max()) + 1
-        return Card(
-            self.headline(),
-            f"{count(len(self.labels), 'object')}, BorderTests",
-            "",
-            [(f"cluster {name}", int(size)) for name, size in zip(self.names, sizes, strict=True)],
-            [
-                ("Weakest", f"{weakest}{self.adjusted[p[0], q[0]]:.2g} (Holm)." if weakest else ""),
-                (
-                    "What next",
-                    f"merged() joins clusters until every border holds: {count(merged, 'cluster')}."
-                    if merged < self.n_clusters
-                    else "",
-                ),
-            ],
-        ).html()
+        return words.card(self).html()
 
     def _borders(self) -> tuple[Ints, Ints]:
         """Return the pairs of neighbours, the largest p-value first."""
@@ -255,19 +231,6 @@ class BorderTests:
 
     def _level(self, alpha: float | None) -> float:
         return level_of(alpha, self.alpha, _OWNER)
-
-
-def described(tests: BorderTests, *, more_than_gaussian: bool = False) -> str:
-    """Return the headline of tests in a sentence, and the number of clusters left where not all borders hold."""
-    held, borders = tests.n_held(), tests.n_borders
-    line = headline(
-        tests.n_clusters, held, borders, tests.alpha, more_than_gaussian=more_than_gaussian
-    )
-    text = f"{line[0].upper()}{line[1:]}."
-    if held in (0, borders):
-        return text
-    left = count(int(tests.merged().max()) + 1, "cluster")
-    return f"{text} Merging across borders that do not hold, and testing again, leaves {left}."
 
 
 # The smallest level that can be requested.
@@ -334,54 +297,3 @@ def holm(p_values: Floats) -> Floats:
 def combined(p_values: Floats) -> Floats:
     """Return one p-value for those of several splits (rows): twice their median, at most 1."""
     return np.asarray(np.minimum(1.0, 2.0 * np.median(p_values, axis=0)))
-
-
-def held_of(n_held: int, n_borders: int, alpha: float) -> str:
-    """Return "3 of 4 borders hold (p < .05, Holm)"."""
-    verb = "border holds" if n_borders == 1 else "borders hold"
-    return f"{n_held} of {n_borders} {verb} {at_level(alpha)}"
-
-
-def at_level(alpha: float) -> str:
-    """Return "(p < .05, Holm)"."""
-    return f"(p < {alpha:g}, Holm)".replace("< 0.", "< .")
-
-
-def headline(
-    n_clusters: int, n_held: int, n_borders: int, alpha: float, *, more_than_gaussian: bool = False
-) -> str:
-    """Return a line on what the borders between clusters show about their number.
-
-    Parameters
-    ----------
-    n_clusters : int
-        Number of clusters.
-    n_held : int
-        Number of borders that hold.
-    n_borders : int
-        Number of borders tested.
-    alpha : float
-        Level of the adjusted p-values.
-    more_than_gaussian : bool, default=False
-        Whether a test rejected that the points are one Gaussian.
-
-    Returns
-    -------
-    str
-        "4 clusters; 3 of 4 borders hold (p < .05, Holm)", or why they are one.
-    """
-    text = finding(n_held, n_borders, alpha)
-    if not n_borders:
-        return text
-    if n_held:
-        return f"{n_clusters} clusters; {text}"
-    return f"{'more structure than one Gaussian' if more_than_gaussian else f'{n_clusters} clusters'}, {text}"
-
-
-def finding(n_held: int, n_borders: int, alpha: float) -> str:
-    """Return "3 of 4 borders hold (p < .05, Holm)", or what it means that none does."""
-    if not n_borders:
-        return "1 cluster: there is no border to test"
-    if n_held:
-        return held_of(n_held, n_borders, alpha)
-    return f"but no border holds {at_level(alpha)}: treat it as one cluster"

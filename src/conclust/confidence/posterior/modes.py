@@ -17,6 +17,7 @@ from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
 from conclust.consensus.median import BayesEstimate
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.measures.losses import Loss, PartitionRows, all_losses, loss_values
+from conclust.words import confidence as words
 
 # Maximum number of partitions compared pairwise; if there are more, evenly spaced ones are used.
 _COMPARED = 400
@@ -76,27 +77,7 @@ class Modes:
     @property
     def sentence(self) -> str:
         """Summary in a sentence: "The clusterings disagree in two ways, 61 % and 39 %."; for a few, that they are too few."""
-        n = len(self.assignments)
-        untested = (
-            f"{n} are too few for a test of more than one answer, which needs {_SMALLEST}."
-            if n < _SMALLEST
-            else ""
-        )
-        if self.n_modes == 1:
-            if untested and not self.distances.any():
-                return f"The {n} clusterings are equal."
-            return (
-                f"The clusterings differ, and {untested}"
-                if untested
-                else "The clusterings vary around one answer."
-            )
-        words = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-        number = words[self.n_modes - 2] if self.n_modes < 11 else str(self.n_modes)
-        each = [f"{100 * share:.0f} %" for share in self.shares]
-        return (
-            f"The clusterings disagree in {number} ways, {', '.join(each[:-1])} and {each[-1]}"
-            + (f"; {untested}" if untested else ".")
-        )
+        return words.of_modes(self, _SMALLEST)
 
 
 def modes(

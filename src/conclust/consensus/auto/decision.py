@@ -213,6 +213,29 @@ class Division(NamedTuple):
     evidence: float
 
 
+@dataclass(frozen=True)
+class AtBorders:
+    """What the points show at the borders of the clusters.
+
+    Attributes
+    ----------
+    kind : {"too few", "suggested", "none", "touching", "clear", "overlapping"}
+        The points are too few for borders, and the number is 1 or that of the partitions; no division has borders; few points
+        between clusters that touch; few points near each border; few points near borders that the other half of the points showed.
+    depths : tuple of float
+        Depths of the borders.
+    needed : int
+        Number of points that borders need, if there are too few.
+    divided : int
+        Number of clusters, if some of them were then divided further; else 0.
+    """
+
+    kind: Literal["too few", "suggested", "none", "touching", "clear", "overlapping"]
+    depths: tuple[float, ...] = ()
+    needed: int = 0
+    divided: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class Decision:
     """A number of clusters, and the clusters of the objects of the trees where they are no cut.
@@ -225,6 +248,8 @@ class Decision:
         Its source.
     shown : int
         The number that the partitions show by themselves.
+    seen : int or None
+        The number that the points show, beside a number given; None without points.
     testimony : Testimony or None
         The most probable partition; None if it was not computed.
     supports : list of Support
@@ -241,8 +266,8 @@ class Decision:
         Smallest and largest number that constraints may leave.
     constrained : int or None
         The number that the constraints made, if it is another.
-    of_points : str
-        Why the points show this number, in a clause.
+    borders : AtBorders or None
+        What the points show at the borders, if they decided.
     near : tuple of int
         Other numbers that the points support as well; if the number is 1, the number of the best division.
     depths : tuple of float or None
@@ -257,6 +282,7 @@ class Decision:
     by: Literal["given", "partitions", "points"]
     shown: int
     testimony: Testimony | None = None
+    seen: int | None = None
     supports: list[Support] = field(default_factory=list)
     alternatives: tuple[int, ...] = ()
     labels: Ints | None = None
@@ -265,7 +291,7 @@ class Decision:
     at_least: int = 1
     at_most: int | None = None
     constrained: int | None = None
-    of_points: str = ""
+    borders: AtBorders | None = None
     near: tuple[int, ...] = ()
     depths: tuple[float, ...] | None = None
     specks: tuple[int, ...] = ()

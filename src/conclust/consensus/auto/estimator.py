@@ -296,7 +296,7 @@ class AutoConsensus(PlacingClusterer):
     >>> model.alternatives_
     (3, 4)
     >>> print(model.reason_)
-    2 clusters: this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood 3 above one cluster). The next best number is 3: pass n_clusters=3 to see it.
+    2 clusters: this number explains best where the clusterings agree (log-likelihood 3 above one cluster). The next best number is 3: pass n_clusters=3 to see it.
     """
 
     evidence_: str = field(init=False)
@@ -400,16 +400,10 @@ class AutoConsensus(PlacingClusterer):
     @property
     def reason_parts(self) -> Reason:
         """The reason for the number of clusters, in its parts."""
-        from conclust.consensus.auto.reason import reason_of
+        from conclust.words.number import reason_of
 
         check_is_fitted(self)
-        given, found, reason = self.n_clusters, self.n_clusters_, reason_of(self._decision)
-        why = reason.why
-        if given is not None and found < given:
-            why = (
-                f"{given} were asked for, but only {found} {'have' if found > 1 else 'has'} objects"
-            )
-        return replace(reason, n_clusters=found, why=why)
+        return reason_of(self._decision, self.n_clusters_, self.n_clusters)
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self._model = self._model.keep(clusters)

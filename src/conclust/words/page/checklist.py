@@ -14,8 +14,8 @@ import numpy as np
 
 from conclust._files.spreadsheets import guard_text
 from conclust._validation import count
-from conclust.confidence.calibration import kept_sentence
 from conclust.results.result import Reported
+from conclust.words.confidence import kept_sentence
 from conclust.words.page.citing import filled, filled_cells, listed, methods_text
 from conclust.words.page.columns import rows_of
 from conclust.words.page.decision import p_text

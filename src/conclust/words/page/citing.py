@@ -10,9 +10,9 @@ from conclust._validation import count
 from conclust.generation.kinds.registry import KINDS
 from conclust.results.record import IMPUTED, Filling
 from conclust.results.result import Reported
-from conclust.selection.decision import numbers_tried
 from conclust.words.names import shown
 from conclust.words.page.decision import p_text
+from conclust.words.selection import numbers_tried
 
 _MONTI = (
     "S. Monti, P. Tamayo, J. Mesirov, T. Golub: Consensus clustering. Machine Learning 52, 2003. "

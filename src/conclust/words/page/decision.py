@@ -6,16 +6,15 @@ import math
 from typing import Any
 
 from conclust._validation import count
-from conclust.confidence.borders.result import at_level, finding, held_of
 from conclust.results.result import Reported
-from conclust.selection.decision import NO_CONTRAST, REFERENCES, without_clusters
+from conclust.words.borders import at_level, finding, held_of
 from conclust.words.names import shown_text
+from conclust.words.selection import LABELS_ONLY, NO_CONTRAST, drawn, without_clusters
 
 # Estimators that are fitted to a network or to embeddings.
 _WITHOUT_LABELS = ("GraphConsensus", "TopicConsensus")
 # Those that are fitted to points, which the account of a model does not have.
 _OF_POINTS = ("ConsensusClustering", "TopicConsensus")
-_LABELS_ONLY = "labels alone give no reference without clusters to compare with"
 
 
 def by_borders_alone(selection: Any) -> bool:
@@ -26,8 +25,7 @@ def by_borders_alone(selection: Any) -> bool:
 
 def references(selection: Any) -> str:
     """Return the references of the p-value in words: "99 rotations"."""
-    kind = REFERENCES.get(selection.settings.get("null") or "", "reference")
-    return count(selection.n_references, kind)
+    return drawn(selection.n_references, selection.settings.get("null"))
 
 
 def p_value_text(selection: Any) -> str:
@@ -165,7 +163,7 @@ def _why_no_test(reported: Reported) -> str:
         return "a network is not compared with networks without communities"
     of_labels = record.command != "cluster" and made_by not in _OF_POINTS
     if of_labels and reported.points is None:
-        return _LABELS_ONLY
+        return LABELS_ONLY
     ask = "conclust.selection.choose"
     if record.command:
         ask = "-k auto"
@@ -180,8 +178,10 @@ def _in_plain_words(reported: Reported, tested: bool, because: str) -> str:
     groups = count(K, "group")
     if not tested:
         if K == 1:
-            return f"One group{because}."
-        line = f"{groups}{because}. Whether there are groups at all was not tested."
+            by_points = reported.record.number_by == "points"
+            return f"One group{because}.{' Whether there is more than one was not tested.' * by_points}"
+        not_tested = " Whether there are groups at all was not tested."
+        line = f"{groups}{because}.{not_tested * (not _borders_held(reported)[0])}"
     else:
         p = max(selection.p_value, 1.0 / (selection.n_references + 1))
         rejected = p <= selection.settings.get("alpha", 0.05)
@@ -226,4 +226,4 @@ def _of_borders(reported: Reported) -> str:
 def _why_untested(selection: Any) -> str:
     if "n_features" in selection.settings:
         return "no references without clusters were requested"
-    return _LABELS_ONLY
+    return LABELS_ONLY

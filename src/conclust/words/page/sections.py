@@ -12,15 +12,16 @@ from conclust._types import Bools, Floats
 from conclust._validation import count
 from conclust.confidence import ClusterConfidence, ObjectConfidence
 from conclust.confidence.borders.power import WANTED, BorderPower
-from conclust.confidence.calibration import kept_sentence
 from conclust.confidence.posterior.modes import Modes
 from conclust.results.record import Filling, Record
 from conclust.results.result import Reported
+from conclust.words.card import agreed
+from conclust.words.confidence import kept_sentence
+from conclust.words.names import shown
 from conclust.words.page.citing import filled, filled_cells, listed, methods_text
 from conclust.words.page.decision import p_value_text, references
 
 RARE = 0.05  # overlap below which clusters are rarely confused
-_CERTAIN = 0.9
 _LISTED = 3  # maximum number of neighbours named in a cell
 _FEW = 400
 
@@ -179,17 +180,13 @@ def certainty(reported: Reported, sure: ObjectConfidence) -> str:
     """Return how often objects keep their companions in fresh samples, or else the number of certain objects."""
     if reported.kept is not None:
         return kept_sentence(reported.kept)
-    in_cluster = reported.labels >= 0
-    certain = int(np.count_nonzero(sure.confidence[in_cluster] >= _CERTAIN))
-    text = (
-        f"{certain:,} of {count(int(in_cluster.sum()), 'object')} have a confidence of at least {_CERTAIN:g}. "
-        "Confidence is agreement between the clusterings, not the probability of being right"
-    )
-    shell = reported.record.command == "cluster"
-    if not (shell or reported.points is not None) or reported.record.source.categories:
-        return f"{text}."
+    shell, names = reported.record.command == "cluster", reported.names
+    held = np.flatnonzero(reported.labels >= 0)
+    least = int(held[np.nanargmin(sure.confidence[held])])
+    name = shown(least if names is None else names[least])
     way = "--calibrate" if shell else "conclust.confidence.calibrated(model, X)"
-    return f"{text}; {way} measures how often such objects keep their companions in a fresh sample."
+    measurable = (shell or reported.points is not None) and not reported.record.source.categories
+    return agreed(sure.confidence[held], name, way if measurable else "")
 
 
 def separations(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from conclust._validation import count
 from conclust.results.record import Record
 from conclust.words.page.decision import by_borders_alone, p_text, references
 
@@ -46,14 +45,8 @@ def of_p_value(selection: Any, K: int) -> str:
     return text
 
 
-def as_good(selection: Any) -> str:
-    """Return the alternatives of a selection."""
-    near = ", ".join(map(str, selection.alternatives))
-    return f"Within one standard error of the best: {near} clusters."
-
-
-def of_supports(record: Record, K: int) -> str:
-    """Return what the clusterings support, for a result of K clusters."""
+def of_supports(record: Record) -> str:
+    """Return what the clusterings support."""
     best = max(record.supports, key=lambda support: support.support)
     if record.number_by == "points" and record.reason is not None:
         return (
@@ -66,16 +59,7 @@ def of_supports(record: Record, K: int) -> str:
             f"The number was given. The support of a number by the clusterings alone is {_SUPPORT}; they support "
             f"{best.n_clusters} most ({best.support:.2f})."
         )
-    if K == 1:
-        return (
-            f"The number comes from the clusterings alone (AutoConsensus): {_SUPPORT}. The largest support, "
-            f"{best.support:.2f} for {best.n_clusters}, is too small for clusters: fine clusterings cut "
-            "through every border."
-        )
-    return (
-        f"The number comes from the clusterings alone (AutoConsensus): {_SUPPORT}. {count(K, 'cluster')} have "
-        f"the largest support, {best.support:.2f}."
-    )
+    return f"The number comes from the clusterings alone (AutoConsensus). {record.reason or ''} Support is {_SUPPORT}."
 
 
 def of_none(record: Record, K: int) -> str:
@@ -101,6 +85,4 @@ def of_none(record: Record, K: int) -> str:
         )
     if record.reason is not None:
         return f"{record.reason} {_SELECT}"
-    if K == 1:
-        return f"Finer clusterings cut through every border: no number of clusters has support. {_SELECT}"
     return f"{record.method.estimator} finds the number by itself. {_SELECT}"

@@ -1,0 +1,116 @@
+"""The reason for the number of clusters of the default, in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from conclust._validation import count
+from conclust.words.reason import Other, Reason, as_well_supported
+
+if TYPE_CHECKING:
+    from conclust.consensus.auto.decision import AtBorders, Decision
+
+_AT_BORDERS = {
+    "too few": "the points are too few to show a border, for which {needed} are needed",
+    "suggested": "the points are too few to show a border, and the clusterings alone suggest this number",
+    "none": "in no division are there clearly fewer points near the borders than within the clusters",
+    "touching": "few points lie between clusters where they touch",
+    "clear": "few points are near {border} ({share} of the number within the clusters)",
+    "overlapping": "fewer points are near {border} ({share} of the number within the clusters), counted in the half of the points "
+    "that did not determine the clusters",
+}
+
+
+def reason_of(decision: Decision, found: int, given: int | None) -> Reason:
+    """Return the reason for the number of clusters: why, and which other numbers are worth a look.
+
+    Parameters
+    ----------
+    decision : Decision
+        The decision.
+    found : int
+        Number of clusters that have objects.
+    given : int or None
+        The number that was given.
+    """
+    reason = _of_decision(decision)
+    if given is not None and found < given:
+        have = "have" if found > 1 else "has"
+        why = f"{given} were asked for, but only {found} {have} objects"
+        return replace(reason, n_clusters=found, why=why)
+    return replace(reason, n_clusters=found)
+
+
+def _of_decision(decision: Decision) -> Reason:
+    K, shown = decision.n_clusters, decision.shown
+    others: list[Other] = []
+    if decision.by == "given":
+        specks = count(len(decision.specks), "object")
+        more = f"; {specks} in groups too small to be clusters went to others (specks_)"
+        why = f"this number was given{more if decision.specks else ''}"
+        by_points = decision.seen is not None
+        suggested = _suggested(decision.seen or shown, K, "points" if by_points else "clusterings")
+        return Reason(K, why, (suggested,))
+    if decision.near and K == 1:
+        best = decision.near[0]
+        others.append(Other(f"the best division has {best} clusters", (best,)))
+    elif decision.near:
+        others.append(as_well_supported(decision.near))
+    elif decision.alternatives:
+        second = decision.alternatives[0]
+        others.append(Other(f"the next best number is {second}", (second,)))
+    elif K == 1 and (typical := _median_of_cuts(decision)) > 1:
+        others.append(Other(f"the median clustering has {typical} clusters", (typical,)))
+    of_points = decision.by == "points"
+    if of_points and shown not in (K, *decision.near, *decision.alternatives[:1]):
+        others.append(_suggested(shown, K))
+    if K > 1 and not others and decision.constrained is None:
+        others.append(Other("no other number is supported", ()))
+    why = (
+        _why_by_partitions(decision) if decision.borders is None else _of_borders(decision.borders)
+    )
+    if decision.constrained is not None:
+        why = f"the constraints require this number; without them, {why}"
+    return Reason(K, why, tuple(others), testable=of_points)
+
+
+def _median_of_cuts(decision: Decision) -> int:
+    """Return the median number of clusters of clusterings that are finer than their consensus; 0 of others."""
+    testimony = decision.testimony
+    return 0 if testimony is None or testimony.n_clusters == 1 else round(testimony.typical)
+
+
+def _suggested(shown: int, K: int, who: str = "clusterings") -> Other:
+    """Return the number of the clusterings, or of the points, alone."""
+    text = f"the {who} alone suggest "
+    if shown in (K, 1):
+        return Other(f"{text}{'the same number' if shown == K else 'one cluster'}", ())
+    return Other(f"{text}{shown}", (shown,))
+
+
+def _why_by_partitions(decision: Decision) -> str:
+    testimony, K = decision.testimony, decision.shown
+    if testimony is None:
+        return "no object is in a cluster of any partition"
+    if not decision.supports and decision.components is not None:
+        if K == 1:
+            return "the clusterings agree hardly more than by chance"
+        return f"this number explains best where the clusterings agree (log-likelihood {testimony.gain:,.0f} above one cluster)"
+    if K == 1:
+        return "the finer clusterings cut through every border"
+    support = max(decision.supports, key=lambda support: support.support).support
+    return f"the clusterings agree most on this division (support {support:.2f})"
+
+
+def _of_borders(borders: AtBorders) -> str:
+    one, depths, divided = len(borders.depths) == 1, borders.depths, borders.divided
+    why = _AT_BORDERS[borders.kind].format(
+        border="the border" if one else "each border",
+        share=f"{'' if one else 'at most '}{round(100 * (1.0 - min(depths, default=1.0)))} %",
+        needed=borders.needed,
+    )
+    further = (
+        "some of these divide further, as one half of the points shows and the other half confirms"
+    )
+    return f"{divided} at first, because {why}; {further}" if divided else why
