@@ -149,7 +149,7 @@ def test_one_cluster_has_a_separate_page():
     assert chosen.n_clusters == 1
     content = account(chosen, X=cloud)
     assert content["decision"]["sentence"].startswith(
-        "1 cluster in 60 objects: no number of clusters is more stable than in one Gaussian cloud of the "
+        "1 cluster in 60 objects: K = 2 to 4 clusters are not more stable than in one Gaussian cloud of the "
         "same covariance (p = "
     )
     assert [part["id"] for part in content["sections"]] == [

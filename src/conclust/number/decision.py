@@ -12,7 +12,13 @@ from conclust._arrays.containers import spread_rounded_columns
 from conclust._arrays.rows import EqualRows
 from conclust._types import Bools, Floats, Ints
 from conclust.borders import leading_components
-from conclust.consensus.auto.decision import AtBorders, Decision, Division, decide, decision_on
+from conclust.consensus.auto.decision import (
+    AtBorders,
+    Decision,
+    Division,
+    decide,
+    decision_on,
+)
 from conclust.consensus.auto.trees import ALIKE, Trees
 from conclust.consensus.auto.votes import clusters_with_most_votes, votes_for
 from conclust.neighbours import NeighbourGraph, neighbour_graph
@@ -285,14 +291,11 @@ def _of_trees(found: Found, number: int, others: list[int]) -> Answer:
     """Return the division of a tree into a number of clusters."""
     labels = found.labels(number) if number > 1 else None
     depths = found.depths(number)
-    kind: Literal["none", "touching", "clear"] = "clear"
-    if number == 1:
-        kind = "none"
-    elif found.is_of_pieces(number):
-        kind = "touching"
-    borders = AtBorders(kind, tuple(depths))
     if found.graph is None:
         borders = AtBorders("too few", needed=2 * SMALLEST)
+    else:
+        few: Literal["touching", "clear"] = "touching" if found.is_of_pieces(number) else "clear"
+        borders = AtBorders("none" if number == 1 else few, tuple(depths))
     return Answer(number, labels, depths, borders, tuple(found.near(number, others)))
 
 

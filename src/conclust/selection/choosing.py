@@ -367,13 +367,7 @@ def choose(
         "n_pairs": None if design.pairs is None else len(design.pairs[0]),
         "random_state": repeating(root),
     }
-    return assemble(
-        measured,
-        ensembles,
-        told,
-        verdict=verdict,
-        second_test=tested_again,
-    )
+    return assemble(measured, ensembles, told, verdict=verdict, second_test=tested_again)
 
 
 def tried(k: Any, clusterer: Any, n: int, fraction: float, owner: str) -> tuple[int, ...]:
@@ -482,13 +476,7 @@ _MAX_TEST = 1000
 
 
 def choose_beside(
-    X: Any,
-    generator: Any,
-    ensemble: Ensemble,
-    n_made: int,
-    *,
-    seed: int,
-    verbose: int,
+    X: Any, generator: Any, ensemble: Ensemble, n_made: int, *, seed: int, verbose: int
 ) -> Selection:
     """Choose the number of clusters by resamples of the points, in the scale of the members.
 

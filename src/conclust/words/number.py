@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from conclust._validation import count
@@ -22,7 +21,7 @@ _AT_BORDERS = {
 }
 
 
-def reason_of(decision: Decision, found: int, given: int | None) -> Reason:
+def reason_of(decision: Decision, found: int) -> Reason:
     """Return the reason for the number of clusters: why, and which other numbers are worth a look.
 
     Parameters
@@ -31,27 +30,19 @@ def reason_of(decision: Decision, found: int, given: int | None) -> Reason:
         The decision.
     found : int
         Number of clusters that have objects.
-    given : int or None
-        The number that was given.
     """
-    reason = _of_decision(decision)
-    if given is not None and found < given:
-        have = "have" if found > 1 else "has"
-        why = f"{given} were asked for, but only {found} {have} objects"
-        return replace(reason, n_clusters=found, why=why)
-    return replace(reason, n_clusters=found)
-
-
-def _of_decision(decision: Decision) -> Reason:
     K, shown = decision.n_clusters, decision.shown
     others: list[Other] = []
     if decision.by == "given":
         specks = count(len(decision.specks), "object")
         more = f"; {specks} in groups too small to be clusters went to others (specks_)"
         why = f"this number was given{more if decision.specks else ''}"
+        if found < (decision.given or 0):
+            have = "have" if found > 1 else "has"
+            why = f"{decision.given} were asked for, but only {found} {have} objects"
         by_points = decision.seen is not None
         suggested = _suggested(decision.seen or shown, K, "points" if by_points else "clusterings")
-        return Reason(K, why, (suggested,))
+        return Reason(found, why, (suggested,))
     if decision.near and K == 1:
         best = decision.near[0]
         others.append(Other(f"the best division has {best} clusters", (best,)))
@@ -67,12 +58,11 @@ def _of_decision(decision: Decision) -> Reason:
         others.append(_suggested(shown, K))
     if K > 1 and not others and decision.constrained is None:
         others.append(Other("no other number is supported", ()))
-    why = (
-        _why_by_partitions(decision) if decision.borders is None else _of_borders(decision.borders)
-    )
+    borders = decision.borders
+    why = _why_by_partitions(decision) if borders is None else _of_borders(borders)
     if decision.constrained is not None:
         why = f"the constraints require this number; without them, {why}"
-    return Reason(K, why, tuple(others), testable=of_points)
+    return Reason(found, why, tuple(others), testable=of_points)
 
 
 def _median_of_cuts(decision: Decision) -> int:
@@ -110,7 +100,5 @@ def _of_borders(borders: AtBorders) -> str:
         share=f"{'' if one else 'at most '}{round(100 * (1.0 - min(depths, default=1.0)))} %",
         needed=borders.needed,
     )
-    further = (
-        "some of these divide further, as one half of the points shows and the other half confirms"
-    )
-    return f"{divided} at first, because {why}; {further}" if divided else why
+    further = "of these divide further, as one half of the points shows and the other half confirms"
+    return f"{divided} at first, because {why}; some {further}" if divided else why

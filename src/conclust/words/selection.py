@@ -50,7 +50,7 @@ def drawn(number: int, null: str | None) -> str:
     return count(number, _REFERENCES.get(null or "", "reference"))
 
 
-def without_clusters(null: str | None, n_categories: int = 0) -> str:
+def _without_clusters(null: str | None, n_categories: int = 0) -> str:
     """Return a description of the references of a null."""
     clouds = _NOTHING.get(null or "", "references without clusters")
     return f"{clouds}, with independent categories" if n_categories else clouds
@@ -102,7 +102,7 @@ def _of_criteria(decision: Decision) -> str:
     if decision.by == "one cloud":
         few = decision.criterion == "silhouette_points"
         more = "farther apart than the parts of" if few else "more stable than in"
-        alike = without_clusters(decision.test.null, decision.test.n_categories)
+        alike = _without_clusters(decision.test.null, decision.test.n_categories)
         return f"{tried} clusters are not {more} {alike} ({test})"
     if decision.by == "clean":
         return f"the largest of {tried} at which almost no pair is ambiguous; {test}"

@@ -403,7 +403,7 @@ class AutoConsensus(PlacingClusterer):
         from conclust.words.number import reason_of
 
         check_is_fitted(self)
-        return reason_of(self._decision, self.n_clusters_, self.n_clusters)
+        return reason_of(self._decision, self.n_clusters_)
 
     def _keep_clusters(self, clusters: Ints) -> None:
         self._model = self._model.keep(clusters)

@@ -116,22 +116,11 @@ def draw_key(
         _grow(figure, height / 72.0)
         share = (base + height) / (tall + height)
         engine.set(rect=(0.0, share, 1.0, 1.0 - share))
-        place: dict[str, Any] = {
-            "loc": "lower center",
-            "bbox_to_anchor": (0.5, 0.0),
-            "bbox_transform": offset_copy(figure.transFigure, figure, y=base + 3.0, units="points"),
-        }
+        loc: Any = "lower center"
+        home, up = figure.transFigure, base + 3.0
     else:
-        place = {
-            "loc": "upper center",
-            "bbox_to_anchor": (0.5, 0.0),
-            "bbox_transform": offset_copy(
-                ax.transAxes,
-                figure,
-                y=-(below_labels(ax) if below is None else below),
-                units="points",
-            ),
-        }
+        loc, home = "upper center", ax.transAxes
+        up = -(below_labels(ax) if below is None else below)
     key: Any = Legend(
         ax,
         handles,
@@ -148,7 +137,9 @@ def draw_key(
         labelspacing=0.35,
         borderpad=0.0,
         borderaxespad=0.0,
-        **place,
+        loc=loc,
+        bbox_to_anchor=(0.5, 0.0),
+        bbox_transform=offset_copy(home, figure, y=up, units="points"),
     )
     for text in key.get_texts():
         text.set_parse_math(False)

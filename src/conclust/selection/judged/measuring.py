@@ -56,13 +56,7 @@ class Design:
 
     @classmethod
     def draw(
-        cls,
-        n: int,
-        *,
-        max_dense: int,
-        n_pairs: int,
-        n_jobs: int,
-        seed: np.random.SeedSequence,
+        cls, n: int, *, max_dense: int, n_pairs: int, n_jobs: int, seed: np.random.SeedSequence
     ) -> Design:
         """Draw objects and pairs if there are more than `max_dense` objects.
 

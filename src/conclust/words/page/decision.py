@@ -9,7 +9,7 @@ from conclust._validation import count
 from conclust.results.result import Reported
 from conclust.words.borders import at_level, finding, held_of
 from conclust.words.names import shown_text
-from conclust.words.selection import LABELS_ONLY, NO_CONTRAST, drawn, without_clusters
+from conclust.words.selection import LABELS_ONLY, NO_CONTRAST, drawn
 
 # Estimators that are fitted to a network or to embeddings.
 _WITHOUT_LABELS = ("GraphConsensus", "TopicConsensus")
@@ -109,12 +109,7 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
     selection, K, record = reported.selection, reported.n_clusters, reported.record
     agree = selection is not None and selection.n_clusters == K
     if tested and agree and K == 1:
-        settings = selection.settings
-        if selection.p_value <= settings.get("alpha", 0.0):
-            return "p-value", f": {selection.why}", None
-        alike = without_clusters(settings.get("null"), settings.get("n_categories", 0))
-        more = f"no number of clusters is more stable than in {alike}"
-        return "p-value", f": {more} ({p_text(selection)})", None
+        return "p-value", f": {selection.why}", None
     if agree and by_borders_alone(selection):
         return "borders", f": {selection.why}", None
     if tested and agree:
