@@ -127,7 +127,8 @@ def decide(
     value, error = table[main][at], table[f"{main}_se"][at]
     rounding = 1e-12 * abs(value)  # resamples that all agree differ by rounding
     spread = f" +/- {0 if error < rounding else error:.2g}" if np.isfinite(error) else ""
-    why = f"{_NAMES[main]} is largest, {value:.3g}{spread}, of {numbers_tried(ks)}"
+    most, name = "farthest apart" if few else "most stable", _NAMES[main].removeprefix("the ")
+    why = f"the {most} of {numbers_tried(ks)} ({name} {value:.3g}{spread})"
     if at != largest:
         why = f"the largest of {numbers_tried(ks)} at which almost no pair is ambiguous"
     why += f"; {test}" if tested else f"; no p-value: {why_no_p}"

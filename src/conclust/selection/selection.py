@@ -147,7 +147,7 @@ class Selection(Saved):
                     f"{p if tested else 'Not tested against one cluster.'} {held}".rstrip(),
                 ),
                 ("Doubts", " ".join(self.doubts)),
-                ("What next", self.reason_parts.next()),
+                ("What next", self.reason_parts.next() or "No other number is as good."),
             ],
         ).html()
 
