@@ -82,7 +82,7 @@ def decision_of(reported: Reported) -> dict[str, Any]:
     doubts = []
     if selection is not None:
         found = count(selection.n_clusters, "cluster")
-        other = f"The selection has {found}, but this result has {K}."
+        other = f"Resampling shows {found}, but this result has {K}."
         doubts = list(selection.doubts) if selection.n_clusters == K else [other]
     doubts += [text for text in map(shown_text, reported.record.warnings) if text not in doubts]
     return {
