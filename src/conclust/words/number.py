@@ -102,3 +102,35 @@ def _of_borders(borders: AtBorders) -> str:
     )
     further = "of these divide further, as one half of the points shows and the other half confirms"
     return f"{divided} at first, because {why}; some {further}" if divided else why
+
+
+def of_network(found: int, lacking: tuple[float, ...] | None) -> Reason:
+    """Return the reason for the number of communities of a network.
+
+    Parameters
+    ----------
+    found : int
+        The number.
+    lacking : tuple of float or None
+        Mean agreement of the runs, their modularity, and the largest of both in random graphs, if these are as large.
+    """
+    if lacking is None:
+        more = Other("a larger 'resolution' gives more clusters", ())
+        return Reason(found, "the runs agree on the edges within them", (more,))
+    why = "" if found == 1 else "these are the connected components, and "
+    why += (
+        "the runs agree by a mean adjusted Rand index of {:.2f} and have a modularity of {:.2f}, which random graphs with the "
+        "same degrees have too ({:.2f} and {:.2f})"
+    ).format(*lacking)
+    return Reason(found, why, (Other("to see the communities of the runs, pass split=False", ()),))
+
+
+def of_method(found: int, name: str, *, given: bool) -> Reason:
+    """Return the reason for the number of a method that says no more about it."""
+    return Reason(found, "this number was given" if given else f"this is the number of {name}")
+
+
+def of_bic(found: int, largest: int) -> Reason:
+    """Return the reason for a number of latent classes."""
+    most = count(largest, "latent class")
+    return Reason(found, f"this number has the lowest BIC, of up to {most}")
