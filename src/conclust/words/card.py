@@ -150,7 +150,7 @@ def _how_sure(model: Any) -> str:
         return str(model.calibration_.told())
     membership = getattr(model, "membership_", None)
     if membership is None:
-        return "conclust.confidence.object_confidence(model, ensemble) measures it for each object."
+        return "Not measured: conclust.confidence.object_confidence(model, ensemble) does it."
     held = np.flatnonzero(model.labels_ >= 0)
     share = membership[held, model.labels_[held]]
     way = "conclust.confidence.calibrated(model, X)" if getattr(model, "_in_points", False) else ""
