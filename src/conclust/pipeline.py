@@ -550,7 +550,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     @property
     def reason_parts(self) -> Reason:
         """The reason for the number of clusters, in its parts."""
-        from conclust.words.reason import Reason
+        from conclust.words.number import of_method
 
         check_is_fitted(self, "consensus_")
         parts = getattr(self.consensus_, "reason_parts", None)
@@ -562,10 +562,9 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             seen = self.n_clusters_ > 1 and self.consensus_.number_by_ == "points"
             return reason_beside(self.selection_, parts if seen else None)
         if parts is not None:
-            return cast(Reason, parts)
-        name, given = type(self.consensus_).__name__, self.n_clusters is not None
-        why = "this number was given" if given else f"this is the number of {name}"
-        return Reason(self.n_clusters_, why)
+            return cast("Reason", parts)
+        name = type(self.consensus_).__name__
+        return of_method(self.n_clusters_, name, given=self.n_clusters is not None)
 
     def _restored(self) -> bool:
         """Return whether generator, ensemble and consensus, read from a file, fit each other."""

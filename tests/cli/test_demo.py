@@ -6,6 +6,7 @@ import pytest
 from conclust import ConsensusClustering, datasets, metrics
 from conclust.cli import main
 from conclust.cli.commands import demo
+from conclust.words.reason import SHELL
 
 
 def run(out, *more):
@@ -46,12 +47,12 @@ def test_the_table_shows_the_default_without_any_parameters(done):
     pairs = [metrics.adjusted_rand_index(found[i], found[j]) for i in range(5) for j in range(i)]
     ari = metrics.adjusted_rand_index(data.y, found[0])
     assert row["clusters_of_seeds"] == [model.n_clusters_ for model in models]
-    assert (row["adjusted_rand_index"], row["reason"]) == (ari, models[0].reason_)
+    assert (row["adjusted_rand_index"], row["reason"]) == (ari, models[0].reason_parts.text(SHELL))
     assert row["agreement_of_seeds"] == pytest.approx(np.mean(pairs))
     (line,) = [line for line in printed.splitlines() if line.startswith("iris ")]
     expected = ["3", str(models[0].n_clusters_), f"{ari:.2f}", f"{np.mean(pairs):.2f}"]
     assert line.split()[2:6] == expected
-    assert f"iris. {models[0].reason_}" in " ".join(printed.split())
+    assert f"iris. {models[0].reason_parts.text(SHELL)}" in " ".join(printed.split())
 
 
 def test_the_pages_show_the_cards_and_the_report(done):

@@ -14,6 +14,7 @@ from tests.cli import european
 from conclust.cli import main
 from conclust.cli.reading.inputs import Reading, read_points
 from conclust.exceptions import InputError
+from conclust.report import account
 
 HOW = ["--categories", "Tarif,Kanal,Newsletter", "--id-column", "Kundennr", "--impute", "median"]
 GIVEN = Reading(id_column="Kundennr", categories=("Tarif", "Kanal", "Newsletter"), gaps=True)
@@ -183,27 +184,16 @@ def test_words_are_answers_besides_words(tmp_path):
 def test_predict_reads_as_the_result_was_read(tmp_path, capsys):
     european.write(tmp_path / "okt.csv", 200)
     out = str(tmp_path / "o")
-    assert (
-        main(
-            [
-                "cluster",
-                str(tmp_path / "okt.csv"),
-                *HOW,
-                "-k",
-                "4",
-                "--partitions",
-                "10",
-                "--out",
-                out,
-                "-q",
-            ]
-        )
-        == 0
-    )
+    command = f"cluster {tmp_path / 'okt.csv'} -k 4 --partitions 10 --out {out} -q"
+    assert main([*command.split(), *HOW]) == 0
     rows, _ = european.segments(200)
     labels = [
         line.split(",")[:2] for line in (tmp_path / "o/labels.csv").read_text().splitlines()[1:]
     ]
+    since = [date(*map(int, row[8].split(".")[::-1])).toordinal() for row in rows]
+    mean = np.mean([day for day, (_, label) in zip(since, labels, strict=True) if label == "0"])
+    heat = json.dumps(account(out, pictures=False)["sections"][0])
+    assert f'"{date.fromordinal(round(mean))}"' in heat
     three = [
         row
         for row in rows

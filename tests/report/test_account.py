@@ -217,7 +217,7 @@ def test_a_selection_of_another_number_raises_a_doubt(model, chosen, blobs):
     content = account(two, X=blobs, selection=chosen)
     assert "the number requested; of one cluster p = 0.05" in content["decision"]["sentence"]
     assert content["decision"]["doubts"][0] == (
-        "The selection has 3 clusters, but this result has 2."
+        "Resampling shows 3 clusters, but this result has 2."
     )
     same = account(model, X=blobs, selection=chosen)
     assert same["decision"]["by"] == "p-value"

@@ -176,7 +176,7 @@ class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
     nodes_: Any = field(init=False)
     ensemble_: Ensemble = field(init=False)
     evidence_: SparseEvidence = field(init=False)
-    _lacking: str | None = field(init=False)
+    _lacking: tuple[float, ...] | None = field(init=False)
     weights_: Any = field(init=False)
 
     kind: Kind = "fast"
@@ -265,15 +265,10 @@ class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
     @property
     def reason_parts(self) -> Reason:
         """The reason for the number of clusters, in its parts."""
-        from conclust.words.reason import Other, Reason
+        from conclust.words.number import of_network
 
         check_is_fitted(self)
-        if self._lacking is None:
-            next_ = Other("a larger 'resolution' gives more clusters", ())
-            return Reason(self.n_clusters_, "the runs agree on the edges within them", (next_,))
-        parts = "" if self.n_clusters_ == 1 else "these are the connected components, and "
-        next_ = Other("to see the communities of the runs, pass split=False", ())
-        return Reason(self.n_clusters_, f"{parts}{self._lacking}", (next_,))
+        return of_network(self.n_clusters_, self._lacking)
 
     def to_communities(self) -> list[set[Any]]:
         """Return the clusters as sets of nodes, by label, like communities in networkx."""
@@ -409,8 +404,8 @@ def no_communities(
     runs: Ensemble,
     run_of: Callable[[Network], Run],
     source: np.random.SeedSequence,
-) -> str | None:
-    """Return why a graph has no communities, or None if it has some.
+) -> tuple[float, float, float, float] | None:
+    """Return why a graph has no communities: agreement and modularity, its own and those of random graphs. None if it has some.
 
     It has none if its runs disagree, and neither agree better nor find a larger modularity than runs on random graphs
     with the same degrees.
@@ -437,10 +432,7 @@ def no_communities(
         agreements.append(measured[0])
         moduli.append(measured[1])
         if agreement <= max(agreements) and found <= max(moduli):
-            return (
-                f"the runs agree by a mean adjusted Rand index of {agreement:.2f} and have a modularity of {found:.2f}, which "
-                f"random graphs with the same degrees have too ({max(agreements):.2f} and {max(moduli):.2f})"
-            )
+            return agreement, found, max(agreements), max(moduli)
     return None
 
 

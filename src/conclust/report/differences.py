@@ -92,9 +92,9 @@ def _ranked(features: Features, k: int, *, both: bool = False) -> list[dict[str,
 
     Of two categories, only the more frequent one is named, as the other is redundant, unless `both` are requested.
     """
-    values = features.found
+    values, writers = features.found, dict.fromkeys(features.dates, _day)
     rows = [
-        _row(shown(features.names[j]), values.difference[k, j], _pair(values, k, j, brief))
+        _row(features.names[j], values, k, j, writers.get(features.names[j], brief))
         for j in values.largest(k, len(features.names)).tolist()
     ]
     categories = features.categories
@@ -102,30 +102,29 @@ def _ranked(features: Features, k: int, *, both: bool = False) -> list[dict[str,
         shares = categories.shares
         width = np.bincount(categories.column)
         for j in shares.largest(k, len(categories.category)).tolist():
-            apart = shares.difference[k, j]
-            if not both and width[categories.column[j]] == 2 and apart < 0:
+            if not both and width[categories.column[j]] == 2 and shares.difference[k, j] < 0:
                 continue
             name = f"{features.category_names[categories.column[j]]} = {categories.category[j]}"
-            row = _row(shown(name), apart, _pair(shares, k, j, _percent))
-            rows.append({**row, "category": True})
+            rows.append({**_row(name, shares, k, j, _percent), "category": True})
     order = sorted(range(len(rows)), key=lambda at: (-rows[at]["size"], at))
     return [rows[at] for at in order]
 
 
-def _row(name: str, difference: float, pair: tuple[str, str]) -> dict[str, Any]:
+def _row(name: str, values: Any, k: int, j: int, write: Any) -> dict[str, Any]:
+    difference = values.difference[k, j]
     return {
-        "feature": name,
+        "feature": shown(name),
         "difference": numbers([difference], 4)[0],
         "sign": int(np.sign(difference)),
-        "inside": pair[0],
-        "outside": pair[1],
+        "inside": write(float(values.inside[k, j])),
+        "outside": write(float(values.outside[k, j])),
         "size": abs(difference),
         "category": False,
     }
 
 
-def _pair(values: Any, k: int, j: int, write: Any) -> tuple[str, str]:
-    return write(float(values.inside[k, j])), write(float(values.outside[k, j]))
+def _day(value: float) -> str:
+    return "none" if math.isnan(value) else str(np.datetime64(round(value), "D"))
 
 
 def _percent(value: float) -> str:

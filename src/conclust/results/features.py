@@ -36,12 +36,15 @@ class Features:
         Names of the columns of categories.
     categories : ClusterCategories or None
         Shares of their categories. None: there is no such column.
+    dates : tuple of str
+        Names of the features that are dates, in days since 1970.
     """
 
     names: tuple[str, ...]
     found: ClusterFeatures
     category_names: tuple[str, ...] = ()
     categories: ClusterCategories | None = None
+    dates: tuple[str, ...] = ()
 
     def parts(self) -> list[tuple[Floats, int]]:
         """Return the arrays by cluster, each with the number of columns that the names say."""

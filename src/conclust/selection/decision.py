@@ -60,7 +60,7 @@ class Decision:
     alternatives : tuple of int
         Other numbers that are equally good within one standard error.
     by : {"no contrast", "one cloud", "clean", "largest"}
-        What decided: objects of a cluster are together no more often than others; the p-value of one cloud; `best` is the largest
+        Basis of the number: objects of a cluster are together no more often than others; the p-value of one cloud; `best` is the largest
         number at which almost no pair is ambiguous, or has the largest value of the criterion.
     criterion : {"rcsi", "sharp", "silhouette_points"}
         The criterion.

@@ -150,7 +150,7 @@ def _how_sure(model: Any) -> str:
         return str(model.calibration_.told())
     membership = getattr(model, "membership_", None)
     if membership is None:
-        return "conclust.confidence.object_confidence(model, ensemble) measures it for each object."
+        return "Not measured: conclust.confidence.object_confidence(model, ensemble) does it."
     held = np.flatnonzero(model.labels_ >= 0)
     share = membership[held, model.labels_[held]]
     way = "conclust.confidence.calibrated(model, X)" if getattr(model, "_in_points", False) else ""
@@ -158,24 +158,14 @@ def _how_sure(model: Any) -> str:
 
 
 def agreed(confidence: Floats, least: str, way: str) -> str:
-    """Return on how many objects the clusterings agree.
-
-    Parameters
-    ----------
-    confidence : ndarray of shape (n_samples,)
-        Confidence of the objects that are in clusters.
-    least : str
-        Name of the least certain one.
-    way : str
-        What measures a probability in its place; "" if nothing does.
-    """
-    certain, objects = (
-        int(np.count_nonzero(confidence >= _CERTAIN)),
-        count(len(confidence), "object"),
+    """Return on how many objects the clusterings agree, the least certain one, and what measures a probability."""
+    certain, objects = np.count_nonzero(confidence >= _CERTAIN), count(len(confidence), "object")
+    least = f"; the least certain is object {least}, with {np.nanmin(confidence):.2f}"
+    who = f"All {objects}" if certain == len(confidence) else f"{certain:,} of {objects}"
+    text = f"{who} have a confidence of at least {_CERTAIN:g}{least if certain < len(confidence) else ''}."
+    way = (
+        f"; {way} measures how often such objects keep their companions in a fresh sample"
+        if way
+        else ""
     )
-    text = f"All {objects} have a confidence of at least {_CERTAIN:g}."
-    if certain < len(confidence):
-        lowest = f"the least certain is object {least}, with {np.nanmin(confidence):.2f}"
-        text = f"{certain:,} of {objects} have a confidence of at least {_CERTAIN:g}; {lowest}."
-    text += " Confidence is agreement between the clusterings, not the probability of being right"
-    return f"{text}{way and f'; {way} measures how often such objects keep their companions in a fresh sample'}."
+    return f"{text} Confidence is agreement between the clusterings, not the probability of being right{way}."

@@ -51,7 +51,8 @@ def reason_of(decision: Decision, found: int) -> Reason:
     elif decision.alternatives:
         second = decision.alternatives[0]
         others.append(Other(f"the next best number is {second}", (second,)))
-    elif K == 1 and (typical := _median_of_cuts(decision)) > 1:
+    elif K == 1 and (of := decision.testimony) and of.n_clusters > 1 and of.typical >= 1.5:
+        typical = round(of.typical)  # of clusterings that are finer than their consensus
         others.append(Other(f"the median clustering has {typical} clusters", (typical,)))
     of_points = decision.by == "points"
     if of_points and shown not in (K, *decision.near, *decision.alternatives[:1]):
@@ -63,12 +64,6 @@ def reason_of(decision: Decision, found: int) -> Reason:
     if decision.constrained is not None:
         why = f"the constraints require this number; without them, {why}"
     return Reason(found, why, tuple(others), testable=of_points)
-
-
-def _median_of_cuts(decision: Decision) -> int:
-    """Return the median number of clusters of clusterings that are finer than their consensus; 0 of others."""
-    testimony = decision.testimony
-    return 0 if testimony is None or testimony.n_clusters == 1 else round(testimony.typical)
 
 
 def _suggested(shown: int, K: int, who: str = "clusterings") -> Other:
@@ -102,3 +97,35 @@ def _of_borders(borders: AtBorders) -> str:
     )
     further = "of these divide further, as one half of the points shows and the other half confirms"
     return f"{divided} at first, because {why}; some {further}" if divided else why
+
+
+def of_network(found: int, lacking: tuple[float, ...] | None) -> Reason:
+    """Return the reason for the number of communities of a network.
+
+    Parameters
+    ----------
+    found : int
+        The number.
+    lacking : tuple of float or None
+        Mean agreement of the runs, their modularity, and the largest of both in random graphs, if these are as large.
+    """
+    if lacking is None:
+        more = Other("a larger 'resolution' gives more clusters", ())
+        return Reason(found, "the runs agree on the edges within them", (more,))
+    why = "" if found == 1 else "these are the connected components, and "
+    why += (
+        "the runs agree by a mean adjusted Rand index of {:.2f} and have a modularity of {:.2f}, which random graphs with the "
+        "same degrees have too ({:.2f} and {:.2f})"
+    ).format(*lacking)
+    return Reason(found, why, (Other("to see the communities of the runs, pass split=False", ()),))
+
+
+def of_method(found: int, name: str, *, given: bool) -> Reason:
+    """Return the reason for the number of a method that says no more about it."""
+    return Reason(found, "this number was given" if given else f"this is the number of {name}")
+
+
+def of_bic(found: int, largest: int) -> Reason:
+    """Return the reason for a number of latent classes."""
+    most = count(largest, "latent class")
+    return Reason(found, f"this number has the lowest BIC, of up to {most}")

@@ -110,7 +110,9 @@ def _of_criteria(decision: Decision) -> str:
     if error < 1e-12 * abs(value):  # resamples that all agree differ by rounding
         error = 0
     spread = f" +/- {error:.2g}" if math.isfinite(error) else ""
-    return f"{_NAMES[decision.criterion]} is largest, {value:.3g}{spread}, of {tried}; {test}"
+    most = "farthest apart" if decision.criterion == "silhouette_points" else "most stable"
+    name = _NAMES[decision.criterion].removeprefix("the ")
+    return f"the {most} of {tried} ({name} {value:.3g}{spread}); {test}"
 
 
 def _test(decision: Decision) -> str:
@@ -194,7 +196,7 @@ def card(selection: Selection) -> Card:
     lines = [
         ("How sure", f"{p if tested else 'Not tested against one cluster.'} {held}".rstrip()),
         ("Doubts", " ".join(selection.doubts)),
-        ("What next", reason_of(selection).next()),
+        ("What next", reason_of(selection).next() or "No other number is as good."),
     ]
     return Card(
         count(selection.n_clusters, "cluster"),

@@ -61,7 +61,8 @@ from conclust.results.writing import (
     write_partitions,
 )
 from conclust.words.confidence import kept_sentence
-from conclust.words.reason import SHELL, Reason
+from conclust.words.number import of_bic
+from conclust.words.reason import SHELL
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -325,8 +326,7 @@ def _finish(
     selection, kept, parts = getattr(pipeline, "selection_", None), None, dict[str, Any]()
     reason = (pipeline or model).reason_parts
     if len(choice.classes) > 1:
-        most = count(choice.classes[-1], "latent class")
-        reason = Reason(K, f"this number has the lowest BIC, of up to {most}")
+        reason = of_bic(K, choice.classes[-1])
     if reason is not None:
         of_points = points is not None and model.n_clusters is None and selection is None
         reason = replace(reason, testable=of_points)

@@ -27,6 +27,7 @@ from conclust.metrics import adjusted_rand_index
 from conclust.pipeline import ConsensusClustering
 from conclust.results.writing import OutputFolder
 from conclust.words.card import card_of
+from conclust.words.reason import SHELL
 
 # The four sets of scikit-learn with classes, and the first two of the papers' sets that are tables without gaps.
 _SETS = ("iris", "wine", "breast_cancer", "digits", "house_votes_232", "ionosphere")
@@ -127,7 +128,7 @@ def _measured(
         adjusted_rand_index(data.y, found[0]),
         float(np.mean([adjusted_rand_index(a, b) for a, b in combinations(found, 2)])),
         [model.n_clusters_ for model in models],
-        models[0].reason_,
+        models[0].reason_parts.text(SHELL),
         time.perf_counter() - begin,
     )
     return row, models[0]

@@ -77,6 +77,7 @@ def described(
         cluster_features(filled.observed, labels),
         tuple(points.category_names),
         None if shares is None else cluster_categories(shares, labels),
+        tuple(name for name, notation in points.notations.items() if "YYYY" in notation),
     )
     write_features(folder.file("features.csv"), features, cells)
     gaps = cluster_gaps(scaled, labels, random_state=0) if K <= MOST_GAPS else None

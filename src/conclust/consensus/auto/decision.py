@@ -215,7 +215,7 @@ class Division(NamedTuple):
 
 @dataclass(frozen=True)
 class AtBorders:
-    """What the points show at the borders of the clusters.
+    """Borders of clusters among the points.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ class Decision:
     constrained : int or None
         The number that the constraints made, if it is another.
     borders : AtBorders or None
-        What the points show at the borders, if they decided.
+        Borders of the clusters among the points, if these decided.
     near : tuple of int
         Other numbers that the points support as well; if the number is 1, the number of the best division.
     depths : tuple of float or None

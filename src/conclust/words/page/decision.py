@@ -80,7 +80,7 @@ def decision_of(reported: Reported) -> dict[str, Any]:
     doubts = []
     if selection is not None:
         found = count(selection.n_clusters, "cluster")
-        other = f"The selection has {found}, but this result has {K}."
+        other = f"Resampling shows {found}, but this result has {K}."
         doubts = list(selection.doubts) if selection.n_clusters == K else [other]
     doubts += [text for text in map(shown_text, reported.record.warnings) if text not in doubts]
     return {
@@ -122,7 +122,9 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
         sentence = f": {null} is rejected ({p_text(selection)}){_of_borders(reported)}"
         return "p-value", sentence, None
     if selection is not None and agree:
-        why = _why_untested(selection)
+        why = LABELS_ONLY
+        if "n_features" in selection.settings:
+            why = "no references without clusters were requested"
         if K == 1:
             return "criterion", f": {NO_CONTRAST}", why
         return "criterion", ", by the sharp score", why
@@ -216,9 +218,3 @@ def _of_borders(reported: Reported) -> str:
     if selection.n_held:
         return f"; {held_of(selection.n_held, selection.n_borders, level)}"
     return f", but no border holds {at_level(level)}"
-
-
-def _why_untested(selection: Any) -> str:
-    if "n_features" in selection.settings:
-        return "no references without clusters were requested"
-    return LABELS_ONLY
