@@ -118,7 +118,7 @@ def calibrated(
 
     The probability is that of a pair: take an object and, by a coin, either one of its companions (the other objects of its
     cluster) or one of the objects of the other cluster that it is most often put together with; the pair holds if a consensus
-    of a fresh sample of half as many objects, to which both are carried by ``predict`` and which is not told the number of
+    of a fresh sample of as many objects, to which both are carried by ``predict`` and which is not told the number of
     clusters, puts the two together exactly if the model does. An object that a fresh sample places at random, or that it puts
     together with all others, has 1/2; with one cluster there are companions only.
 
