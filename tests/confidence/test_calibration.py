@@ -70,15 +70,6 @@ def test_one_gaussian_cut_in_two_is_kept_by_half_at_most(stretch, consensus):
     assert calibrated(model, X, n_halvings=3, random_state=0).kept.max() <= 0.6
 
 
-def test_clusters_that_halves_do_not_find_are_kept_by_little_more_than_half():
-    """The model's clusters are asked about: halves that agree on one cluster do not hold them."""
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(80, 2)) + np.repeat([[0, 0], [4.2, 0]], 40, axis=0)
-    model = ConsensusClustering(generator=FEW, random_state=0).fit(X)
-    assert model.n_clusters_ == 2
-    assert calibrated(model, X, random_state=0).kept.max() <= 0.7
-
-
 def test_a_fresh_sample_finds_the_number_as_often_as_it_does():
     """A border of unknown strength: its evidence in a sample, in parts of this sample and in another one varies by one each."""
     rng = np.random.default_rng(0)

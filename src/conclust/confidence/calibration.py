@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -193,25 +193,22 @@ def calibrated(
         halves = np.sort(order[::2]), np.sort(order[1::2])
         for here, there in (halves, halves[::-1]):
             fresh = _fresh(model, points[there], seed)
+            placed = np.asarray(fresh.predict(points[here]))
             found = int(fresh.n_clusters_ == model.n_clusters_)
-            shares[found, here] += kept_shares(
-                labels[here], np.asarray(fresh.predict(points[here]))
-            )
+            shares[found, here] += kept_shares(labels[here], placed)
             counts[found, here] += 1.0
     in_cluster = labels >= 0
     totals = counts.sum(axis=1)
     # What no half shows, a fresh sample still may: clusters that say nothing of those of the model, or the same ones.
     usual = np.divide(shares.sum(axis=1), totals, out=np.array([0.5, 1.0]), where=totals > 0)
     means = np.where(counts > 0, shares / np.maximum(counts, 1.0), usual[:, None])
-    again = _found_again(totals)
-    if chosen and model.n_clusters_ == 1 and getattr(model, "evidence_", None):
-        again = float(expit(CLEAR - max(model.evidence_.values())))
+    single = chosen and model.n_clusters_ == 1 and getattr(model, "evidence_", None)
+    again = expit(CLEAR - max(model.evidence_.values())) if single else _found_again(totals)
     kept = (1.0 - again) * means[0] + again * means[1]
     knots = _rising(sure[in_cluster], kept[in_cluster])
-    map_only = Calibration(np.empty(0), *knots, n_halvings)
-    calibration = Calibration(map_only.of(sure), *knots, n_halvings)
-    model.calibration_ = calibration
-    return calibration
+    of_any = Calibration(np.empty(0), *knots, n_halvings)
+    model.calibration_ = replace(of_any, kept=of_any.of(sure))
+    return model.calibration_
 
 
 def _found_again(halves: Floats) -> float:
