@@ -78,9 +78,8 @@ def test_a_fresh_sample_finds_the_number_as_often_as_it_does():
     strength = of_sample + rng.normal(size=20_000)
     fresh = strength + rng.normal(size=20_000) > 2
     for found in (40, 100, 160):
-        same = np.abs(in_parts - found) < 5
-        said = _found_again(np.array([200.0 - found, found]))
-        assert said == pytest.approx(fresh[same].mean(), abs=0.06)
+        said = pytest.approx(_found_again(np.array([200.0 - found, found])), abs=0.06)
+        assert fresh[np.abs(in_parts - found) < 5].mean() == said
 
 
 @pytest.mark.long

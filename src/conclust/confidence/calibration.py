@@ -197,7 +197,6 @@ def calibrated(
             found = int(fresh.n_clusters_ == model.n_clusters_)
             shares[found, here] += kept_shares(labels[here], placed)
             counts[found, here] += 1.0
-    in_cluster = labels >= 0
     totals = counts.sum(axis=1)
     # What no half shows, a fresh sample still may: clusters that say nothing of those of the model, or the same ones.
     usual = np.divide(shares.sum(axis=1), totals, out=np.array([0.5, 1.0]), where=totals > 0)
@@ -205,10 +204,10 @@ def calibrated(
     single = chosen and model.n_clusters_ == 1 and getattr(model, "evidence_", None)
     again = expit(CLEAR - max(model.evidence_.values())) if single else _found_again(totals)
     kept = (1.0 - again) * means[0] + again * means[1]
-    knots = _rising(sure[in_cluster], kept[in_cluster])
+    knots = _rising(sure[labels >= 0], kept[labels >= 0])
     of_any = Calibration(np.empty(0), *knots, n_halvings)
-    model.calibration_ = replace(of_any, kept=of_any.of(sure))
-    return model.calibration_
+    calibration = model.calibration_ = replace(of_any, kept=of_any.of(sure))
+    return calibration
 
 
 def _found_again(halves: Floats) -> float:
