@@ -166,7 +166,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         band within the clusters, from 0 to 1.
     evidence_ : dict of int to float
         If the points chose the number: the next best numbers, best first, with the evidence for their borders above that of one
-        cluster (the logarithm of a likelihood ratio, less 3 for each further cluster). ``labels_at`` returns their clusters.
+        cluster (the logarithm of a likelihood ratio, less 3 for each further cluster; beside one cluster, that of halves of the
+        points if it is larger). ``labels_at`` returns their clusters.
     centers_ : ClusterCenters or None
         Where clusters overlap: the centres that ``labels_``, ``membership_`` and ``predict`` follow.
         ``consensus_.labels_`` has the clusters by the votes of the members. None also if constraints changed the clusters.
