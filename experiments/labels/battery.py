@@ -48,7 +48,7 @@ PARTS = {
     "the witnesses": ((decision.Testimony, "counts", property(lambda testimony: False)),),
     "the median member": ((decision.Witnesses, "typical", property(lambda members: np.inf)),),
     "clear support": ((decision, "CLEAR", np.inf),),
-    "EM": ((decision, "STAGES", ((1, 0),)),),
+    "EM": ((decision, "ROUNDS", 0),),
     "straddling": ((trees.Straddling, "of", lambda straddling, labels: 0.0),),
     "lifetime": ((trees, "lifetimes", lambda tree: np.ones(len(tree))),),
     "straddling in the second tree": (

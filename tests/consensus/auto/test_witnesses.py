@@ -55,7 +55,7 @@ def likelihood(members, labels, weights):
 
 def likelihoods(members, largest):
     """Return the largest likelihood that the search finds for each number of clusters."""
-    *_, found = Witnesses(Ensemble(members)).searched(grow(Ensemble(members)), 1, largest)
+    found = Witnesses(Ensemble(members)).searched(grow(Ensemble(members)), 1, largest)
     return {K: one.likelihood for K, one in found.items()}
 
 

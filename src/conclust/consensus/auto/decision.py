@@ -18,7 +18,7 @@ from scipy.special import gammaln
 from conclust._progress import stage
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.trees import Support, Trees, largest_number
-from conclust.consensus.auto.votes import CLEAR, FINER, PRIOR, STAGES, shared_with
+from conclust.consensus.auto.votes import CLEAR, PRIOR, ROUNDS, shared_with
 from conclust.consensus.constraints import Bounds
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
@@ -75,13 +75,12 @@ class Witnesses:
             + _of_sizes(np.bincount(labels))
         )
 
-    def improved(self, labels: Ints, n_rounds: int) -> Candidate:
+    def improved(self, start: Candidate) -> Candidate:
         """Return the most probable clusters after rounds of EM from a partition."""
-        products = IndicatorProducts.of(self.members)
+        products, labels = IndicatorProducts.of(self.members), start.labels
         components = self.distributions(labels)
-        ones = np.ones(len(labels))
-        for at in range(n_rounds):
-            rows, _ = components.posterior(products.times, ones)
+        for at in range(ROUNDS):
+            rows, _ = components.posterior(products.times, np.ones(len(labels)))
             following = rows.argmax(axis=1)
             if at and np.array_equal(following, labels):
                 break
@@ -127,25 +126,18 @@ class Witnesses:
         counting = self.members.partition_weights > 0
         return float(np.median(self.members.cluster_counts[counting]))
 
-    def searched(self, trees: Trees, smallest: int, largest: int) -> Iterator[dict[int, Candidate]]:
-        """Yield the most probable partition into each number of clusters after each stage of EM.
+    def searched(self, trees: Trees, smallest: int, largest: int) -> dict[int, Candidate]:
+        """Return the most probable partition into each number of clusters, the most probable number first.
 
-        EM begins from the most probable partitions of all, and from those no finer than the median member. Numbers go from
-        `smallest` to `largest`, the most probable one first.
+        They are cuts of the trees, and what EM finds from the most probable cut, and from the most probable that is no finer
+        than the median member.
         """
-        most = min(largest + (FINER if smallest == largest else 0), trees.n_objects)
+        most = min(largest, trees.n_objects)
         cuts = (self._cuts(tree, min(smallest, most), most) for tree in trees.matrices.values())
-        found = {one.labels.tobytes(): one for one in chain.from_iterable(cuts)}
-        for n_starts, n_rounds in STAGES:
-            ordered = sorted(found.values(), key=lambda one: (-one.likelihood, one.n_clusters))
-            coarse = [one for one in ordered if one.n_clusters <= self.typical]
-            starts = {
-                one.labels.tobytes(): one for one in (*ordered[:n_starts], *coarse[:n_starts])
-            }
-            for start in starts.values():
-                one = self.improved(start.labels, n_rounds)
-                found[one.labels.tobytes()] = one
-            yield _best_of_each(found.values())
+        best = list(_best_of_each(chain.from_iterable(cuts)).values())
+        coarse = [one for one in best if one.n_clusters <= self.typical]
+        starts = {one.n_clusters: one for one in (best[0], *coarse[:1])}
+        return _best_of_each([*best, *map(self.improved, starts.values())])
 
 
 def _best_of_each(found: Iterable[Candidate]) -> dict[int, Candidate]:
@@ -291,15 +283,14 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
     if like not in (None, WITNESSES):
         return decision_on(trees, n_clusters)
     witnesses = Witnesses(trees.ensemble)
-    largest = min(trees.max_clusters or largest_number(trees.ensemble), trees.n_objects)
-    for best in witnesses.searched(trees, 1, largest):
-        testimony = _testimony(trees, best, witnesses.typical)
-        if like is None and not testimony.counts:
-            return replace(decision_on(trees, n_clusters), testimony=testimony)
+    best = witnesses.searched(trees, 1, trees.max_clusters or largest_number(trees.ensemble))
+    testimony = _testimony(trees, best, witnesses.typical)
+    if like is None and not testimony.counts:
+        return replace(decision_on(trees, n_clusters), testimony=testimony)
     decision = _decided(trees, n_clusters, testimony.n_clusters, testimony.near)
     K = decision.n_clusters
-    if K not in best:
-        *_, best = witnesses.searched(trees, K, K)
+    if testimony.n_clusters != K:
+        best = witnesses.searched(trees, K, K)
     labels = best[K].labels if K in best else None  # None: objects that no member separates
     components = None if labels is None else witnesses.distributions(labels)
     return replace(decision, testimony=testimony, labels=labels, components=components)

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import holds, starts_of
 from conclust._arrays.rows import shares_of_rows
-from conclust._parameters import Parameters, Range
+from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike
+from conclust._sklearn import forget_results
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.auto.decision import (
@@ -332,8 +333,30 @@ class AutoConsensus(PlacingClusterer):
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         trees = self._grow(ensemble)
-        decision = decide(trees, self.n_clusters)
-        return self._take(trees, place(trees, decision), observed)
+        return self._take(place(trees, decide(trees, self.n_clusters)), trees, observed)
+
+    def grow(
+        self, X: Any, links: tuple[Any, Any] | None = None, among: Ints | None = None
+    ) -> Growth:
+        """Read an ensemble, and grow its trees, of some of its objects: the first part of ``fit``; `place` is the last."""
+        check_parameters(self)
+        forget_results(self)
+        task = self._begin(X, links)
+        if among is not None:
+            among = np.flatnonzero(np.isin(np.flatnonzero(task.observed), among))
+        return Growth(task, self._grow(task.part, among))
+
+    def place(self, growth: Growth, decision: Decision, before: Ints | None = None) -> Self:
+        """Place all objects in the clusters of a decision, as ``fit`` does; `before` as in :func:`place`."""
+        task, trees = growth
+        membership = self._take(place(trees, decision, before), trees, task.observed)
+        self._end(task, self._settle(task.part, membership))
+        return self
+
+    def _fit_like(self, X: Any, model: Any) -> Self:
+        """Fit, with the members as witnesses if a fitted model has them so, and else with a tree."""
+        growth = self.grow(X)
+        return self.place(growth, decide(growth.trees, self.n_clusters, like=model.evidence_))
 
     def _grow(self, ensemble: Ensemble, among: Ints | None = None) -> Trees:
         return grow(
@@ -347,7 +370,7 @@ class AutoConsensus(PlacingClusterer):
             n_jobs=self.n_jobs,
         )
 
-    def _take(self, trees: Trees, placed: Placed, observed: Bools) -> Floats:
+    def _take(self, placed: Placed, trees: Trees, observed: Bools) -> Floats:
         """Set the attributes, and return the memberships of the observed objects."""
         decision, cut = placed.decision, placed.cut
         self.tree_objects_ = np.flatnonzero(observed)[trees.objects]
@@ -358,30 +381,6 @@ class AutoConsensus(PlacingClusterer):
         self.alternatives_ = decision.alternatives
         self._decision = replace(decision, labels=None, divisions={})
         return placed.membership
-
-    def grow(
-        self, X: Any, links: tuple[Any, Any] | None = None, among: Ints | None = None
-    ) -> Growth:
-        """Read an ensemble, and grow its trees, of some of its objects: the first part of ``fit``; `place` is the last."""
-        task = self._begin(X, links)
-        if among is not None:
-            among = np.flatnonzero(np.isin(np.flatnonzero(task.observed), among))
-        return Growth(task, self._grow(task.part, among))
-
-    def place(self, growth: Growth, decision: Decision, before: Ints | None = None) -> Self:
-        """Place all objects in the clusters of a decision, as ``fit`` does; `before` as in :func:`place`."""
-        placed = place(growth.trees, decision, before)
-        membership = self._take(growth.trees, placed, growth.task.observed)
-        self._end(growth.task, self._settle(growth.task.part, membership))
-        return self
-
-    def _fit_like(self, X: Any, model: Any) -> Self:
-        """Fit, with the members as witnesses if a fitted model has them so, and else with a tree."""
-        with self.session():
-            growth = self.grow(X)
-            like = str(model.evidence_)
-            self.place(growth, decide(growth.trees, self.n_clusters, like=like))
-        return self
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         needed = 0 if self.n_clusters is None else self.n_clusters

@@ -16,10 +16,8 @@ from conclust.spectra.gram import IndicatorProducts
 # The constants of the default on labels: experiments/labels/README.md says what they were settled on.
 # Jeffreys' prior of a distribution of labels.
 PRIOR = 0.5
-# Cuts into more clusters than given, from which EM begins, too.
-FINER = 2
-# Stages of the search: how many of the most probable partitions begin EM, and its rounds. After each, the gate is looked at.
-STAGES = ((1, 1), (10, 2), (1, 8))
+# Maximum number of rounds of EM.
+ROUNDS = 10
 # Support of a number in the trees from which it is clear; .08 to .15 give nearly the same.
 CLEAR = 0.1
 # Largest number of clusters that is considered if none is given, and the shortest lifetime in the trees: 0 gives the same.
