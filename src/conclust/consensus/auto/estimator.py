@@ -22,12 +22,13 @@ from conclust.consensus.auto.decision import (
     Decision,
     Witnesses,
     decide,
-    kept_by_constraints,
+    refuse_impossible,
 )
 from conclust.consensus.auto.repair import repaired
 from conclust.consensus.auto.trees import CERTAIN, CutOfTree, Support, Trees, grow
 from conclust.consensus.auto.votes import with_relative_weights
 from conclust.consensus.base import PlacingClusterer
+from conclust.consensus.constraints import Bounds
 from conclust.consensus.method import Method, NumberOfClusters, Task
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble, Missing
@@ -85,10 +86,6 @@ class VotingModel:
             blocks.append(shares)
         return np.concatenate(blocks)
 
-    def of_ensemble(self, ensemble: Ensemble) -> Floats:
-        """Return the memberships of the objects of an ensemble, hard or soft."""
-        return self.rows(ensemble.codes, ensemble.indicator if ensemble.is_soft else None)
-
     def keep(self, clusters: Ints) -> VotingModel:
         """Return the model of these clusters, numbered in this order."""
         votes = np.ascontiguousarray(self.votes[:, clusters])
@@ -136,14 +133,13 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         none = CutOfTree(np.empty((0, 4)), CERTAIN, 0.0, votes, labels)
         model = VotingModel(offsets, votes)
         return Placed(np.ones((ensemble.n_samples, 1)), model, none, decision)
-    if decision.labels is None:
-        chosen = trees.cut_at(decision.n_clusters)
-    else:
-        chosen = trees.cut_along(decision.labels)
+    own = decision.labels
+    chosen = trees.cut_at(decision.n_clusters) if own is None else trees.cut_along(own)
     if decision.components is not None:
         chosen = replace(chosen, evidence=WITNESSES)
     model = VotingModel(offsets, chosen.votes, decision.components)
-    membership = model.of_ensemble(ensemble)
+    soft = ensemble.indicator if ensemble.is_soft else None
+    membership = model.rows(ensemble.codes, soft)
     if constraints is None:
         return Placed(membership, model, chosen, decision)
     within = constraints.of(trees.objects)
@@ -153,11 +149,14 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         if decision.given is not None:
             least = most = decision.given
         labels = repaired(trees, chosen.tree, canonical_labels(labels), within, least, most)
-        decision = kept_by_constraints(decision, int(labels.max()) + 1, trees)
+        found = int(labels.max()) + 1
+        refuse_impossible(decision.given, trees, Bounds(found, trees.bounds.largest))
+        if decision.n_clusters != found:
+            decision = replace(decision, n_clusters=found, constrained=found)
         chosen = replace(trees.cut_along(labels), tree=chosen.tree, evidence=chosen.evidence)
         classes = decision.components and Witnesses(trees.ensemble).distributions(labels)
         model = VotingModel(offsets, chosen.votes, classes)
-        membership = model.of_ensemble(ensemble)
+        membership = model.rows(ensemble.codes, soft)
     # Objects that must be together have the mean of their shares.
     linked = np.flatnonzero(constraints.touched)
     group = canonical_labels(constraints.groups[linked])
@@ -166,8 +165,8 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     membership[linked] = (sums / np.bincount(group)[:, np.newaxis])[group]
     of_trees = membership[trees.objects]
     _exchange(of_trees, labels)
-    own = np.arange(len(labels)), labels
-    of_trees[own] = np.nextafter(of_trees[own], 2.0)  # equal objects may be apart: no ties
+    at = np.arange(len(labels)), labels
+    of_trees[at] = np.nextafter(of_trees[at], 2.0)  # equal objects may be apart: no ties
     membership[trees.objects] = of_trees
     return Placed(membership, model, chosen, decision)
 
@@ -188,12 +187,16 @@ class AutoConsensus(PlacingClusterer):
 
     The consensus is the partition under which the labels of the members are most probable, if each member is an independent
     witness of it; it is one cluster if no clusters make them more probable. Members are no witnesses but cuts of
-    something coarser if that partition has more clusters than the median member, or if the trees of co-association clearly show
-    a smaller number: then the borders that the trees show determine the clusters.
+    something coarser if that partition has more clusters than the median member and their labels depend on each other within its
+    clusters, or if the trees of co-association clearly show a smaller number: then the borders that the trees show determine the
+    clusters.
 
     The probability is the integrated classification likelihood: labels are independent within a cluster, with any
-    distribution (Jeffreys' prior), and all sizes of clusters are equally probable. It is maximised over cuts of two trees,
-    and the partitions that EM finds from the best of these. The trees are grown by average linkage on the
+    distribution (Jeffreys' prior, in all worth no more objects than an average cluster of the member), and all sizes of clusters
+    are equally probable. It is maximised over cuts of two trees, and the partitions that EM finds from the best of these. Where
+    members repeat each other, several count as one: as many as the variance of an object's log-likelihood in its cluster is larger
+    than the sum of those by member; members are independent if these are fewer than two. If all members are one partition, it is
+    the consensus. The trees are grown by average linkage on the
     similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`), the second weights clusters by their
     certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
     (:func:`conclust.weighting.certainty_weights`). The support of a number is its lifetime in the first tree, less the extent to which
@@ -215,7 +218,8 @@ class AutoConsensus(PlacingClusterer):
         the number that the ensemble shows, which may be 1.
     max_clusters : int, default=None
         Maximum number considered if `n_clusters` is None; it may be larger than that of any partition. None: the largest
-        number of clusters of a partition (with fewer clusters than objects), at most 60.
+        number of clusters of a partition (with fewer clusters than objects), but at most 2**23 divided by the number of clusters of
+        all partitions.
     max_samples : int, default=3000
         Maximum number of objects in the trees (two matrices of this size squared, 8 bytes per entry); drawn at random
         if there are more. Objects with the same labels count once, up to ten times as many objects. At least 2.
@@ -295,9 +299,9 @@ class AutoConsensus(PlacingClusterer):
     >>> model.labels_
     array([0, 0, 0, 1, 1, 1])
     >>> model.alternatives_
-    (3, 4)
+    (3, 4, 5)
     >>> print(model.reason_)
-    2 clusters: this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood 3 above one cluster). The next best number is 3: pass n_clusters=3 to see it.
+    2 clusters: this number explains the labels of the clusterings best, if these are independent of each other (log-likelihood 4 above one cluster). The next best number is 3: pass n_clusters=3 to see it.
     """
 
     evidence_: str = field(init=False)

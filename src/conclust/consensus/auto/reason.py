@@ -25,7 +25,8 @@ def reason_of(decision: Decision) -> Reason:
     elif decision.alternatives:
         second = decision.alternatives[0]
         others.append(Other(f"the next best number is {second}", (second,)))
-    elif K == 1 and (typical := _median_of_cuts(decision)) > 1:
+    elif K == 1 and (of := decision.testimony) and of.n_clusters > 1 and of.typical >= 1.5:
+        typical = round(of.typical)  # of clusterings that are finer than their consensus
         others.append(Other(f"the median clustering has {typical} clusters", (typical,)))
     of_points = decision.by == "points"
     if of_points and shown not in (K, *decision.near, *decision.alternatives[:1]):
@@ -34,12 +35,6 @@ def reason_of(decision: Decision) -> Reason:
     if decision.constrained is not None:
         why = f"the constraints require this number; without them, {why}"
     return Reason(K, why, tuple(others), testable=of_points)
-
-
-def _median_of_cuts(decision: Decision) -> int:
-    """Return the median number of clusters of clusterings that are finer than their consensus; 0 of others."""
-    testimony = decision.testimony
-    return 0 if testimony is None or testimony.n_clusters == 1 else round(testimony.typical)
 
 
 def _suggested(shown: int) -> Other:
