@@ -1,4 +1,4 @@
-"""Pools of partitions with known classes, as people, systems and algorithms make them; at most 600 objects."""
+"""Pools of partitions with known classes, as people, systems and algorithms make them; at most 620 objects."""
 
 from __future__ import annotations
 
@@ -308,6 +308,109 @@ def _latent(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any
         yield f"{n} x {p}, {K} classes", labels, classes
 
 
+def erring(rng: np.random.Generator, classes: Labels, error: float) -> Labels:
+    """Return labels of which a share is replaced by those of other objects."""
+    wrong = rng.random(len(classes)) < error
+    return np.where(wrong, rng.choice(classes, len(classes)), classes)
+
+
+def _crowd(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    classes = rng.choice(5, 300, p=rng.dirichlet(np.full(5, 5.0)))
+    labels = np.full((300, 25), -1)
+    for worker, column in enumerate(labels.T):
+        seen = rng.random(300) < 0.4
+        if worker >= 8:
+            given = erring(rng, classes, rng.uniform(0.05, 0.3))
+        else:  # answers at random, or always the same
+            given = rng.integers(0, 5, 300) if worker % 2 else np.full(300, worker % 5)
+        column[seen] = given[seen]
+    yield "25 workers who see 40 %, 8 spammers", labels, classes
+
+
+def _merged(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for family in (0, 3):  # models that share errors
+        classes = rng.choice(8, 400, p=rng.dirichlet(np.full(8, 8.0)))
+        hard, wrong = rng.random(400) < 0.08, rng.integers(0, 8, 400)
+        labels = np.empty((400, 6), dtype=np.int64)
+        for model, column in enumerate(labels.T):
+            names = np.arange(8)
+            for _ in range(rng.integers(1, 4)):
+                one, other = rng.choice(8, 2, replace=False)
+                names[names == names[other]] = names[one]
+            given = erring(rng, classes, 0.06)
+            column[:] = names[np.where(hard, wrong, given) if model < family else given]
+        yield f"6 models that merge classes, {family} of a family", labels, classes
+
+
+def _depths(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    leaves = rng.integers(0, 18, 400)
+    classes, labels = leaves // 2, np.empty((400, 9), dtype=np.int64)
+    for column in labels.T:
+        column[:] = classes
+        for k, depth in enumerate(rng.random(9)):
+            if depth < 0.2:
+                column[classes == k] = 100 + leaves[classes == k]
+            elif depth > 0.8:
+                column[classes == k] = 200 + k // 3
+        column[:] = np.unique(erring(rng, column, 0.05), return_inverse=True)[1]
+    yield "9 annotators, each branch at a depth of its own", labels, classes
+
+
+def _pile(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    groups, hard = np.arange(48) % 6, rng.beta(0.7, 2.5, 48)
+    labels = sorts(rng, 6, 8, 15, 0.05)[0][np.argsort(np.argsort(groups, kind="stable"))]
+    labels[rng.random(labels.shape) < hard[:, np.newaxis]] = 99
+    yield "15 people with a miscellaneous pile", labels, groups
+
+
+def _regions(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    classes, region = rng.integers(0, 6, 400), rng.integers(0, 4, 400)
+    labels = np.full((400, 12), -1)
+    for coder, column in enumerate(labels.T):
+        seen = np.isin(region, [coder % 4, (coder + 1 + coder // 4) % 4])
+        column[seen] = erring(rng, classes, 0.08)[seen]
+    yield "12 coders of two regions of four", labels, classes
+
+
+def _own_numbers(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    turns = np.repeat(rng.integers(0, 7, 60), rng.integers(3, 15, 60))
+    members = []
+    for _ in range(7):  # late at changes, speakers merged or divided
+        labels = turns.copy()
+        for change in np.flatnonzero(np.diff(turns)):
+            if rng.random() < 0.5:
+                labels[change + 1 : change + rng.integers(2, 4)] = turns[change]
+        for _ in range(rng.integers(0, 4)):
+            one, other = rng.choice(np.unique(labels), 2)
+            labels[labels == other] = one
+        for _ in range(rng.integers(0, 4)):
+            held = np.flatnonzero(labels == rng.choice(labels))
+            labels[held[: rng.integers(1, len(held) + 1)]] = labels.max() + 1
+        members.append(np.unique(labels, return_inverse=True)[1])
+    yield "7 diarizers with numbers of their own", np.column_stack(members), turns
+
+
+def _records(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    entities = np.repeat(np.arange(110), rng.integers(1, 7, 110))
+    members = []
+    for _ in range(5):
+        labels = entities.copy()
+        for one, other in rng.integers(0, 110, (8, 2)):
+            labels[labels == other] = one
+        for entity in rng.choice(labels, 10):
+            held = np.flatnonzero(labels == entity)
+            labels[held[: len(held) // 2]] = labels.max() + 1
+        members.append(np.unique(erring(rng, labels, 0.03), return_inverse=True)[1])
+    yield "5 matchers of records of 110 entities", np.column_stack(members), entities
+
+
+def _few(rng: np.random.Generator, seed: int) -> Iterator[tuple[str, Any, Any]]:
+    for n_partitions in (5, 10):
+        members = EnsembleGenerator("kmeans", n_partitions, random_state=seed)
+        for name, X in _clouds(rng):
+            yield f"{n_partitions} of {name}", members.fit_transform(X), np.zeros(len(X), int)
+
+
 _POOLS: dict[
     str, Callable[[np.random.Generator, int], Iterator[tuple[str, Any, Any]]]
 ] = {
@@ -333,6 +436,14 @@ _POOLS: dict[
     "attributes": _attributes,
     "latent classes": _latent,
     "several levels": _levels,
+    "crowds with spammers": _crowd,
+    "merged categories": _merged,
+    "depths of their own": _depths,
+    "a miscellaneous pile": _pile,
+    "regions": _regions,
+    "numbers of their own": _own_numbers,
+    "many small clusters": _records,
+    "few k-means of clouds": _few,
 }  # fmt: skip
 KINDS = tuple(_POOLS)
 

@@ -342,7 +342,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     def _combine_by_points(self, X: Any, consensus: AutoConsensus, links: dict[str, Any]) -> None:
         """Fit the default consensus, whose clusters the points decide."""
         pairs = (links.get("must_link"), links.get("cannot_link")) if links else None
-        with consensus.session():
+        with fitting(consensus):
             growth = consensus.grow(self.ensemble_, pairs, as_many_as_differ(self.generator_, X))
             trees, objects = growth.trees, growth.objects
             points = scaled_points(self.generator_, X, objects)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -188,28 +187,22 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
             Objects that no partition observed; sets of objects that no partition connects.
         """
         refuse_arguments(unknown, f"{type(self).__name__}.fit", _WEIGHTS)
-        with self.session():
-            links = None if must_link is None and cannot_link is None else (must_link, cannot_link)
-            if is_blocked(X):
-                if links is not None:
-                    raise UnsupportedEnsembleError(
-                        "must_link and cannot_link are not supported for labels in blocks: fit to an Ensemble."
-                    )
-                self._fit_stored(X)
-            else:
-                self._fit_in_memory(X, links)
-        return self
-
-    @contextmanager
-    def session(self) -> Iterator[None]:
-        """Check the parameters and forget an earlier fit; report the progress of this one, and undo it if it fails."""
+        links = None if must_link is None and cannot_link is None else (must_link, cannot_link)
         check_parameters(self)
         with fitting(self):
             began = time.monotonic()
             forget_results(self)
-            yield
+            if not is_blocked(X):
+                self._fit_in_memory(X, links)
+            elif links is None:
+                self._fit_stored(X)
+            else:
+                raise UnsupportedEnsembleError(
+                    "must_link and cannot_link are not supported for labels in blocks: fit to an Ensemble."
+                )
             seconds = time.monotonic() - began
             say(f"{count(self.n_clusters_, 'cluster')} after {seconds:.1f} s")
+        return self
 
     def _fit_in_memory(self, X: Any, links: tuple[Any, Any] | None = None) -> None:
         """Compute the consensus of labels in memory."""

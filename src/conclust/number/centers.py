@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from conclust._arrays.containers import holds, moderate
 from conclust._arrays.rows import shares_of_rows
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.votes import evidence_for
+from conclust.consensus.auto.votes import certain_clusters, votes_for
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import one_hot
 from conclust.generation.labelling.labelling import scaled_blocks
@@ -104,7 +104,9 @@ class ClusterCenters:
         """Return the centres of clusters that the points of some objects show."""
         centers, whitening = found
         labels = nearest_center(points @ whitening, centers).astype(np.int64)
-        return cls(centers, whitening, evidence_for(ensemble, objects, labels))
+        weighted, certainty = certain_clusters(ensemble, objects)
+        counting = weighted.column_weights * certainty
+        return cls(centers, whitening, votes_for(weighted, labels, counting))
 
     def fits(self, d: int, n_columns: int, K: int) -> bool:
         """Return whether these are K centres of points with d features, with the votes of `n_columns` clusters."""

@@ -51,22 +51,6 @@ def test_whole_clusters_straddle_nothing():
     )
 
 
-def test_independent_partitions_straddle_at_the_chance_level():
-    rng = np.random.default_rng(0)
-    ensemble = Ensemble(rng.integers(0, 8, size=(20_000, 20)))
-    assert Straddling(ensemble, np.arange(20)).of(rng.integers(0, 5, 20_000)) == pytest.approx(
-        1, abs=0.01
-    )
-
-
-def test_straddling_reads_the_selected_partitions_only():
-    partition = np.repeat([0, 1], 4)
-    good, bad = np.repeat(np.arange(4), 2), np.tile([0, 1, 2, 3], 2)
-    ensemble = Ensemble(np.column_stack([good, bad]))
-    assert Straddling(ensemble, np.array([0])).of(partition) == 0.0
-    assert Straddling(ensemble, np.array([1])).of(partition) > 0.5
-
-
 def test_fine_partitions_are_the_upper_half_of_the_informative_ones():
     columns = [np.arange(12) % k for k in (2, 3, 4, 6, 12)]
     labels = np.column_stack(columns)
@@ -186,14 +170,6 @@ def test_supports_determine_the_number():
     assert with_number.n_clusters_ == 4
     assert with_number.n_clusters_shown_ == 3
     assert with_number.supports_ == model.supports_
-
-
-def test_spectral_members_reveal_the_number():
-    X, y = make_blobs(600, centers=6, n_features=10, center_box=(-10, 10), random_state=1)
-    labels = members(X, method="spectral", n_partitions=20, n_clusters=range(2, 25))
-    model = AutoConsensus().fit(labels)
-    assert model.n_clusters_ == 6
-    assert adjusted_rand_score(y, model.labels_) == 1.0
 
 
 def test_noise_everywhere_is_one_cluster():

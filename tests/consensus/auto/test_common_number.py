@@ -98,18 +98,6 @@ def test_a_number_by_lifetime_is_no_larger_than_that_of_the_partitions(name):
     )
 
 
-def test_lwea_by_lifetime_finds_no_more_clusters_than_a_partition_has():
-    labels = np.random.default_rng(0).integers(0, 15, (N, 27))
-    with pytest.warns(
-        EnsembleWarning, match=r"All partitions have 15 .* n_clusters=15 to choose"
-    ) as caught:
-        model = LWEA().fit(labels)
-    assert caught[0].filename == __file__
-    # The longest of the lifetimes of 2 to 15 clusters.
-    assert model.n_clusters_ == 2 + int(np.argmax(model.lifetimes_[:14])) <= 15
-    assert np.argmax(model.lifetimes_) > 13
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_lwea_by_lifetime_finds_as_many_clusters_as_agree(seed):
     with warnings.catch_warnings():

@@ -15,10 +15,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
+from conclust._arrays.rows import ratio
 from conclust._progress import stage
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.trees import Support, Trees, largest_number
-from conclust.consensus.auto.votes import CLEAR, FINER, PRIOR, STAGES, shared_with
+from conclust.consensus.auto.votes import CLEAR, PRIOR, REPEATS, ROUNDS, shared_with
 from conclust.consensus.constraints import Bounds
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
@@ -38,6 +39,11 @@ class Candidate(NamedTuple):
         """Number of clusters."""
         return int(self.labels.max()) + 1
 
+    def worth(self, repeats: float) -> float:
+        """Return the likelihood if `repeats` members count as one."""
+        of_sizes = _of_sizes(np.bincount(self.labels))
+        return (self.likelihood - of_sizes) / repeats + of_sizes
+
 
 class Witnesses:
     """The members as witnesses of a partition of their objects.
@@ -49,13 +55,13 @@ class Witnesses:
     """
 
     def __init__(self, ensemble: Ensemble) -> None:
-        self.members = most_probable(ensemble)
-        # Of each count, the logarithm of its probability under the prior.
-        counts = np.arange(self.members.n_samples + 1)
-        self._log = gammaln(counts + PRIOR) - gammaln(PRIOR)
-        # Sum of the prior of each member (N, 1).
-        clusters = np.maximum(self.members.cluster_counts, 1).astype(np.float64)
-        self._parameters = PRIOR * clusters[:, np.newaxis]
+        # By number, and not by first appearance as `Ensemble.most_probable`: columns of the table are those of the ensemble.
+        self.members = Ensemble.numbered(ensemble.codes, ensemble.names, ensemble.weights)
+        sizes = shared_with(self.members, np.zeros(ensemble.n_samples, dtype=np.int64))
+        clusters = np.maximum(self.members.cluster_counts, 1).astype(np.float64)[:, np.newaxis]
+        # In all no more than an average cluster of the member: more would hide clusters as small as its own.
+        prior = np.minimum(PRIOR, np.maximum(self._by_member(sizes), 1.0) / clusters**2)
+        self._prior, self._in_all = prior[self.members.column_partitions], prior * clusters
 
     def _by_member(self, of_clusters: Floats) -> Floats:
         """Sum over the clusters of each member."""
@@ -63,9 +69,9 @@ class Witnesses:
 
     def _of_clusters(self, shared: Floats) -> Floats:
         """Return the log-probability of the members' labels in each cluster (K,)."""
-        observed = self._by_member(shared) + self._parameters
-        known = self._by_member(self._log[shared.astype(np.int64)])
-        of_members = known - gammaln(observed) + gammaln(self._parameters)
+        observed = self._by_member(shared) + self._in_all
+        known = self._by_member(gammaln(shared + self._prior) - gammaln(self._prior))
+        of_members = known - gammaln(observed) + gammaln(self._in_all)
         return np.asarray(self.members.partition_weights @ of_members)
 
     def likelihood(self, labels: Ints) -> float:
@@ -75,13 +81,12 @@ class Witnesses:
             + _of_sizes(np.bincount(labels))
         )
 
-    def improved(self, labels: Ints, n_rounds: int) -> Candidate:
+    def improved(self, start: Candidate) -> Candidate:
         """Return the most probable clusters after rounds of EM from a partition."""
-        products = IndicatorProducts.of(self.members)
+        products, labels = IndicatorProducts.of(self.members), start.labels
         components = self.distributions(labels)
-        ones = np.ones(len(labels))
-        for at in range(n_rounds):
-            rows, _ = components.posterior(products.times, ones)
+        for at in range(ROUNDS):
+            rows, _ = components.posterior(products.times, np.ones(len(labels)))
             following = rows.argmax(axis=1)
             if at and np.array_equal(following, labels):
                 break
@@ -97,9 +102,23 @@ class Witnesses:
     def _posterior_mean(self, shared: Floats, sizes: Any) -> Components:
         """Return the posterior mean of the distributions of the labels in each cluster, and of the sizes."""
         members, sizes = self.members, sizes + 1.0
-        observed = self._by_member(shared) + self._parameters
-        theta = (shared + PRIOR) / observed[members.column_partitions]
+        observed = self._by_member(shared) + self._in_all
+        theta = (shared + self._prior) / observed[members.column_partitions]
         return Components(members.offsets, members.column_weights, sizes / sizes.sum(), theta)
+
+    def repeats(self, labels: Ints) -> float:
+        """Return the number of members that count as one: 1 if they are independent within the clusters of a partition.
+
+        It is the variance of the log-likelihoods of objects within their clusters, relative to the sum of the variances by member.
+        """
+        members, shared = self.members, shared_with(self.members, labels)
+        logs = np.log(self._posterior_mean(shared, np.bincount(labels)).theta)
+        means = ratio(self._by_member(shared * logs), self._by_member(shared))
+        spread = (logs - means[members.column_partitions]) * members.column_weights[:, np.newaxis]
+        times, own = IndicatorProducts.of(members).times, (np.arange(len(labels)), labels)
+        together, alone, n = times(spread)[own], times(spread * spread)[own].sum(), len(labels)
+        # A variance of 1 for each object beside theirs: where members hardly vary, they do not repeat each other either.
+        return max(1.0, float((together @ together + n) / (alone + n)))
 
     def _cuts(self, tree: Floats, smallest: int, most: int) -> Iterator[Candidate]:
         """Yield the cuts of a tree into `most` to `smallest` clusters: each joins two clusters of the one before."""
@@ -127,25 +146,25 @@ class Witnesses:
         counting = self.members.partition_weights > 0
         return float(np.median(self.members.cluster_counts[counting]))
 
-    def searched(self, trees: Trees, smallest: int, largest: int) -> Iterator[dict[int, Candidate]]:
-        """Yield the most probable partition into each number of clusters after each stage of EM.
+    @property
+    def common(self) -> int | None:
+        """Number of clusters of all members, if they are one partition."""
+        rows, counting = len(self.members.distinct_rows()), self.members.partition_weights > 0
+        return rows if (self.members.cluster_counts[counting] == rows).all() else None
 
-        EM begins from the most probable partitions of all, and from those no finer than the median member. Numbers go from
-        `smallest` to `largest`, the most probable one first.
+    def searched(self, trees: Trees, smallest: int, largest: int) -> dict[int, Candidate]:
+        """Return the most probable partition into each number of clusters, the most probable number first.
+
+        They are cuts of the trees, and what EM finds from the most probable cut, and from the most probable with at most as many
+        clusters as the median member.
         """
-        most = min(largest + (FINER if smallest == largest else 0), trees.n_objects)
+        most = min(largest, trees.n_objects)
         cuts = (self._cuts(tree, min(smallest, most), most) for tree in trees.matrices.values())
-        found = {one.labels.tobytes(): one for one in chain.from_iterable(cuts)}
-        for n_starts, n_rounds in STAGES:
-            ordered = sorted(found.values(), key=lambda one: (-one.likelihood, one.n_clusters))
-            coarse = [one for one in ordered if one.n_clusters <= self.typical]
-            starts = {
-                one.labels.tobytes(): one for one in (*ordered[:n_starts], *coarse[:n_starts])
-            }
-            for start in starts.values():
-                one = self.improved(start.labels, n_rounds)
-                found[one.labels.tobytes()] = one
-            yield _best_of_each(found.values())
+        best = list(_best_of_each(chain.from_iterable(cuts)).values())
+        coarse = [one for one in best if one.n_clusters <= self.typical]
+        starts = {one.n_clusters: one for one in (best[0], *coarse[:1])}
+        found = [one for one in map(self.improved, starts.values()) if one.n_clusters >= smallest]
+        return _best_of_each([*best, *found])
 
 
 def _best_of_each(found: Iterable[Candidate]) -> dict[int, Candidate]:
@@ -165,13 +184,6 @@ def _of_sizes(sizes: Ints) -> float:
     return float(gammaln(sizes + 1).sum() + gammaln(K) - gammaln(sizes.sum() + K) + gammaln(K + 1))
 
 
-def most_probable(ensemble: Ensemble) -> Ensemble:
-    """Return an ensemble of hard members: of soft ones, the most probable cluster of each object, by its number."""
-    if not ensemble.is_soft:
-        return ensemble
-    return Ensemble.numbered(ensemble.codes, ensemble.names, ensemble.weights)
-
-
 # Evidence of clusters that are not a cut of a tree.
 WITNESSES = "witnesses"
 
@@ -184,17 +196,23 @@ class Testimony:
     ----------
     n_clusters : int
         Its number of clusters.
+    repeats : float
+        Number of members that count as one in it (`Witnesses.repeats`).
+    shown : int
+        The most probable number if that many count as one.
     gain : float
-        Logarithm of its likelihood, less that of one cluster.
+        Logarithm of the likelihood of this number, less that of one cluster.
     typical : float
         Median number of clusters of the members.
     clear : int or None
-        A number of clusters with clear support in the trees, if it is smaller, or if this one is 1.
+        A number of clusters with clear support in the trees, if it is smaller than `n_clusters`, or if that is 1.
     near : tuple of int
         Other numbers whose best partitions are nearly as probable, best first: within a unit of the logarithm per member.
     """
 
     n_clusters: int
+    repeats: float
+    shown: int
     gain: float
     typical: float
     clear: int | None
@@ -203,7 +221,8 @@ class Testimony:
     @property
     def counts(self) -> bool:
         """Whether the members are witnesses: if not, they are cuts of something coarser."""
-        return self.n_clusters <= self.typical and self.clear is None
+        independent = self.repeats < REPEATS
+        return self.clear is None and (independent or self.n_clusters <= self.typical)
 
 
 class Division(NamedTuple):
@@ -317,15 +336,16 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
     if like not in (None, WITNESSES):
         return decision_on(trees, n_clusters)
     witnesses = Witnesses(trees.ensemble)
-    largest = min(trees.max_clusters or largest_number(trees.ensemble), trees.n_objects)
-    for best in witnesses.searched(trees, 1, largest):
-        testimony = _testimony(trees, best, witnesses.typical)
-        if like is None and not testimony.counts:
-            return replace(decision_on(trees, n_clusters), testimony=testimony)
-    decision = _decided(trees, n_clusters, testimony.n_clusters, testimony.near)
+    largest = trees.max_clusters or largest_number(trees.ensemble)
+    common = witnesses.common
+    best = witnesses.searched(trees, min(common or 1, largest), min(common or largest, largest))
+    testimony = _testimony(trees, witnesses, best)
+    if like is None and not testimony.counts:
+        return replace(decision_on(trees, n_clusters), testimony=testimony)
+    decision = _decided(trees, n_clusters, testimony.shown, testimony.near)
     K = decision.n_clusters
-    if K not in best:
-        *_, best = witnesses.searched(trees, K, K)
+    if testimony.shown != K:
+        best = witnesses.searched(trees, K, K)
     labels = best[K].labels if K in best else None  # None: objects that no member separates
     components = None if labels is None else witnesses.distributions(labels)
     return replace(decision, testimony=testimony, labels=labels, components=components)
@@ -347,16 +367,21 @@ def _decided(
     )
 
 
-def _testimony(trees: Trees, best: dict[int, Candidate], typical: float) -> Testimony:
-    first, *others = best.values()
-    shown, least = trees.n_clusters_shown, first.likelihood - trees.ensemble.n_partitions
+def _testimony(trees: Trees, witnesses: Witnesses, best: dict[int, Candidate]) -> Testimony:
+    first = next(iter(best.values()))
+    repeats = witnesses.repeats(first.labels)
+    worth = {K: one.worth(repeats) for K, one in best.items()}
+    K, *others = sorted(worth, key=lambda K: -worth[K])
+    least, of_trees = worth[K] - trees.ensemble.n_partitions / repeats, trees.n_clusters_shown
     is_clear = max((one.support for one in trees.supports), default=0.0) > CLEAR
     return Testimony(
         first.n_clusters,
-        first.likelihood - best[1].likelihood,
-        typical,
-        shown if is_clear and (shown < first.n_clusters or first.n_clusters == 1) else None,
-        tuple(one.n_clusters for one in others if one.likelihood >= least),
+        repeats,
+        K,
+        best[K].likelihood - witnesses.likelihood(np.zeros(trees.n_objects, dtype=np.int64)),
+        witnesses.typical,
+        of_trees if is_clear and (of_trees < first.n_clusters or first.n_clusters == 1) else None,
+        tuple(other for other in others if worth[other] >= least),
     )
 
 
@@ -374,11 +399,3 @@ def refuse_impossible(n_clusters: int | None, trees: Trees, bounds: Bounds) -> N
     """Refuse a given number of clusters that does not keep the constraints."""
     if n_clusters is not None:
         bounds.check(min(n_clusters, trees.n_objects), "AutoConsensus")
-
-
-def kept_by_constraints(decision: Decision, found: int, trees: Trees) -> Decision:
-    """Return the decision with the number of clusters that keep the constraints."""
-    refuse_impossible(decision.given, trees, Bounds(found, trees.bounds.largest))
-    if decision.n_clusters == found:
-        return decision
-    return replace(decision, n_clusters=found, constrained=found)

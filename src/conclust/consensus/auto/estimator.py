@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import holds, starts_of
 from conclust._arrays.rows import shares_of_rows
-from conclust._parameters import Parameters, Range
+from conclust._parameters import Parameters, Range, check_parameters
 from conclust._random import RandomStateLike
+from conclust._sklearn import forget_results
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import refuse
 from conclust.consensus.auto.decision import (
@@ -21,12 +22,13 @@ from conclust.consensus.auto.decision import (
     Decision,
     Witnesses,
     decide,
-    kept_by_constraints,
+    refuse_impossible,
 )
 from conclust.consensus.auto.repair import repaired
 from conclust.consensus.auto.trees import CERTAIN, CutOfTree, Support, Trees, grow
 from conclust.consensus.auto.votes import with_relative_weights
 from conclust.consensus.base import PlacingClusterer
+from conclust.consensus.constraints import Bounds
 from conclust.consensus.method import Method, NumberOfClusters, Task
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble, Missing
@@ -84,10 +86,6 @@ class VotingModel:
             blocks.append(shares)
         return np.concatenate(blocks)
 
-    def of_ensemble(self, ensemble: Ensemble) -> Floats:
-        """Return the memberships of the objects of an ensemble, hard or soft."""
-        return self.rows(ensemble.codes, ensemble.indicator if ensemble.is_soft else None)
-
     def keep(self, clusters: Ints) -> VotingModel:
         """Return the model of these clusters, numbered in this order."""
         votes = np.ascontiguousarray(self.votes[:, clusters])
@@ -135,14 +133,13 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         none = CutOfTree(np.empty((0, 4)), CERTAIN, 0.0, votes, labels)
         model = VotingModel(offsets, votes)
         return Placed(np.ones((ensemble.n_samples, 1)), model, none, decision)
-    if decision.labels is None:
-        chosen = trees.cut_at(decision.n_clusters)
-    else:
-        chosen = trees.cut_along(decision.labels)
+    own = decision.labels
+    chosen = trees.cut_at(decision.n_clusters) if own is None else trees.cut_along(own)
     if decision.components is not None:
         chosen = replace(chosen, evidence=WITNESSES)
     model = VotingModel(offsets, chosen.votes, decision.components)
-    membership = model.of_ensemble(ensemble)
+    soft = ensemble.indicator if ensemble.is_soft else None
+    membership = model.rows(ensemble.codes, soft)
     if constraints is None:
         return Placed(membership, model, chosen, decision)
     within = constraints.of(trees.objects)
@@ -152,11 +149,14 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         if decision.given is not None:
             least = most = decision.given
         labels = repaired(trees, chosen.tree, canonical_labels(labels), within, least, most)
-        decision = kept_by_constraints(decision, int(labels.max()) + 1, trees)
+        found = int(labels.max()) + 1
+        refuse_impossible(decision.given, trees, Bounds(found, trees.bounds.largest))
+        if decision.n_clusters != found:
+            decision = replace(decision, n_clusters=found, constrained=found)
         chosen = replace(trees.cut_along(labels), tree=chosen.tree, evidence=chosen.evidence)
         classes = decision.components and Witnesses(trees.ensemble).distributions(labels)
         model = VotingModel(offsets, chosen.votes, classes)
-        membership = model.of_ensemble(ensemble)
+        membership = model.rows(ensemble.codes, soft)
     # Objects that must be together have the mean of their shares.
     linked = np.flatnonzero(constraints.touched)
     group = canonical_labels(constraints.groups[linked])
@@ -165,8 +165,8 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     membership[linked] = (sums / np.bincount(group)[:, np.newaxis])[group]
     of_trees = membership[trees.objects]
     _exchange(of_trees, labels)
-    own = np.arange(len(labels)), labels
-    of_trees[own] = np.nextafter(of_trees[own], 2.0)  # equal objects may be apart: no ties
+    at = np.arange(len(labels)), labels
+    of_trees[at] = np.nextafter(of_trees[at], 2.0)  # equal objects may be apart: no ties
     membership[trees.objects] = of_trees
     return Placed(membership, model, chosen, decision)
 
@@ -187,12 +187,16 @@ class AutoConsensus(PlacingClusterer):
 
     The consensus is the partition under which the labels of the members are most probable, if each member is an independent
     witness of it; it is one cluster if no clusters make them more probable. Members are no witnesses but cuts of
-    something coarser if that partition has more clusters than the median member, or if the trees of co-association clearly show
-    a smaller number: then the borders that the trees show determine the clusters.
+    something coarser if that partition has more clusters than the median member and their labels depend on each other within its
+    clusters, or if the trees of co-association clearly show a smaller number: then the borders that the trees show determine the
+    clusters.
 
     The probability is the integrated classification likelihood: labels are independent within a cluster, with any
-    distribution (Jeffreys' prior), and all sizes of clusters are equally probable. It is maximised over cuts of two trees,
-    and the partitions that EM finds from the best of these. The trees are grown by average linkage on the
+    distribution (Jeffreys' prior, in all worth no more objects than an average cluster of the member), and all sizes of clusters
+    are equally probable. It is maximised over cuts of two trees, and the partitions that EM finds from the best of these. Where
+    members repeat each other, several count as one: as many as the variance of an object's log-likelihood in its cluster is larger
+    than the sum of those by member; members are independent if these are fewer than two. If all members are one partition, it is
+    the consensus. The trees are grown by average linkage on the
     similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`), the second weights clusters by their
     certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
     (:func:`conclust.weighting.certainty_weights`). The support of a number is its lifetime in the first tree, less the extent to which
@@ -214,7 +218,8 @@ class AutoConsensus(PlacingClusterer):
         the number that the ensemble shows, which may be 1.
     max_clusters : int, default=None
         Maximum number considered if `n_clusters` is None; it may be larger than that of any partition. None: the largest
-        number of clusters of a partition (with fewer clusters than objects), at most 60.
+        number of clusters of a partition (with fewer clusters than objects), but at most 2**23 divided by the number of clusters of
+        all partitions.
     max_samples : int, default=3000
         Maximum number of objects in the trees (two matrices of this size squared, 8 bytes per entry); drawn at random
         if there are more. Objects with the same labels count once, up to ten times as many objects. At least 2.
@@ -294,9 +299,9 @@ class AutoConsensus(PlacingClusterer):
     >>> model.labels_
     array([0, 0, 0, 1, 1, 1])
     >>> model.alternatives_
-    (3, 4)
+    (3, 4, 5)
     >>> print(model.reason_)
-    2 clusters: this number explains best where the clusterings agree (log-likelihood 3 above one cluster). The next best number is 3: pass n_clusters=3 to see it.
+    2 clusters: this number explains best where the clusterings agree (log-likelihood 4 above one cluster). The next best number is 3: pass n_clusters=3 to see it.
     """
 
     evidence_: str = field(init=False)
@@ -332,8 +337,30 @@ class AutoConsensus(PlacingClusterer):
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         trees = self._grow(ensemble)
-        decision = decide(trees, self.n_clusters)
-        return self._take(trees, place(trees, decision), observed)
+        return self._take(place(trees, decide(trees, self.n_clusters)), trees, observed)
+
+    def grow(
+        self, X: Any, links: tuple[Any, Any] | None = None, among: Ints | None = None
+    ) -> Growth:
+        """Read an ensemble, and grow its trees, of some of its objects: the first part of ``fit``; `place` is the last."""
+        check_parameters(self)
+        forget_results(self)
+        task = self._begin(X, links)
+        if among is not None:
+            among = np.flatnonzero(np.isin(np.flatnonzero(task.observed), among))
+        return Growth(task, self._grow(task.part, among))
+
+    def place(self, growth: Growth, decision: Decision, before: Ints | None = None) -> Self:
+        """Place all objects in the clusters of a decision, as ``fit`` does; `before` as in :func:`place`."""
+        task, trees = growth
+        membership = self._take(place(trees, decision, before), trees, task.observed)
+        self._end(task, self._settle(task.part, membership))
+        return self
+
+    def _fit_like(self, X: Any, model: Any) -> Self:
+        """Fit, with the members as witnesses if a fitted model has them so, and else with a tree."""
+        growth = self.grow(X)
+        return self.place(growth, decide(growth.trees, self.n_clusters, like=model.evidence_))
 
     def _grow(self, ensemble: Ensemble, among: Ints | None = None) -> Trees:
         return grow(
@@ -347,7 +374,7 @@ class AutoConsensus(PlacingClusterer):
             n_jobs=self.n_jobs,
         )
 
-    def _take(self, trees: Trees, placed: Placed, observed: Bools) -> Floats:
+    def _take(self, placed: Placed, trees: Trees, observed: Bools) -> Floats:
         """Set the attributes, and return the memberships of the observed objects."""
         decision, cut = placed.decision, placed.cut
         self.tree_objects_ = np.flatnonzero(observed)[trees.objects]
@@ -358,30 +385,6 @@ class AutoConsensus(PlacingClusterer):
         self.alternatives_ = decision.alternatives
         self._decision = replace(decision, labels=None, divisions={})
         return placed.membership
-
-    def grow(
-        self, X: Any, links: tuple[Any, Any] | None = None, among: Ints | None = None
-    ) -> Growth:
-        """Read an ensemble, and grow its trees, of some of its objects: the first part of ``fit``; `place` is the last."""
-        task = self._begin(X, links)
-        if among is not None:
-            among = np.flatnonzero(np.isin(np.flatnonzero(task.observed), among))
-        return Growth(task, self._grow(task.part, among))
-
-    def place(self, growth: Growth, decision: Decision, before: Ints | None = None) -> Self:
-        """Place all objects in the clusters of a decision, as ``fit`` does; `before` as in :func:`place`."""
-        placed = place(growth.trees, decision, before)
-        membership = self._take(growth.trees, placed, growth.task.observed)
-        self._end(growth.task, self._settle(growth.task.part, membership))
-        return self
-
-    def _fit_like(self, X: Any, model: Any) -> Self:
-        """Fit, with the members as witnesses if a fitted model has them so, and else with a tree."""
-        with self.session():
-            growth = self.grow(X)
-            like = str(model.evidence_)
-            self.place(growth, decide(growth.trees, self.n_clusters, like=like))
-        return self
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         needed = 0 if self.n_clusters is None else self.n_clusters

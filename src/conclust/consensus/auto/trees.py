@@ -15,8 +15,8 @@ from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.votes import (
+    ENTRIES,
     EQUAL_ROWS,
-    MOST,
     SHORTEST,
     certain_clusters,
     clusters_with_most_votes,
@@ -126,45 +126,14 @@ class Support:
 
 
 def largest_number(ensemble: Ensemble) -> int:
-    """Return the largest number of clusters of a member, at most 60; n only if all members with a cluster have n of n objects."""
+    """Return the largest number of clusters of a member; n only if all members with a cluster have n of n objects.
+
+    It is less if a table of the clusters of all members by as many would be too large.
+    """
     counts = ensemble.cluster_counts[ensemble.partition_weights > 0]
     fewer = counts[(counts > 0) & (counts < ensemble.n_samples)]
-    return min(MOST, max(1, int((fewer if len(fewer) else counts).max())))
-
-
-def supports_of(
-    ensemble: Ensemble, trees: list[Floats], straddling: Straddling, most: int | None
-) -> list[Support]:
-    """Return the supports of numbers of clusters by the borders that trees show.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        The members.
-    trees : list of ndarray of shape (n_samples - 1, 4)
-        Dendrograms of its objects, with heights from 0 to 1. The first one gives the lifetimes.
-    straddling : Straddling
-        Straddling of the partitions that should respect the borders.
-    most : int or None
-        Maximum number considered. None: the largest of a member (`largest_number`).
-
-    Returns
-    -------
-    list of Support
-        By decreasing lifetime, down to the last that could have the largest support.
-    """
-    most = min(most or largest_number(ensemble), ensemble.n_samples)
-    lives = np.minimum(lifetimes(trees[0])[: most - 1], 1.0)
-    supports: list[Support] = []
-    best = SHORTEST
-    for at in np.argsort(-lives, kind="stable"):
-        life, K = float(lives[at]), int(at) + 2
-        if life <= best:  # the support of later numbers is at most their lifetime
-            break
-        across = min(straddling.of(clusters_at(tree, K)) for tree in trees)
-        supports.append(Support(K, life, across, life - across))
-        best = max(best, life - across)
-    return supports
+    most = int((fewer if len(fewer) else counts).max())
+    return max(1, min(most, ENTRIES // int(ensemble.offsets[-1])))
 
 
 ALIKE, CERTAIN = "all alike", "certain"
@@ -233,7 +202,7 @@ class Trees:
     @property
     def n_numbers(self) -> int:
         """Largest number of clusters that a tree can be cut into without separating objects with equal labels."""
-        return 1 + int(np.count_nonzero(next(iter(self.matrices.values()))[:, 2] > 0))
+        return 1 + int(np.count_nonzero(self.matrices[ALIKE][:, 2] > 0))
 
     @cached_property
     def bounds(self) -> Bounds:
@@ -244,12 +213,23 @@ class Trees:
 
     @cached_property
     def supports(self) -> list[Support]:
-        """Supports of the numbers of clusters considered, by decreasing lifetime."""
+        """Supports of the numbers of clusters, by decreasing lifetime, down to the last that could have the largest support."""
         stage("number of clusters")
-        trees = list(self.matrices.values())
-        if not trees:
-            return []
-        return supports_of(self.ensemble, trees, self._straddling, self.max_clusters)
+        supports: list[Support] = []
+        if not self.n_objects:
+            return supports
+        most = min(self.max_clusters or largest_number(self.ensemble), self.n_objects)
+        lives = np.minimum(lifetimes(self.matrices[ALIKE])[: most - 1], 1.0)
+        best = SHORTEST
+        for at in np.argsort(-lives, kind="stable"):
+            life, K = float(lives[at]), int(at) + 2
+            if life <= best:  # the support of later numbers is at most their lifetime
+                break
+            cuts = (clusters_at(tree, K) for tree in self.matrices.values())
+            across = min(map(self._straddling.of, cuts))
+            supports.append(Support(K, life, across, life - across))
+            best = max(best, life - across)
+        return supports
 
     @property
     def n_clusters_shown(self) -> int:
@@ -270,7 +250,7 @@ class Trees:
 
     def lifetime(self, n_clusters: int) -> float:
         """Return the lifetime of a number of clusters in the first tree, from 0 to 1; 0 for one cluster."""
-        lives = lifetimes(next(iter(self.matrices.values())))
+        lives = lifetimes(self.matrices[ALIKE])
         return min(float(lives[n_clusters - 2]), 1.0) if 2 <= n_clusters <= self.n_objects else 0.0
 
     def cut_along(self, labels: Ints) -> CutOfTree:
@@ -351,15 +331,14 @@ def _objects(
                 "Raise max_samples."
             )
         clustered = np.union1d(clustered, touched)
-    if len(clustered) <= max_samples or _has_few_rows(ensemble, max_samples):
+    few = len(clustered) <= max_samples
+    if few or (
+        # So few distinct rows of labels that trees of all objects cost no more.
+        ensemble.n_samples <= EQUAL_ROWS * max_samples
+        and len(starting_clusters(ensemble)) <= max_samples
+    ):
         return clustered
     rng = generator(random_state, "AutoConsensus")
     others = np.setdiff1d(clustered, touched) if len(touched) else clustered
     drawn = rng.permutation(others)[: max_samples - len(touched)]
     return np.sort(np.concatenate([touched, drawn]))
-
-
-def _has_few_rows(ensemble: Ensemble, max_samples: int) -> bool:
-    """Return whether there are so few distinct rows of labels that trees of all objects cost no more."""
-    few_objects = ensemble.n_samples <= EQUAL_ROWS * max_samples
-    return few_objects and len(starting_clusters(ensemble)) <= max_samples

@@ -14,16 +14,18 @@ from conclust.similarity.certainty import ClusterSpread, mean_certainty
 from conclust.spectra.gram import IndicatorProducts
 
 # The constants of the default on labels: experiments/labels/README.md says what they were settled on.
-# Jeffreys' prior of a distribution of labels.
+# Jeffreys' prior of each label in a distribution of labels.
 PRIOR = 0.5
-# Cuts into more clusters than given, from which EM begins, too.
-FINER = 2
-# Stages of the search: how many of the most probable partitions begin EM, and its rounds. After each, the gate is looked at.
-STAGES = ((1, 1), (10, 2), (1, 8))
+# Members are independent within clusters if fewer than this number count as one.
+REPEATS = 2.0
+# Maximum number of rounds of EM.
+ROUNDS = 10
 # Support of a number in the trees from which it is clear; .08 to .15 give nearly the same.
 CLEAR = 0.1
-# Largest number of clusters that is considered if none is given, and the shortest lifetime in the trees: 0 gives the same.
-MOST, SHORTEST = 60, 0.005
+# Shortest lifetime that is considered in the trees: 0 gives the same.
+SHORTEST = 0.005
+# Maximum number of entries of a table of the clusters of all members by those of a partition, for the largest number considered.
+ENTRIES = 1 << 23
 # Partitions are weighted by this power of their certainty (experiments/default/weights.py).
 STEEPNESS = 2
 # All objects enter the trees if they have few distinct rows of labels, up to this multiple of max_samples.
@@ -87,22 +89,6 @@ def votes_for(ensemble: Ensemble, labels: Ints, counting: Floats) -> Floats:
     """
     shares = 1.0 / np.bincount(labels)[labels]
     return shared_with(ensemble, labels, shares) * counting[:, np.newaxis]
-
-
-def evidence_for(ensemble: Ensemble, objects: Ints, labels: Ints) -> Floats:
-    """Return the votes (T, K) of an ensemble's clusters, by their certainty, for a partition of some objects.
-
-    Parameters
-    ----------
-    ensemble : Ensemble
-        The partitions.
-    objects : ndarray of int64 of shape (n_objects,)
-        The objects, in rising order.
-    labels : ndarray of int64 of shape (n_objects,)
-        Their clusters, 0 to K - 1, none of them empty.
-    """
-    weighted, certainty = certain_clusters(ensemble, objects)
-    return votes_for(weighted, labels, weighted.column_weights * certainty)
 
 
 def clusters_with_most_votes(ensemble: Ensemble, votes: Floats) -> Ints:
