@@ -10,7 +10,6 @@ def border_places(
     borders: NDArray[np.int64],
     places: NDArray[np.float64],
     sizes: NDArray[np.int64],
-    threads: int,
 ) -> None: ...
 def count_valleys(
     scores: NDArray[np.float64],

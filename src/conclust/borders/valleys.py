@@ -43,7 +43,7 @@ class BorderGeometry:
     scores: Floats
     gram: Floats
 
-    def places(self, first: Bools, pairs: Ints, *, threads: int = 1) -> list[Floats]:
+    def places(self, first: Bools, pairs: Ints) -> list[Floats]:
         """Return the positions along borders of the points of the second part that lie in their regions.
 
         Parameters
@@ -52,8 +52,6 @@ class BorderGeometry:
             Mask of the points in the first part.
         pairs : ndarray of int64 of shape (n_pairs, 2)
             Pairs of pieces.
-        threads : int, default=1
-            Number of threads.
 
         Returns
         -------
@@ -62,7 +60,7 @@ class BorderGeometry:
         """
         places = np.empty((len(pairs), len(first)))
         sizes = np.empty(len(pairs), dtype=np.int64)
-        border_places(self.scores, self.gram, first.view(np.uint8), pairs, places, sizes, threads)
+        border_places(self.scores, self.gram, first.view(np.uint8), pairs, places, sizes)
         return [row[:size] for row, size in zip(places, sizes, strict=True)]
 
     def count(self, first: Bools, pairs: Ints, *, threads: int = 1) -> Ints:

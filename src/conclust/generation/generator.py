@@ -357,14 +357,14 @@ class EnsembleGenerator(
         DenseLimitError
             If method="mixed" would need matrices of more than 20,000 objects.
         """
-        return self._labels(X, graph)
+        return self._labels(X, graph, narrow=False)
 
-    def _labels(self, X: ArrayLike, graph: Any = None, *, narrow: bool = False) -> NDArray[Any]:
+    def _labels(self, X: ArrayLike, graph: Any = None, *, narrow: bool = True) -> NDArray[Any]:
         """Fit and return the labels; narrow: unsigned, if an ensemble then needs no copy of them."""
         if comes_in_chunks(X):
             return self.fit(X, graph=graph).transform(X)
         with fitting(self):
-            labels = self._make(X, graph, labelled=True, narrow=narrow)
+            labels = self._make(X, graph, narrow=narrow)
         assert labels is not None
         return labels
 
@@ -472,10 +472,8 @@ class EnsembleGenerator(
     def _n_features_out(self) -> int:
         return len(self.members_)
 
-    def _make(
-        self, X: ArrayLike, graph: Any, *, labelled: bool = False, narrow: bool = False
-    ) -> NDArray[Any] | None:
-        """Fit; return the label matrix if it is requested."""
+    def _make(self, X: ArrayLike, graph: Any, *, narrow: bool | None = None) -> NDArray[Any] | None:
+        """Fit; return the label matrix unless narrow is None."""
         check_parameters(self)
         if self.cache_dir is not None and self.random_state is None:
             takes = "an int with cache_dir, or no later run could reuse the same members"
@@ -489,7 +487,7 @@ class EnsembleGenerator(
         if fit_on is not None:
             if in_blocks:
                 record_features(self, X)
-            return self._make_from_samples(rows, fit_on, settings, labelled, narrow)
+            return self._make_from_samples(rows, fit_on, settings, narrow)
         if in_blocks:
             rows = Rows(read_points(self, as_whole(X), ensure_min_samples=2), _OWNER)
         raw = rows.block(0, rows.n)
@@ -503,7 +501,8 @@ class EnsembleGenerator(
             self._rotation, points = Rotation.of(points, moved=not settings.asked.sees_directions)
         plan = make_plan(settings, points, given=user_graph)
         samples: dict[int, NDArray[Any]] = {}
-        matrix = np.empty((rows.n, plan.n_partitions), dtype=plan.label_type) if labelled else None
+        shape = rows.n, plan.n_partitions
+        matrix = None if narrow is None else np.empty(shape, dtype=plan.label_type)
 
         def keep(u: int, result: Labelled) -> None:
             if result.model is None:
@@ -517,7 +516,7 @@ class EnsembleGenerator(
         return None if matrix is None else matrix.astype(self._dtype, copy=False)
 
     def _make_from_samples(
-        self, rows: Rows, fit_on: int, settings: Any, labelled: bool, narrow: bool
+        self, rows: Rows, fit_on: int, settings: Any, narrow: bool | None
     ) -> NDArray[Any] | None:
         """Fit each member on a separate sample; return the labels of all objects if they are requested."""
         self._keep_scaling(block for _, block in rows.blocks())
@@ -537,12 +536,12 @@ class EnsembleGenerator(
             return labelling.label(scaled(block, self.scaler_), self.n_jobs)
 
         self.members_ = in_order_of_appearance(made, rows, shares, label)
-        if not labelled:
+        if narrow is None:
             return None
-        kept_type = self._dtype
+        types = [self._dtype]
         if narrow and all(shares.observed(u, 0, 0) is None for u in range(len(made))):
-            unsigned = np.dtype(code_type(max(member.n_clusters for member in made)))
-            kept_type = unsigned if unsigned.itemsize < kept_type.itemsize else kept_type
+            types.append(np.dtype(code_type(max(member.n_clusters for member in made))))
+        kept_type = min(types, key=lambda kind: kind.itemsize)
         return label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say, kept_type)
 
     def _keep_scaling(self, blocks: Iterable[Floats]) -> None:

@@ -6,10 +6,10 @@ void bind_borders(nb::module_& m) {
     m.def("border_places",
           [](Matrix<const double> scores, std::span<const double> gram,
              std::span<const std::uint8_t> first, conclust::Borders borders, std::span<double> places,
-             std::span<std::int64_t> sizes, int threads) {
-        conclust::border_places({scores, gram, scores.columns}, first, borders, places, sizes, threads);
+             std::span<std::int64_t> sizes) {
+        conclust::border_places({scores, gram, scores.columns}, first, borders, places, sizes);
     },
-          "scores"_a, "gram"_a, "first"_a, "borders"_a, "places"_a, "sizes"_a, "threads"_a, without_gil);
+          "scores"_a, "gram"_a, "first"_a, "borders"_a, "places"_a, "sizes"_a, without_gil);
     m.def("count_valleys",
           [](Matrix<const double> scores, std::span<const double> gram,
              std::span<const std::uint8_t> first, conclust::Borders borders,

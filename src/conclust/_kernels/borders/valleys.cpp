@@ -196,9 +196,9 @@ void count_valley(const Bins& chosen_by, const Bins& counted, std::int64_t* coun
 }  // namespace
 
 void border_places(const Centres& centres, std::span<const std::uint8_t> first, Borders borders,
-                   std::span<double> places, std::span<std::int64_t> sizes, int threads) {
+                   std::span<double> places, std::span<std::int64_t> sizes) {
     const Groups groups(centres);
-    for_lines(centres, borders, threads, [&](std::size_t b, const Line& line) {
+    for_lines(centres, borders, 1, [&](std::size_t b, const Line& line) {
         double* to = places.data() + b * first.size();
         line.walk(centres, groups, -infinity, infinity, [&](std::size_t i, double place) {
             if (first[i] == 0) {

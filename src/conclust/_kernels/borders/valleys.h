@@ -24,7 +24,7 @@ using Borders = std::span<const std::int64_t>;
 // Writes into each row of places (m x n) the places along a border of the points of the second part (first[i] == 0) that lie
 // in its region, and their number into sizes (m): none where the two centres are one point.
 void border_places(const Centres& centres, std::span<const std::uint8_t> first, Borders borders,
-                   std::span<double> places, std::span<std::int64_t> sizes, int threads);
+                   std::span<double> places, std::span<std::int64_t> sizes);
 
 // Writes three counts per border (m x 3): of points of the second part in the windows of the first
 // peak, the valley and the second peak.

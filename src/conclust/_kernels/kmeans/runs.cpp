@@ -255,9 +255,8 @@ class Run {
         double total = 0.0;
         try_candidates(&chosen, 1, &total);
         closest_.swap(closer_[0]);
-        const auto size = static_cast<std::ptrdiff_t>(in_.size);
         for (std::size_t k = 1; k < search_.n_clusters && !interruption.wanted(); ++k) {
-            std::partial_sum(closest_.begin(), closest_.begin() + size, sums_to_.begin());
+            std::partial_sum(closest_.data(), closest_.data() + in_.size, sums_to_.begin());
             double lowest = std::numeric_limits<double>::infinity();
             for (std::size_t first = 0; first < search_.candidates; first += most_beside) {
                 const std::size_t beside = std::min(most_beside, search_.candidates - first);

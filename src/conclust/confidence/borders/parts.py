@@ -117,9 +117,8 @@ class Part:
             some = here[begin : begin + step]
             for b, positions in zip(some, geometry.places(self.first, borders[some]), strict=True):
                 if len(positions):
-                    tests.dip[b] = dip_p_value(
-                        float(dips_of_rows(positions[None], 1)[0]), len(positions)
-                    )
+                    dip = float(dips_of_rows(positions[None], 1)[0])
+                    tests.dip[b] = dip_p_value(dip, len(positions))
         return tests
 
 
