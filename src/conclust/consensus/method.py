@@ -159,7 +159,7 @@ def methods() -> list[Method]:
 
 
 def _method_of(name: str) -> Method | None:
-    """Return the method of a public name, whose module alone is loaded; None if it is no method."""
+    """Return the method of a public name, whose module alone is loaded; None if it names something else."""
     home = conclust._HOMES[name]
     if not home.startswith("conclust.consensus") or home == __name__:
         return None
