@@ -310,7 +310,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
                 if links:
                     read_constraints(must_link, cannot_link, num_samples(X))
             with step("generate", generator):
-                ensemble = Ensemble(generator.fit_transform(X))
+                own = type(generator) is EnsembleGenerator
+                ensemble = Ensemble(generator._labels(X) if own else generator.fit_transform(X))
             self.doubts_ = _doubts_of_fit(generator, X)
             self._n_made, self._further_names = ensemble.n_partitions, names_of(partitions)
             check_row_names({"X": X, "partitions": partitions})

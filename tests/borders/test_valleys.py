@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from tests.naive import borders as naive
 
-from conclust.borders import (
-    border_geometry,
-    leading_components,
-    stratified_part,
-    valley_counts,
-)
+from conclust.borders import border_geometry, leading_components, stratified_part, valley_counts
 
 
 def pieces_of(seed, n=160, d=3, K=5):
@@ -37,12 +32,13 @@ def test_places_and_counts_match_the_naive_twin(seed, d, K):
         order = np.argsort([X[first & (pieces == k)].mean() for k in range(K)])
         pairs = np.array([(order[0], order[1]), (order[2], order[1])])
     Z, centres = naive.whitened(X, first, pieces)
-    places, counts = geometry.places(pairs), geometry.count(first, pairs)
+    places, counts = geometry.places(first, pairs), geometry.count(first, pairs)
     for b, (p, q) in enumerate(pairs):
         expected = naive.places(Z, centres, p, q)
-        np.testing.assert_allclose(places[b], expected, atol=1e-8)
+        here = np.sort(expected[~first & ~np.isnan(expected)])
+        np.testing.assert_allclose(np.sort(places[b]), here, atol=1e-8)
         np.testing.assert_array_equal(counts[b], naive.counts(expected, first))
-    assert np.isnan(places).any() or K == 2
+    assert min(map(len, places)) < np.sum(~first) or K == 2
     assert counts.sum() > 0
 
 

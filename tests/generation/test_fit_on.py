@@ -114,6 +114,12 @@ def test_fit_transform_labels_all_objects_as_transform_does(form):
         assert member.n_clusters == len(set(seen))
 
 
+def test_an_ensemble_gets_the_same_labels_in_one_byte():
+    many = EnsembleGenerator("kmeans", 3, n_clusters=150, fit_on=400, random_state=0)
+    assert many._labels(X).dtype == np.uint8
+    np.testing.assert_array_equal(many._labels(X), many.fit_transform(X))
+
+
 def test_members_equal_those_fitted_to_their_samples():
     generator = made("kmeans").fit(X)
     for u, member in enumerate(generator.members_):

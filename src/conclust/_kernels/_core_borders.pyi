@@ -2,25 +2,18 @@
 import numpy as np
 from numpy.typing import NDArray
 
-# valleys: nearest, places and counts are written; borders is (m, 2), first is 0 or 1 for each point
-def nearest_centres(
-    scores: NDArray[np.float64],
-    gram: NDArray[np.float64],
-    nearest: NDArray[np.int64],
-    threads: int,
-) -> None: ...
+# valleys: places, sizes and counts are written; borders is (m, 2), first is 0 or 1 for each point
 def border_places(
     scores: NDArray[np.float64],
     gram: NDArray[np.float64],
-    nearest: NDArray[np.int64],
+    first: NDArray[np.uint8],
     borders: NDArray[np.int64],
     places: NDArray[np.float64],
-    threads: int,
+    sizes: NDArray[np.int64],
 ) -> None: ...
 def count_valleys(
     scores: NDArray[np.float64],
     gram: NDArray[np.float64],
-    nearest: NDArray[np.int64],
     first: NDArray[np.uint8],
     borders: NDArray[np.int64],
     counts: NDArray[np.int64],

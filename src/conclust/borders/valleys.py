@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from conclust._kernels import border_places, count_valleys, nearest_centres
+from conclust._kernels import border_places, count_valleys
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
 from conclust._threads import one_library_thread, thread_count
 from conclust._types import Bools, Floats, Ints
@@ -38,32 +38,30 @@ class BorderGeometry:
         Inner products of points and centres.
     gram : ndarray of shape (n_pieces, n_pieces)
         Inner products of centres.
-    nearest : ndarray of int64 of shape (n_samples,)
-        The centre that is nearest to each point.
     """
 
     scores: Floats
     gram: Floats
-    nearest: Ints
 
-    def places(self, pairs: Ints, *, threads: int = 1) -> Floats:
-        """Return the positions of all points along borders; NaN outside the region of a border.
+    def places(self, first: Bools, pairs: Ints) -> list[Floats]:
+        """Return the positions along borders of the points of the second part that lie in their regions.
 
         Parameters
         ----------
+        first : ndarray of bool of shape (n_samples,)
+            Mask of the points in the first part.
         pairs : ndarray of int64 of shape (n_pairs, 2)
             Pairs of pieces.
-        threads : int, default=1
-            Number of threads.
 
         Returns
         -------
-        ndarray of shape (n_pairs, n_samples)
-            The places t; all NaN where two centres are one point.
+        list of ndarray
+            The places t along each border, in any order; none where two centres are one point.
         """
-        places = np.empty((len(pairs), len(self.nearest)))
-        border_places(self.scores, self.gram, self.nearest, pairs, places, threads)
-        return places
+        places = np.empty((len(pairs), len(first)))
+        sizes = np.empty(len(pairs), dtype=np.int64)
+        border_places(self.scores, self.gram, first.view(np.uint8), pairs, places, sizes)
+        return [row[:size] for row, size in zip(places, sizes, strict=True)]
 
     def count(self, first: Bools, pairs: Ints, *, threads: int = 1) -> Ints:
         """Count points of the second part at the peaks and in the valley located by the first part.
@@ -87,9 +85,7 @@ class BorderGeometry:
             Points of the second part at the peak of the first piece, in the valley, at the other peak.
         """
         counts = np.zeros((len(pairs), 3), dtype=np.int64)
-        count_valleys(
-            self.scores, self.gram, self.nearest, first.view(np.uint8), pairs, counts, threads
-        )
+        count_valleys(self.scores, self.gram, first.view(np.uint8), pairs, counts, threads)
         return counts
 
 
@@ -100,7 +96,6 @@ def border_geometry(
     n_pieces: int,
     *,
     estimated: bool = False,
-    threads: int = 1,
 ) -> BorderGeometry:
     """Fix the borders between pieces by the first part of the points.
 
@@ -118,8 +113,6 @@ def border_geometry(
     estimated : bool, default=False
         Whether the share of the mean variance in the covariance is estimated (Ledoit and Wolf 2004), if it is
         more than a tenth: axes of round pieces with few points are then straighter.
-    threads : int, default=1
-        Number of threads.
 
     Returns
     -------
@@ -143,9 +136,7 @@ def border_geometry(
         scores = np.ascontiguousarray(X @ directions)
         gram = centres @ directions
     gram = np.ascontiguousarray(0.5 * (gram + gram.T))
-    nearest = np.empty(len(X), dtype=np.int64)
-    nearest_centres(scores, gram, nearest, threads)
-    return BorderGeometry(scores, gram, nearest)
+    return BorderGeometry(scores, gram)
 
 
 def _estimated_share(rest: Floats) -> float:
@@ -343,6 +334,6 @@ def valley_counts(
     rngs = spawn_generators(seed_sequence(random_state, "valley_counts"), n_splits)
     for s, rng in enumerate(rngs):
         first = stratified_part(pieces, 0.5, rng)
-        geometry = border_geometry(X, first, pieces, K, threads=threads)
+        geometry = border_geometry(X, first, pieces, K)
         counts[:, s] = geometry.count(first, pairs, threads=threads)
     return ValleyCounts(pairs, counts)

@@ -155,21 +155,22 @@ def methods() -> list[Method]:
     >>> [m.estimator for m in conclust.methods() if m.n_clusters == "upper bound"]
     ['BaumEagon', 'PCC', 'PEACE', 'WeightedPCC']
     """
-    homes = conclust._HOMES
-    listed = _Methods()
-    for name, home in sorted(homes.items()):
-        if home.startswith("conclust.consensus") and home != __name__:
-            estimator = getattr(import_module(home), name)
-            method = getattr(estimator, "method", None)
-            if isinstance(method, Method):
-                listed.append(replace(method, estimator=name))
-    return listed
+    return _Methods(method for name in sorted(conclust._HOMES) if (method := _method_of(name)))
+
+
+def _method_of(name: str) -> Method | None:
+    """Return the method of a public name, whose module alone is loaded; None if it names something else."""
+    home = conclust._HOMES[name]
+    if not home.startswith("conclust.consensus") or home == __name__:
+        return None
+    method = getattr(getattr(import_module(home), name), "method", None)
+    return replace(method, estimator=name) if isinstance(method, Method) else None
 
 
 def method_named(name: str) -> Method | None:
     """Return the method of a name: "auto", or its class's name in any case, with or without hyphens."""
-    by_name = {method.estimator.lower(): method for method in methods()}
-    return by_name.get(plain_name(name))
+    public = {public.lower(): public for public in conclust._HOMES}.get(plain_name(name))
+    return _method_of(public) if public else None
 
 
 def class_of(name: str) -> Any:

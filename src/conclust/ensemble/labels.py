@@ -48,7 +48,7 @@ MISSING = -1
 NOISE = -2
 """The user's label of an object that a partition observed and put apart from all others."""
 
-_BLOCK_CELLS = 1 << 22
+_BLOCK_CELLS = 1 << 20
 # Text that results from -1, -2, NaN and the NA of pandas when labels are converted to text or categories.
 NAN_TEXTS = ("nan", "<NA>")
 _RESERVED = {str(MISSING): MISSING, str(NOISE): NOISE, **dict.fromkeys(NAN_TEXTS, math.nan)}

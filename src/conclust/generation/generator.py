@@ -24,6 +24,7 @@ from conclust._sklearn import Saved, record_features
 from conclust._threads import one_library_thread
 from conclust._types import Floats
 from conclust._validation import check_column_names, refuse
+from conclust.ensemble.labels import code_type
 from conclust.exceptions import CacheWarning, FileFormatError, InputError, warn
 from conclust.generation.crew import Crew
 from conclust.generation.kinds.communities import NeighbourRecipe, read_graph
@@ -356,10 +357,14 @@ class EnsembleGenerator(
         DenseLimitError
             If method="mixed" would need matrices of more than 20,000 objects.
         """
+        return self._labels(X, graph, narrow=False)
+
+    def _labels(self, X: ArrayLike, graph: Any = None, *, narrow: bool = True) -> NDArray[Any]:
+        """Fit and return the labels; narrow: unsigned, if an ensemble then needs no copy of them."""
         if comes_in_chunks(X):
             return self.fit(X, graph=graph).transform(X)
         with fitting(self):
-            labels = self._make(X, graph, labelled=True)
+            labels = self._make(X, graph, narrow=narrow)
         assert labels is not None
         return labels
 
@@ -467,8 +472,8 @@ class EnsembleGenerator(
     def _n_features_out(self) -> int:
         return len(self.members_)
 
-    def _make(self, X: ArrayLike, graph: Any, *, labelled: bool = False) -> NDArray[Any] | None:
-        """Fit; return the label matrix if it is requested."""
+    def _make(self, X: ArrayLike, graph: Any, *, narrow: bool | None = None) -> NDArray[Any] | None:
+        """Fit; return the label matrix unless narrow is None."""
         check_parameters(self)
         if self.cache_dir is not None and self.random_state is None:
             takes = "an int with cache_dir, or no later run could reuse the same members"
@@ -482,7 +487,7 @@ class EnsembleGenerator(
         if fit_on is not None:
             if in_blocks:
                 record_features(self, X)
-            return self._make_from_samples(rows, fit_on, settings, labelled=labelled)
+            return self._make_from_samples(rows, fit_on, settings, narrow)
         if in_blocks:
             rows = Rows(read_points(self, as_whole(X), ensure_min_samples=2), _OWNER)
         raw = rows.block(0, rows.n)
@@ -496,7 +501,8 @@ class EnsembleGenerator(
             self._rotation, points = Rotation.of(points, moved=not settings.asked.sees_directions)
         plan = make_plan(settings, points, given=user_graph)
         samples: dict[int, NDArray[Any]] = {}
-        matrix = np.empty((rows.n, plan.n_partitions), dtype=plan.label_type) if labelled else None
+        shape = rows.n, plan.n_partitions
+        matrix = None if narrow is None else np.empty(shape, dtype=plan.label_type)
 
         def keep(u: int, result: Labelled) -> None:
             if result.model is None:
@@ -510,7 +516,7 @@ class EnsembleGenerator(
         return None if matrix is None else matrix.astype(self._dtype, copy=False)
 
     def _make_from_samples(
-        self, rows: Rows, fit_on: int, settings: Any, *, labelled: bool
+        self, rows: Rows, fit_on: int, settings: Any, narrow: bool | None
     ) -> NDArray[Any] | None:
         """Fit each member on a separate sample; return the labels of all objects if they are requested."""
         self._keep_scaling(block for _, block in rows.blocks())
@@ -530,9 +536,13 @@ class EnsembleGenerator(
             return labelling.label(scaled(block, self.scaler_), self.n_jobs)
 
         self.members_ = in_order_of_appearance(made, rows, shares, label)
-        if not labelled:
+        if narrow is None:
             return None
-        return label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say)
+        types = [self._dtype]
+        if narrow and all(shares.observed(u, 0, 0) is None for u in range(len(made))):
+            types.append(np.dtype(code_type(max(member.n_clusters for member in made))))
+        kept_type = min(types, key=lambda kind: kind.itemsize)
+        return label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say, kept_type)
 
     def _keep_scaling(self, blocks: Iterable[Floats]) -> None:
         scaling = scaling_of(self, blocks)

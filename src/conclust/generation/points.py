@@ -378,22 +378,22 @@ def _repeated_names(ids: Sequence[str]) -> list[str]:
 
 def keys_of_rows(X: Floats) -> NDArray[np.uint64]:
     """Return a number for each row, equal for equal rows."""
-    bits = np.ascontiguousarray(X + 0.0).view(np.uint64)  # -0.0 is 0.0
     keys = np.zeros(len(X), dtype=np.uint64)
-    for column in bits.T:
-        keys = keys * np.uint64(0x9E3779B97F4A7C15) ^ (column ^ (keys >> np.uint64(29)))
+    for column in X.T:
+        bits = (column + 0.0).view(np.uint64)  # -0.0 is 0.0
+        keys = keys * np.uint64(0x9E3779B97F4A7C15) ^ (bits ^ (keys >> np.uint64(29)))
     return keys
 
 
 def _repeated_rows(X: Floats, ids: Sequence[str] | None) -> list[str]:
     if X.shape[1] < 2:
         return []
-    bits, keys = np.ascontiguousarray(X + 0.0).view(np.uint64), keys_of_rows(X)
+    keys = keys_of_rows(X)
     order = np.argsort(keys, kind="stable")
     alike = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
-    again = [
-        (order[a + 1], order[a]) for a in alike if (bits[order[a + 1]] == bits[order[a]]).all()
-    ]
+    later, before = order[alike + 1], order[alike]
+    same = ((X[later] + 0.0).view(np.uint64) == (X[before] + 0.0).view(np.uint64)).all(axis=1)
+    again = [*zip(later[same], before[same], strict=True)]
     if not again or max(len(np.unique(column)) for column in X.T) <= few_values(len(X)):
         return []
     again.sort()

@@ -21,13 +21,10 @@ struct Centres {
 // The two centres of each border: m x 2 numbers in [0, K).
 using Borders = std::span<const std::int64_t>;
 
-// Writes the nearest centre of each point, the first one if tied.
-void nearest_centres(const Centres& centres, std::span<std::int64_t> nearest, int threads);
-
-// Writes the places (m x n) of the points along each border; NaN outside of its region, and everywhere where
-// the two centres are one point. `nearest` is of `nearest_centres`: it saves time and changes nothing.
-void border_places(const Centres& centres, std::span<const std::int64_t> nearest, Borders borders,
-                   std::span<double> places, int threads);
+// Writes into each row of places (m x n) the places along a border of the points of the second part (first[i] == 0) that lie
+// in its region, and their number into sizes (m): none where the two centres are one point.
+void border_places(const Centres& centres, std::span<const std::uint8_t> first, Borders borders,
+                   std::span<double> places, std::span<std::int64_t> sizes);
 
 // Writes three counts per border (m x 3): of points of the second part in the windows of the first
 // peak, the valley and the second peak.
@@ -37,8 +34,7 @@ void border_places(const Centres& centres, std::span<const std::int64_t> nearest
 // .7; ties go to the window nearest to the middle, then to the lower one. A peak is the window with
 // the most points at least .3 away from the valley on its side; ties go to the window nearest to
 // the valley.
-void count_valleys(const Centres& centres, std::span<const std::int64_t> nearest,
-                   std::span<const std::uint8_t> first, Borders borders, std::span<std::int64_t> counts,
-                   int threads);
+void count_valleys(const Centres& centres, std::span<const std::uint8_t> first, Borders borders,
+                   std::span<std::int64_t> counts, int threads);
 
 }  // namespace conclust

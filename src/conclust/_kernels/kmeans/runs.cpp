@@ -64,9 +64,14 @@ template <std::size_t beside>
 CONCLUST_INLINE void approach_some(const double* points, std::size_t size, std::size_t d,
                                    const double* candidates, const double* closest,
                                    double* const* closer, double* sums) {
-    double by_lane[beside][lanes] = {};
+    static constexpr double ranks[lanes] = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0};
+    Pack by_lane[2][beside];
+    for (std::size_t t = 0; t < beside; ++t) {
+        by_lane[0][t] = by_lane[1][t] = spread(0.0);
+    }
     for (std::size_t b = 0; b * lanes < size; ++b) {
         const double* x = points + b * d * lanes;
+        const Pack left = spread(static_cast<double>(size - b * lanes));
         Pack low[beside];
         Pack high[beside];
         for (std::size_t t = 0; t < beside; ++t) {
@@ -85,23 +90,23 @@ CONCLUST_INLINE void approach_some(const double* points, std::size_t size, std::
                 high[t] += z * z;
             }
         }
-        for (std::size_t t = 0; t < beside; ++t) {
-            double distance[lanes];
-            store(distance, low[t]);
-            store(distance + pack_lanes, high[t]);
-            for (std::size_t l = 0; l < lanes; ++l) {
-                const double old = closest[b * lanes + l];
-                const double now = distance[l] < old ? distance[l] : old;
-                closer[t][b * lanes + l] = now;
-                by_lane[t][l] += b * lanes + l < size ? now : 0.0;
+        for (std::size_t half = 0; half < 2; ++half) {
+            const std::size_t at = b * lanes + half * pack_lanes;
+            const Pack old = load(closest + at);
+            const Pack rank = load(ranks + half * pack_lanes);
+            for (std::size_t t = 0; t < beside; ++t) {
+                const Pack& distance = half == 0 ? low[t] : high[t];
+                const Pack now = where_less(distance, old, distance, old);
+                store(closer[t] + at, now);
+                by_lane[half][t] += where_less(rank, left, now, spread(0.0));
             }
         }
     }
     for (std::size_t t = 0; t < beside; ++t) {
-        sums[t] = 0.0;
-        for (std::size_t l = 0; l < lanes; ++l) {
-            sums[t] += by_lane[t][l];
-        }
+        double each[lanes];
+        store(each, by_lane[0][t]);
+        store(each + pack_lanes, by_lane[1][t]);
+        sums[t] = std::accumulate(each, each + lanes, 0.0);
     }
 }
 
@@ -132,6 +137,7 @@ class Run {
           labels_(blocks_ * lanes),
           before_(blocks_ * lanes),
           closest_(blocks_ * lanes),
+          sums_to_(in.size),
           candidates_(most_beside * in.d),
           best_(blocks_ * lanes),
           number_(search.n_clusters),
@@ -250,6 +256,7 @@ class Run {
         try_candidates(&chosen, 1, &total);
         closest_.swap(closer_[0]);
         for (std::size_t k = 1; k < search_.n_clusters && !interruption.wanted(); ++k) {
+            std::partial_sum(closest_.data(), closest_.data() + in_.size, sums_to_.begin());
             double lowest = std::numeric_limits<double>::infinity();
             for (std::size_t first = 0; first < search_.candidates; first += most_beside) {
                 const std::size_t beside = std::min(most_beside, search_.candidates - first);
@@ -286,26 +293,18 @@ class Run {
                  sums);
     }
 
-    // An object, with a probability that grows with its squared distance; the last one that has any.
+    // An object, with a probability that grows with its squared distance, at most the last one that adds to their sum.
     // Any object if all lie on centres.
     std::size_t drawn_by_distance(double total, std::uint64_t bits) const {
         const double uniform = static_cast<double>(bits >> 11) * 0x1p-53;
         if (!(total > 0.0)) {
             return static_cast<std::size_t>(uniform * static_cast<double>(in_.size));
         }
-        const double wanted = uniform * total;
-        double sum = 0.0;
-        std::size_t last = 0;
-        for (std::size_t i = 0; i < in_.size; ++i) {
-            if (closest_[i] > 0.0) {
-                sum += closest_[i];
-                last = i;
-                if (sum > wanted) {
-                    break;
-                }
-            }
+        auto at = std::upper_bound(sums_to_.begin(), sums_to_.end(), uniform * total);
+        if (at == sums_to_.end()) {
+            at = std::lower_bound(sums_to_.begin(), sums_to_.end(), sums_to_.back());
         }
-        return last;
+        return static_cast<std::size_t>(at - sums_to_.begin());
     }
 
     void descend(Interruption& interruption) {
@@ -535,6 +534,7 @@ class Run {
     std::vector<std::int32_t> labels_;
     std::vector<std::int32_t> before_;
     std::vector<double> closest_;
+    std::vector<double> sums_to_;  // of `closest_`, up to each object
     std::vector<double> candidates_;
     std::array<std::vector<double>, most_beside> closer_;
     std::vector<double> best_;

@@ -115,13 +115,10 @@ class Part:
         step = max(1, _AT_ONCE // len(self.first))
         for begin in range(0, len(here), step):
             some = here[begin : begin + step]
-            for b, places in zip(some, geometry.places(borders[some]), strict=True):
-                positions = places[~self.first]
-                positions = positions[~np.isnan(positions)]
+            for b, positions in zip(some, geometry.places(self.first, borders[some]), strict=True):
                 if len(positions):
-                    tests.dip[b] = dip_p_value(
-                        float(dips_of_rows(positions[None], 1)[0]), len(positions)
-                    )
+                    dip = float(dips_of_rows(positions[None], 1)[0])
+                    tests.dip[b] = dip_p_value(dip, len(positions))
         return tests
 
 

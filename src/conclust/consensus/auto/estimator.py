@@ -74,7 +74,7 @@ class VotingModel:
 
         `soft` : their memberships in these (n, n_columns), if the partitions are soft.
         """
-        blocks = []
+        memberships = np.empty((len(codes), self.votes.shape[1]))
         for at in range(0, len(codes), _ROWS_AT_ONCE):
             rows = slice(at, at + _ROWS_AT_ONCE)
             indicator = indicator_of(codes[rows], self.offsets)
@@ -83,8 +83,8 @@ class VotingModel:
                 own = self.classes.nearest(indicator.__matmul__)
                 own[np.diff(indicator.indptr) == 0] = 0
                 _exchange(shares, own)
-            blocks.append(shares)
-        return np.concatenate(blocks)
+            memberships[rows] = shares
+        return memberships
 
     def keep(self, clusters: Ints) -> VotingModel:
         """Return the model of these clusters, numbered in this order."""

@@ -318,7 +318,7 @@ def _objects(
     if ensemble.is_soft:
         held = np.diff(ensemble.indicator.indptr) > 0
     else:
-        held = (ensemble.codes < noise_code(ensemble.codes.dtype)).any(axis=1)
+        held = ensemble.codes.min(axis=1) < noise_code(ensemble.codes.dtype)
     clustered = np.flatnonzero(held)
     if among is not None:
         clustered = np.intersect1d(clustered, among)

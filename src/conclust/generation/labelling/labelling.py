@@ -527,6 +527,7 @@ def label_all(
     scaler: Scaler | None,
     n_jobs: int | None,
     report: Callable[[str], None],
+    dtype: Any,
 ) -> NDArray[Any]:
     """Return the labels of all objects by all members; -1 where a member does not observe an object.
 
@@ -544,9 +545,11 @@ def label_all(
         Number of threads, as for joblib.
     report : callable
         Function that receives about ten lines of progress.
+    dtype : dtype
+        Type of the labels.
     """
     n_members = labelling.shape[1]
-    matrix = np.empty((rows.n, n_members), dtype=labelling.dtype)
+    matrix = np.empty((rows.n, n_members), dtype=dtype)
     reported = 0
     for start, block in rows.blocks():
         stop = start + len(block)

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.cluster.hierarchy import ward
 from scipy.spatial.distance import pdist, squareform
 
 from conclust._arrays.containers import column_names
@@ -281,6 +280,8 @@ def largest_silhouette(
     best, partition = -1.0, None
     if n < FEWEST:
         return best, partition
+    from scipy.cluster.hierarchy import ward  # with its siblings, it is slow to load
+
     condensed = pdist(points)
     distances, tree = squareform(condensed), ward(condensed)
     objects = np.arange(n)
