@@ -195,8 +195,8 @@ def _add_combine(commands: Any) -> None:
         type=options.path_of,
         nargs="+",
         metavar="FILE",
-        help="instead of labels: files of memberships, one clustering each, as ADMIXTURE and STRUCTURE write them (.Q, "
-        ".meanQ): one object per line, numbers only",
+        help="instead of labels: files of memberships, as ADMIXTURE, fastSTRUCTURE, STRUCTURE and CLUMPP write them "
+        "(.Q, .meanQ, _f, .indfile): one object per line",
     )
     group.add_argument(
         "--missing",
