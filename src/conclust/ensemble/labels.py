@@ -514,11 +514,11 @@ def _check_shape(matrix: NDArray[Any], n_samples: int = 2) -> None:
     if matrix.ndim != 2:
         hints = {
             1: " Reshape your data using labels.reshape(-1, 1) if it is a single partition.",
-            3: " If it is a stack of maps (bands, rows, columns), pass labels.reshape(len(labels), -1).T.",
+            3: " If it is a stack of maps (bands, rows, columns), pass labels.reshape(len(labels), -1).T; if the objects come first, labels.reshape(len(labels), -1).",
         }
         raise InputError(
             f"Expected 2D array of labels (n_samples, n_partitions), got {matrix.ndim}D array "
-            f"instead: shape {matrix.shape}.{hints.get(matrix.ndim, '')}"
+            f"instead: shape {matrix.shape}.{hints.get(min(matrix.ndim, 3), '')}"
         )
     n, m = matrix.shape
     if m == 0:

@@ -169,7 +169,7 @@ class Column:
         bad = ((np.rint(values) != values) & ~np.isnan(values)) | (values < -2) | (values >= 2**63)
         if bad.any():
             text = self.texts[row := int(np.argmax(bad))][:60]
-            way = f"Labels are whole numbers from 0 to 2**63 - 1 or names; -1: missing, -2: noise. If these are points, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}"
+            way = f"Labels are whole numbers from 0 to 2**63 - 1 or names; -1: missing, -2: noise. If these are points, use: conclust cluster; if memberships: conclust combine --memberships FILES; if {text!r} is a code of missing labels, give --na={text}"
             raise InputError(f"{self.at(row)}: {text!r} is not a label. {way}.")
         return (cells if (np.abs(values) >= 2.0**53).any() else numbers).cast("int64")
 
