@@ -91,11 +91,12 @@ def test_name_columns_are_recognised_by_header_and_content(runs):
     assert "its column 'customer_id' read as names of the rows" in labels.notes
 
 
-def test_numbers_can_be_names(tmp_path):
+def test_numbers_and_a_first_column_of_words_can_be_names(tmp_path):
     rows = [[100 + i, i % 2, i % 2] for i in range(12)]
-    assert read_ensemble(write(tmp_path / "a.csv", rows), AUTO).ids == [
-        str(100 + i) for i in range(12)
-    ]
+    names = [str(100 + i) for i in range(12)]
+    assert read_ensemble(write(tmp_path / "a.csv", rows), AUTO).ids == names
+    words = write(tmp_path / "c.csv", [[f"u{i}", "xy"[i % 2], i % 2] for i in range(4)])
+    assert read_ensemble(words, AUTO).ids == ["u0", "u1", "u2", "u3"]
     named = write(tmp_path / "b.csv", [row[::-1] for row in rows[:4]], ["a", "b", "patientId"])
     assert read_ensemble(named, AUTO).ids == ["100", "101", "102", "103"]
 

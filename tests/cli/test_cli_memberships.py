@@ -51,9 +51,8 @@ def test_runs_of_one_membership_give_its_most_probable_clusters(runs, tmp_path, 
 def test_files_that_are_no_memberships_are_refused(tmp_path, capsys, text, sentence):
     bad = tmp_path / "bad.Q"
     bad.write_text(text)
-    assert (
-        main(["combine", "--memberships", str(bad), "-k", "2", "--out", str(tmp_path / "o")]) == 1
-    )
+    arguments = ["combine", "--memberships", str(bad), "-k", "2"]
+    assert main([*arguments, "--out", str(tmp_path / "o")]) == 1
     message = capsys.readouterr().err
     assert sentence in message
     assert "bad.Q" in message

@@ -119,7 +119,9 @@ class Column:
         word, labels = last_word(self.name) if table.named else "", table.of_labels
         words = notation.NAMING if labels or self.is_text else notation.NUMBERING
         called = words.fullmatch(word) is not None
-        placed = called or (self.place == 0 and (len(table) >= FEW if labels else self.is_text))
+        alone = self.is_text and not any(c.differs for c in table.columns if c is not self)
+        likely = alone or len(table) >= FEW if labels else self.is_text
+        placed = called or (self.place == 0 and likely)
         kind = placed and (self.is_text or self.is_whole or (labels and called))
         return kind and len(table) > 2 and len(table.columns) > 1 and self.differs
 
