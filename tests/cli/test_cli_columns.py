@@ -91,11 +91,12 @@ def test_name_columns_are_recognised_by_header_and_content(runs):
     assert "its column 'customer_id' read as names of the rows" in labels.notes
 
 
-def test_numbers_can_be_names(tmp_path):
+def test_numbers_and_a_first_column_of_words_can_be_names(tmp_path):
     rows = [[100 + i, i % 2, i % 2] for i in range(12)]
-    assert read_ensemble(write(tmp_path / "a.csv", rows), AUTO).ids == [
-        str(100 + i) for i in range(12)
-    ]
+    names = [str(100 + i) for i in range(12)]
+    assert read_ensemble(write(tmp_path / "a.csv", rows), AUTO).ids == names
+    words = write(tmp_path / "c.csv", [[f"u{i}", "xy"[i % 2], i % 2] for i in range(4)])
+    assert read_ensemble(words, AUTO).ids == ["u0", "u1", "u2", "u3"]
     named = write(tmp_path / "b.csv", [row[::-1] for row in rows[:4]], ["a", "b", "patientId"])
     assert read_ensemble(named, AUTO).ids == ["100", "101", "102", "103"]
 
@@ -371,6 +372,7 @@ PACKINGS = [
 
 @pytest.mark.parametrize(("suffix", "pack"), PACKINGS)
 def test_compressed_tables_are_read(tmp_path, monkeypatch, suffix, pack):
+    monkeypatch.setattr("conclust.cli.reading.sources.reading_limit", lambda: 1 << 62)
     path = tmp_path / f"a.csv{suffix}"
     path.write_bytes(pack(b"x,y\n" + b"1,2\n3,4\n" * 1000))
     assert read_points(path, AUTO).X.shape == (2000, 2)
@@ -385,7 +387,7 @@ def test_compressed_tables_are_read(tmp_path, monkeypatch, suffix, pack):
         refused(lambda: read_points(path, AUTO), "damaged or cut off", error=FileFormatError)
     path.write_bytes(pack(b"1,2\n" * 100_000))
     monkeypatch.setattr("conclust.cli.reading.sources.reading_limit", lambda: 10_000)
-    refused(lambda: read_points(path, AUTO), "unpacks to more than", error=FileFormatError)
+    refused(lambda: read_points(path, AUTO), "holds more than", error=FileFormatError)
     packed = tmp_path / f"a.npy{suffix}"
     packed.touch()
     refused(lambda: read_points(packed, AUTO), "only CSV files may be compressed")

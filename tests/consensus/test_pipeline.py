@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from tests.naive import measures as naive
 
 from conclust import EAC, PCC, AutoConsensus, ConsensusClustering, Ensemble, EnsembleGenerator
-from conclust.exceptions import InputError, ParameterError
+from conclust.exceptions import InputError, ParameterError, SparseInputError
 from conclust.metrics import anmi
 
 X, truth = make_blobs(240, 2, centers=3, cluster_std=0.6, random_state=0)
@@ -403,7 +403,7 @@ def test_sparse_points_are_refused_with_an_alternative():
     points = csr_array(np.maximum(X, 0))
     for model in (EnsembleGenerator("kmeans"), ConsensusClustering()):
         with pytest.raises(
-            TypeError, match=r"Sparse data .*, TruncatedSVD\(50\)\.fit_transform\(X\)"
+            SparseInputError, match=r"Sparse data .*, TruncatedSVD\(50\)\.fit_transform\(X\)"
         ):
             model.fit(points)
     model = make_pipeline(TruncatedSVD(1), ConsensusClustering("eac", random_state=0))

@@ -154,7 +154,7 @@ def test_npy_files_are_read_back(tmp_path, array, mmap):
 
 
 def test_memory_maps_are_read_only_and_unbounded(tmp_path, monkeypatch):
-    monkeypatch.setattr(_storage, "_memory", lambda: 8)
+    monkeypatch.setattr(_storage, "reading_limit", lambda: 4)
     np.save(tmp_path / "a.npy", np.arange(100))
     mapped = read_npy(tmp_path / "a.npy", mmap=True)
     assert isinstance(mapped, np.memmap)
@@ -292,7 +292,7 @@ def test_hostile_npy_inside_npz_is_refused(tmp_path, name):
 
 
 def test_the_default_limit_is_half_of_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(_storage, "_memory", lambda: 1000)
+    monkeypatch.setattr("os.sysconf", {"SC_PHYS_PAGES": 10, "SC_PAGE_SIZE": 100}.__getitem__)
     np.save(tmp_path / "a.npy", np.zeros(62))
     assert read_npy(tmp_path / "a.npy").size == 62
     np.save(tmp_path / "a.npy", np.zeros(63))

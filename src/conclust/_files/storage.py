@@ -591,19 +591,15 @@ def _from_json(content: bytes, path: PathLike) -> Any:
 
 def reading_limit() -> int:
     """Return the default maximum size of a file: half of the machine's memory."""
-    return _memory() // 2
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    return 1 << 33
 
 
 def _check_size(n_bytes: int, max_bytes: int | None, path: PathLike) -> None:
     limit = reading_limit() if max_bytes is None else max_bytes
     if n_bytes > limit:
         refuse_file(path, f"unpacks to {_size(n_bytes)}; at most {_size(limit)} are read")
-
-
-def _memory() -> int:
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return 1 << 34
 
 
 def _size(n_bytes: int) -> str:

@@ -180,8 +180,8 @@ def _add_combine(commands: Any) -> None:
         group,
         "--memberships",
         "FILE",
-        "instead of labels: files of memberships, one clustering each, as ADMIXTURE and STRUCTURE write them (.Q, "
-        ".meanQ): one object per line, numbers only",
+        "instead of labels: files of memberships, as ADMIXTURE, fastSTRUCTURE, STRUCTURE and CLUMPP write them "
+        "(.Q, .meanQ, _f, .indfile): one object per line",
         nargs="+",
     )
     group.add_argument(

@@ -525,17 +525,15 @@ def _name_of(value: Any, partition: int, missing: Missing) -> Any:
 
 def _check_shape(matrix: NDArray[Any], n_samples: int = 2) -> None:
     if matrix.size == 0 and matrix.ndim == 1:
-        raise InputError(
-            "Expected 2D array of labels (n_samples, n_partitions), got an empty list."
-        )
+        raise InputError("Expected 2D labels (n_samples, n_partitions), got an empty list.")
     if matrix.ndim != 2:
         hints = {
+            0: " Read a file of labels first: pandas.read_csv(path).",
             1: " Reshape your data using labels.reshape(-1, 1) if it is a single partition.",
-            3: " If it is a stack of maps (bands, rows, columns), pass labels.reshape(len(labels), -1).T.",
+            3: " If it is a stack of maps (bands, rows, columns), pass labels.reshape(len(labels), -1).T; if the objects come first, labels.reshape(len(labels), -1).",
         }
         raise InputError(
-            f"Expected 2D array of labels (n_samples, n_partitions), got {matrix.ndim}D array "
-            f"instead: shape {matrix.shape}.{hints.get(matrix.ndim, '')}"
+            f"Expected 2D array of labels (n_samples, n_partitions), got {matrix.ndim}D array instead: shape {matrix.shape}.{hints.get(min(matrix.ndim, 3), '')}"
         )
     n, m = matrix.shape
     if m == 0:
@@ -613,7 +611,7 @@ def _whole_numbers(block: NDArray[Any], start: int) -> Ints:
         raise InputError(
             f"Labels must be whole numbers (NaN or -1 for missing, -2 for noise). Got {what} at row "
             f"{start + row}, partition {column} instead. If these are points, not labels, use "
-            "ConsensusClustering, or EnsembleGenerator to make partitions of them first."
+            "ConsensusClustering, or EnsembleGenerator to make partitions of them first; if memberships, Ensemble.from_memberships."
         )
     return filled.astype(np.int64)
 

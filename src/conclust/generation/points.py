@@ -17,7 +17,7 @@ from conclust._sklearn import check_order, record_features, record_order
 from conclust._types import Floats
 from conclust._validation import brief, check_column_names, count, shown
 from conclust.ensemble import Ensemble
-from conclust.exceptions import DistancesWarning, InputError, warn
+from conclust.exceptions import DistancesWarning, InputError, SparseInputError, warn
 
 _NAMED = 4
 # Differences up to this share of the range are rounding errors.
@@ -40,7 +40,7 @@ def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
     check_column_names(X)
     owner = type(estimator).__name__
     if sp.issparse(X):
-        raise TypeError(
+        raise SparseInputError(
             f"Sparse data was passed, but {owner} needs dense points. Reduce them first, "
             "TruncatedSVD(50).fit_transform(X) with scikit-learn's TruncatedSVD, or pass X.toarray() if enough memory "
             "is available."

@@ -292,7 +292,7 @@ def warn_of_pairs(unobserved: int | None, by_none: str = "observed {}") -> None:
     else:
         both = f"both objects of {count(unobserved, 'pair')}"
         which = f"No partition {by_none.format(both)}: without evidence they"
-    warn(f"{which} count as dissimilarity 1.", EvidenceWarning)
+    warn(f"{which} count as dissimilarity 1. MixtureModel and Voting use none.", EvidenceWarning)
 
 
 def _within_partitions(W: Floats, offsets: Ints) -> sp.csr_array:

@@ -21,6 +21,7 @@ from conclust.cli.reading.sources import Source, naming, opened
 from conclust.cli.reading.tables import Column, Table, listed, names_of, table_of
 from conclust.ensemble import Ensemble
 from conclust.ensemble.ensemble import clusterings_as_rows
+from conclust.ensemble.memberships import runs_of
 from conclust.exceptions import InputError, OrientationWarning, warn
 from conclust.results.writing import is_label_file
 
@@ -130,7 +131,7 @@ def read_ensemble(path: Path, how: Reading) -> Labels:
         matrix, names = tables.label_matrix(data), names_of(data)
         if clusterings_as_rows(matrix, *matrix.shape):
             n, m = matrix.shape
-            what = f"{source.name} is read as {n} objects in {m} clusterings. If each row is a clustering of {m} objects, transpose it: one row per object"
+            what = f"{source.name} is read as {n} objects in {m} clusterings. If each row is a clustering of {m} objects, give --rows draws"
             warn(f"{what}.", OrientationWarning)
         given = read_weights(len(names), how, names)
         ensemble = Ensemble(matrix, weights=given, missing=how.missing)
@@ -194,20 +195,17 @@ def read_weights(n_partitions: int, how: Reading, names: Sequence[str] = ()) -> 
 def read_memberships(paths: Sequence[Path], how: Reading) -> Labels:
     """Read soft partitions of the same objects: in each file one object per line, and its share of each cluster.
 
-    The files have no header, as ADMIXTURE, STRUCTURE and CLUMPP write them. Of `how`, only the file of weights is used.
-
-    Raises
-    ------
-    OSError
-        A file is missing or cannot be read.
-    FileFormatError, InputError
-        A file is not a matrix of numbers, or its rows are not memberships.
+    No header, as in ADMIXTURE, or names before a colon, as in STRUCTURE and CLUMPP. Of `how`, only the file of weights is used.
     """
-    names = tuple(plain(path) for path in paths)
-    shares, how = [], Reading(header=False, weights=how.weights)
+    runs, how = list[tuple[str, Floats]](), Reading(header=False, weights=how.weights)
     for path in paths:
         with opened(path, "csv") as source:
-            shares.append(_numbers(table_of(source, how, "points").columns, "memberships"))
+            if source.kind == "csv" and b":" in (content := source.read()):
+                found = runs_of(content, path)
+            else:
+                found = [_numbers(table_of(source, how, "points").columns, "memberships")]
+        runs += [(plain(path), run) for run in found]
+    names, shares = zip(*runs, strict=True)
     given = read_weights(len(names), how, names)
     with naming("Memberships " + ", ".join(f"{u}: {name}" for u, name in enumerate(names))):
         return Labels(ensemble=Ensemble.from_memberships(shares, weights=given), names=names)

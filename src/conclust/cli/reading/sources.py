@@ -6,12 +6,12 @@ import re
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from conclust._files.formats import WHOLE
 from conclust._files.storage import open_regular, reading_limit, refuse_file
@@ -32,22 +32,21 @@ NO_TEXT = {
     rb"PAR1\x15": "is a Parquet file. Give it a name that ends in .parquet",
     rb"\x28\xb5\x2f\xfd": f"is compressed by zstd. {_OF_ZSTD}",
     rb"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
-    **{
-        sign: f"is compressed. Give it a name that ends in {e}"
-        for e, (sign, *_) in _PACKINGS.items()
-    },
+    **{s: f"is compressed. Give it a name that ends in {e}" for e, (s, *_) in _PACKINGS.items()},
 }
 """First bytes of files that are not text, whatever their names."""
 _BLOCK = 1 << 12  # packed bytes at once: these unpack to at most some 100 MB
 _KINDS = {ending: one.kind for one in WHOLE.values() for ending in one.endings}
-_ADATA = "In Python conclust.sc.tl.consensus(adata, keys) combines columns of labels. For the shell write these as CSV by adata.obs[[...]].to_csv(...), or the data to be clustered by adata.to_df().to_csv(...)"
 _PICKLE = "Pickles are never read. Save the array by numpy.save, a data frame as CSV or Parquet"
 _ELSEWHERE = {
     **dict.fromkeys((".xls", ".xlsx", ".ods"), "Save the sheet as CSV (UTF-8)"),
     **dict.fromkeys((".pkl", ".pickle", ".joblib"), _PICKLE),
     ".zst": _OF_ZSTD,
+    **dict.fromkeys((".q", ".meanq", ".indfile"), "Give it by conclust combine --memberships"),
+    **dict.fromkeys((".rds", ".rda", ".rdata"), "In R: write.csv(labels, 'file.csv')"),
+    ".json": "In Python: conclust.Ensemble.from_communities(json.load(file))",
     ".mat": "In Python: numpy.savez('file.npz', **scipy.io.loadmat('file.mat'))",
-    ".h5ad": _ADATA,
+    ".h5ad": "In Python conclust.sc.tl.consensus(adata, keys) combines columns of labels. For the shell write these as CSV by adata.obs[[...]].to_csv(...), or the data to be clustered by adata.to_df().to_csv(...)",
 }
 
 
@@ -62,16 +61,10 @@ class Source:
 
     def read(self) -> bytes:
         """Return the content, unpacked; refuse one that is damaged or larger than what is read."""
-        content, limit = bytearray(), reading_limit()
         with open_regular(self.path) as file:
-            packed = file.read(limit + 1)
-        for part in self._unpacked(packed) if self.packing else [packed]:
-            content += part
-            if len(content) > limit:
-                refuse_file(self.name, f"unpacks to more than {limit:,} bytes, which is the limit")
-        return bytes(content)
+            return _content(file, self.name, self._unpacked if self.packing else iter)
 
-    def _unpacked(self, packed: bytes) -> Iterator[bytes]:
+    def _unpacked(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """Unpack streams that follow one another, as parallel compressors write them; zeros may be between."""
         _, module, name, settings = _PACKINGS[self.packing]
         try:
@@ -81,8 +74,7 @@ class Source:
             refuse_file(self.name, what)
         stream: Any = getattr(unpacker, name)(*settings)
         try:
-            for begin in range(0, len(packed), _BLOCK):
-                block = packed[begin : begin + _BLOCK]
+            for block in blocks:
                 while block := block.lstrip(b"\0") if stream.eof else block:
                     if stream.eof:
                         stream = getattr(unpacker, name)(*settings)
@@ -92,6 +84,16 @@ class Source:
                 raise EOFError("it ends within a compressed stream")
         except (OSError, EOFError, zlib.error, getattr(unpacker, "LZMAError", EOFError)) as error:
             refuse_file(self.name, f"is damaged or cut off: it does not unpack ({error})")
+
+
+def _content(stream: BinaryIO, name: str, unpacked: Callable[..., Iterator[bytes]] = iter) -> bytes:
+    """Return what is in a stream; refuse more than is read. A call of read(limit) would ask for that much memory."""
+    content, limit = bytearray(), reading_limit()
+    for part in unpacked(iter(lambda: stream.read(_BLOCK), b"")):
+        content += part
+        if len(content) > limit:
+            refuse_file(name, f"holds more than {limit:,} bytes, which is the limit")
+    return bytes(content)
 
 
 @contextmanager
@@ -124,9 +126,7 @@ def opened(path: Path, unknown: str = "") -> Iterator[Source]:
     with path.open("rb") if piped else nullcontext(getattr(sys.stdin, "buffer", None)) as stream:
         if stream is None:
             raise InputError("Standard input is closed: there is nothing to read.")
-        content = stream.read(reading_limit() + 1)
-    if len(content) > reading_limit():
-        raise InputError(f"{name} holds more than the {reading_limit():,} bytes read.")
+        content = _content(stream, name)
     with tempfile.TemporaryDirectory(prefix="conclust-") as folder:
         copy = Path(folder) / "input"
         copy.write_bytes(content)
@@ -156,6 +156,6 @@ def _by_suffix(path: Path, unknown: str) -> Source:
         raise InputError(f"{path}: only CSV files may be compressed. Decompress it first.")
     if not kind:
         which = f"with the suffix {suffix!r}" if suffix else "without a suffix"
-        known = f"Known are {', '.join([*sorted(_KINDS), *(f'.csv{end}' for end in _PACKINGS)])}"
+        known = f"Known are {', '.join([*sorted(_KINDS), *(f'.csv{end}' for end in _PACKINGS)])}; give other text as standard input"
         raise InputError(f"{path}: files {which} are not read. {_ELSEWHERE.get(suffix, known)}.")
     return Source(path, kind, str(path), packing)

@@ -118,7 +118,9 @@ class Column:
         word, labels = last_word(self.name) if table.named else "", table.of_labels
         words = notation.NAMING if labels or self.is_text else notation.NUMBERING
         called = words.fullmatch(word) is not None
-        placed = called or (self.place == 0 and (len(table) >= FEW if labels else self.is_text))
+        alone = self.is_text and not any(c.differs for c in table.columns if c is not self)
+        likely = alone or len(table) >= FEW if labels else self.is_text
+        placed = called or (self.place == 0 and likely)
         kind = placed and (self.is_text or self.is_whole or (labels and called))
         return kind and len(table) > 2 and len(table.columns) > 1 and self.differs
 
@@ -167,7 +169,7 @@ class Column:
         bad = ((np.rint(values) != values) & ~np.isnan(values)) | (values < -2) | (values >= 2**63)
         if bad.any():
             text = self.texts[row := int(np.argmax(bad))][:60]
-            way = f"Labels are whole numbers from 0 to 2**63 - 1 or names; -1: missing, -2: noise. If these are points, use: conclust cluster; if {text!r} is a code of missing labels, give --na={text}"
+            way = f"Labels are whole numbers from 0 to 2**63 - 1 or names; -1: missing, -2: noise. If these are points, use: conclust cluster; if memberships: conclust combine --memberships FILES; if {text!r} is a code of missing labels, give --na={text}"
             raise InputError(f"{self.at(row)}: {text!r} is not a label. {way}.")
         return (cells if (np.abs(values) >= 2.0**53).any() else numbers).cast("int64")
 
