@@ -75,7 +75,7 @@ def _of_one_run(
 # What replaces each part of the default.
 PARTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "nothing": (),
-    "halves": ((decision, "divide_by_halves", lambda *_: None),),
+    "halves": ((decision, "divide_by_halves", lambda *_: (None, {})),),
     "the mean of both middles in halves (the emptier)": (
         (halves, "counts_on_sides", _by_emptier),
         (decision.Found, "score_as_of_halves", decision.Found.score),

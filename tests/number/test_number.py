@@ -223,13 +223,13 @@ def test_halves_of_one_cloud_confirm_no_clusters(kind, n):
         "heavy": rng.standard_t(4, size=(n, 6)),
         "long tails": np.exp(rng.normal(size=(n, 5))),
     }[kind]
-    assert divide_by_halves(cloud, neighbour_graph(cloud, 10), 1, n) is None
+    assert divide_by_halves(cloud, neighbour_graph(cloud, 10), 1, n)[0] is None
 
 
 def test_halves_confirm_clusters_that_overlap():
     centers = np.array([[0.0, 0, 0, 0], [4, 0, 0, 0], [0, 4, 0, 0]])
     X, y = make_blobs([140, 120, 100], 4, centers=centers, random_state=3)
-    halved = divide_by_halves(X, neighbour_graph(X, 10), 1, 20)
+    halved, _ = divide_by_halves(X, neighbour_graph(X, 10), 1, 20)
     assert adjusted_rand_score(halved.labels, y) > 0.85
     assert len(halved.depths) == 2
 
@@ -237,14 +237,14 @@ def test_halves_confirm_clusters_that_overlap():
 def test_a_dense_group_next_to_a_loose_one_is_found():
     rng = np.random.default_rng(4)
     X = np.concatenate([rng.normal(size=(300, 3)), rng.normal([5, 0, 0], 2, size=(150, 3))])
-    halved = divide_by_halves(X, neighbour_graph(X, 10), 1, 20)
+    halved, _ = divide_by_halves(X, neighbour_graph(X, 10), 1, 20)
     assert adjusted_rand_score(halved.labels, np.arange(450) >= 300) > 0.6
 
 
 def test_a_ring_is_not_cut_along_its_paths():
     angles = np.random.default_rng(0).uniform(0, 2 * np.pi, 500)
     ring = np.column_stack([np.cos(angles), np.sin(angles)])
-    assert divide_by_halves(ring, neighbour_graph(ring, 10), 1, 20) is None
+    assert divide_by_halves(ring, neighbour_graph(ring, 10), 1, 20)[0] is None
 
 
 def test_clusters_at_the_next_best_number_need_no_other_fit():

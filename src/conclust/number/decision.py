@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ from conclust.number.borders import (
 )
 from conclust.number.centers import Discriminants, Ellipsoids
 from conclust.number.constants import CLEAR, COMPONENTS, COST, HALVINGS, NEIGHBOURS, SMALLEST
-from conclust.number.halves import divide_by_halves
+from conclust.number.halves import Halved, divide_by_halves
 from conclust.trees.agglomeration import counted_cut, has_specks
 
 _SEED = 0
@@ -93,13 +93,16 @@ def decide_by_points(
         number = found.best(trees.bounds.smallest, most)
     if number is None:
         return Shown(given or _by_partitions(trees, min_clusters, most))
-    others = found.others(number, min_clusters, most)
-    answer = _of_trees(found, number, others)
+    halved = None
     if found.graph is not None:
         least = max(min_clusters, trees.bounds.smallest)
         above = max(CLEAR, found.score_as_of_halves(number))
-        answer = _of_halves(found, found.graph, least, most, above) or answer
-        answer = _divided_further(found, answer, most, n_jobs)
+        halved, evidence = divide_by_halves(found.points, found.graph, least, most, above)
+        if halved is None and number == 1:
+            found = replace(found, by_halves=evidence)
+    others = found.others(number, min_clusters, most)
+    answer = _of_trees(found, number, others) if halved is None else _of_halves(halved)
+    answer = _divided_further(found, answer, most, n_jobs)
     if answer.n_clusters != number:
         others = [K for K in (number, *others) if K not in (1, answer.n_clusters)]
     divisions = {
@@ -167,6 +170,8 @@ class Found:
         Evidence for a border between the branches of each join.
     of_pieces : ndarray of bool of shape (n_joins,)
         Whether the evidence is that between the pieces of the branches, which is more than that of these counts.
+    by_halves : dict of int to float
+        Beside one cluster: the evidence of halves for each number, where it is larger.
     """
 
     points: Floats
@@ -176,13 +181,15 @@ class Found:
     counts: Floats
     evidence: Floats
     of_pieces: Bools
+    by_halves: dict[int, float] = field(default_factory=dict)
 
     def score(self, n_clusters: int) -> float:
         """Return the evidence for a number of clusters, less the cost of each; -inf if the tree has no division into that many."""
         evidence = self.divisions.evidence
-        if n_clusters > len(evidence):
+        if n_clusters > len(evidence) or evidence[n_clusters - 1] == -np.inf:
             return -np.inf
-        return float(evidence[n_clusters - 1]) - COST * (n_clusters - 1)
+        of_tree = float(evidence[n_clusters - 1]) - COST * (n_clusters - 1)
+        return max(of_tree, self.by_halves.get(n_clusters, of_tree))
 
     def score_as_of_halves(self, n_clusters: int) -> float:
         """Return the score of a division of the tree that counts points at its borders as halves do (`divide_by_halves`)."""
@@ -295,13 +302,8 @@ def _of_trees(found: Found, number: int, others: list[int]) -> Answer:
     return Answer(number, labels, depths, why, tuple(found.near(number, others)))
 
 
-def _of_halves(
-    found: Found, graph: NeighbourGraph, least: int, most: int, above: float
-) -> Answer | None:
+def _of_halves(halved: Halved) -> Answer:
     """Return the overlapping clusters that one half of the points shows and the other confirms."""
-    halved = divide_by_halves(found.points, graph, least, most, above)
-    if halved is None:
-        return None
     number = int(halved.labels.max()) + 1
     why = (
         "they overlap, but clusters found in one half of the points have few points near their "
@@ -321,7 +323,7 @@ def _divided_further(found: Found, answer: Answer, most: int, n_jobs: int | None
             continue
         part = found.points[rows]
         graph = neighbour_graph(part, NEIGHBOURS, n_jobs=n_jobs)
-        halved = divide_by_halves(part, graph, 2, most - number + 1)
+        halved, _ = divide_by_halves(part, graph, 2, most - number + 1)
         if halved is not None:
             new = halved.labels > 0
             labels[rows[new]] = number - 1 + halved.labels[new]

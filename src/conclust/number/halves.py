@@ -36,7 +36,7 @@ class Halved:
 
 def divide_by_halves(
     points: Floats, graph: NeighbourGraph, least: int, most: int, above: float = CLEAR
-) -> Halved | None:
+) -> tuple[Halved | None, dict[int, float]]:
     """Return the division into overlapping clusters that one half of the points shows and the other half confirms.
 
     In one half, clusters that share a covariance are found, from k-means. In the other half, the points near the border of
@@ -55,12 +55,14 @@ def divide_by_halves(
     least, most : int
         Smallest and largest number of clusters.
     above : float, default=1
-        The evidence to be exceeded. Numbers that have not done so in any of the halvings so far are not looked at further.
+        The evidence to be exceeded. Numbers that do not in the first halving are not looked at further.
 
     Returns
     -------
-    Halved or None
+    halved : Halved or None
         None where no division has so much evidence.
+    evidence : dict of int to float
+        The evidence for each number, the median over the halves that were looked at.
     """
     rng = np.random.default_rng(0)
     part = points
@@ -78,16 +80,19 @@ def divide_by_halves(
                 yield float(evidence_of(2.0 * borders).sum())
 
     numbers = range(max(least, 2), min(most, LARGEST_HALVED, len(part) // (4 * SMALLEST)) + 1)
-    evidence: dict[int, list[float]] = {K: [] for K in numbers}
+    evidence: dict[int, float] = {}
     with one_library_thread():
-        for halving in range(HALVINGS):
-            for K, sums in evidence.items():
-                sums += both_ways(K, halving, part)
-            evidence = {K: sums for K, sums in evidence.items() if max(sums, default=0.0) > above}
-        medians = {K: float(np.median(sums)) for K, sums in evidence.items()}
+        for K in numbers:
+            sums = list(both_ways(K, 0, part))
+            if max(sums, default=0.0) > above:
+                sums += (
+                    each for halving in range(1, HALVINGS) for each in both_ways(K, halving, part)
+                )
+            if sums:
+                evidence[K] = float(np.median(sums))
         symmetric: Floats | None = None
-        for K in sorted(medians, key=lambda K: (-medians[K], K)):
-            if medians[K] <= above:
+        for K in sorted(evidence, key=lambda K: (-evidence[K], K)):
+            if evidence[K] <= above:
                 break
             found = Ellipsoids.fit(points, K, 0, n_runs=HALVINGS)
             if found is None:
@@ -102,8 +107,8 @@ def divide_by_halves(
             ]
             if np.median(again) > CLEAR:
                 depths = np.clip(1.0 - (counts[:, 0] + 1.0) / (counts[:, 1] + 1.0), 0.0, 1.0)
-                return Halved(labels, depths.tolist(), found)
-    return None
+                return Halved(labels, depths.tolist(), found), evidence
+    return None, evidence
 
 
 def _symmetric(points: Floats) -> Floats:
