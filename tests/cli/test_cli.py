@@ -360,7 +360,7 @@ def test_parameters_that_do_not_suit_the_data_exit_with_1(matrix, out, capsys):
 @pytest.mark.parametrize("option", [*refusals._GENERATOR.values(), *refusals._METHOD.values()])
 def test_options_named_in_errors_exist(option, capsys):
     with pytest.raises(SystemExit):
-        main(["cluster", "--help"])
+        main(["select" if option == "--references" else "cluster", "--help"])
     assert f"{option} " in capsys.readouterr().out
 
 

@@ -18,7 +18,11 @@ _FILES = (
     *(ending for one in FORMATS.values() if one.kind != "zarr" for ending in one.endings),
     *(".feather", ".json", ".html", ".xlsx", ".gz", ".bz2", ".xz", ".zst", ".zip"),
 )
-_METHOD = {"n_clusters": "-k", "max_clusters": "--max-clusters"}
+_METHOD = {
+    "n_clusters": "-k",
+    "max_clusters": "--max-clusters",
+    "n_references": "--references",
+}
 
 
 def in_shell(error: ConclustError) -> str:

@@ -51,6 +51,8 @@ def test_the_longest_lifetime_is_taken_to_the_letter():
     assert above
     with pytest.raises(UnsupportedEnsembleError, match="with these parameters"):
         EAC("lifetime").fit(labels, must_link=[[0, 1]])
+    with pytest.raises(ParameterError, match=r"'lifetime' or None. Got 'longest' instead"):
+        EAC("longest").fit(labels)
 
 
 @pytest.mark.parametrize("linkage", LINKAGES)

@@ -45,6 +45,7 @@ _ELSEWHERE = {
     **dict.fromkeys((".q", ".meanq", ".indfile"), "Give it by conclust combine --memberships"),
     **dict.fromkeys((".rds", ".rda", ".rdata"), "In R: write.csv(labels, 'file.csv')"),
     ".json": "In Python: conclust.Ensemble.from_communities(json.load(file))",
+    ".mcl": "In Python: conclust.Ensemble.from_communities([[line.split() for line in open(file)] for file in files])",
     ".mat": "In Python: numpy.savez('file.npz', **scipy.io.loadmat('file.mat'))",
     ".h5ad": "In Python conclust.sc.tl.consensus(adata, keys) combines columns of labels. For the shell write these as CSV by adata.obs[[...]].to_csv(...), or the data to be clustered by adata.to_df().to_csv(...)",
 }

@@ -160,8 +160,11 @@ class EAC(TreeClusterer):
             refuse("linkage", "EAC with pairs=", "'single' or 'average'", self.linkage)
 
     def _check_number(self, n: int) -> None:
-        if self.n_clusters != "lifetime":
+        if not isinstance(self.n_clusters, str):
             super()._check_number(n)
+        elif self.n_clusters != "lifetime":
+            expected = f"an int in the range [1, {n}], 'lifetime' or None"
+            refuse("n_clusters", "EAC", expected, self.n_clusters)
 
     def _takes_constraints(self) -> bool:
         possible = self.pairs is None and self.linkage != "ward"
