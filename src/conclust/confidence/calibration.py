@@ -141,10 +141,11 @@ def calibrated(
     that a fresh sample finds it. If p is the share of the halves that do (and of the model, which counts as one more halving if it found
     the number itself), it is Phi(Phi^-1(p) / sqrt(2)): parts of one sample share its deviation from the population, and a fresh
     sample has another one. One cluster is what half of the points show also where all of them nearly show more. There, the evidence for
-    the next best number (``evidence_``), a log-likelihood ratio E that must exceed 1, gives the probability 1 / (1 + exp(E - 1)).
+    the next best number (``evidence_``), a log-likelihood ratio E that must exceed 1, gives the probability 1 / (1 + exp(E - 1)), and the
+    lower of both counts.
 
-    In ``experiments/calibration``, 200 to 5,000 objects, the mean error was .042 for 36 planted mixtures where the points chose the
-    number (.017 of it is the luck of four fresh samples), .037 where it was given, and .069 for six real sets split in two (.052 of it is the luck of one
+    In ``experiments/calibration``, 200 to 5,000 objects, the mean error was .029 for 60 planted mixtures where the points chose the
+    number (.016 of it is the luck of four fresh samples), .014 where it was given, and .043 for six real sets split in two (.044 is the luck of one
     fresh sample); one Gaussian cut in two was said to hold by .50, as it did.
 
     Examples
@@ -183,7 +184,9 @@ def calibrated(
     usual = np.divide(shares.sum(axis=1), totals, out=np.array([0.5, 1.0]), where=totals > 0)
     means = np.where(counts > 0, shares / np.maximum(counts, 1.0), usual[:, None])
     single = chosen and model.n_clusters_ == 1 and getattr(model, "evidence_", None)
-    again = expit(CLEAR - max(model.evidence_.values())) if single else _found_again(totals)
+    again = _found_again(totals)
+    if single:
+        again = min(again, float(expit(CLEAR - max(model.evidence_.values()))))
     kept = (1.0 - again) * means[0] + again * means[1]
     knots = _rising(sure[labels >= 0], kept[labels >= 0])
     of_any = Calibration(np.empty(0), *knots, n_halvings)
