@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.cluster import KMeans
 
-from conclust.borders import border_geometry
+from conclust.borders import BorderGeometry, border_geometry
 from conclust.confidence import border_tests
 from conclust.plotting.canvas.style import GREY, INK, PALE, cluster_colours
 
@@ -31,12 +31,20 @@ def _split(X: np.ndarray, K: int) -> tuple[np.ndarray, np.ndarray]:
     return first, np.argsort(order)[model.labels_].astype(np.int64)
 
 
+def _places(geometry: BorderGeometry, first: np.ndarray) -> np.ndarray:
+    """Return the position along the border of pieces 0 and 1 of each point; NaN in part A and outside of the region."""
+    t = np.full(len(first), np.nan)
+    for at in np.flatnonzero(~first):
+        t[at] = next(iter(geometry.places(np.arange(len(t)) != at, np.array([[0, 1]]))[0]), np.nan)
+    return t
+
+
 def border_argument() -> Figure:
     """Draw part A with its clusters, and part B in the region of a border."""
     X = _cloud("three")
     first, clusters = _split(X, 3)
     geometry = border_geometry(X, first, clusters, 3, estimated=True)
-    t = geometry.places(np.array([[0, 1]]))[0]
+    t = _places(geometry, first)
     figure = Figure(figsize=(6.3, 2.1), layout="constrained")
     left, middle, right = np.ravel(figure.subplots(1, 3))
     colours = cluster_colours(3)
@@ -64,7 +72,7 @@ def border_one_mode() -> Figure:
     left.set(xticks=[], yticks=[], aspect="equal")
     left.set_title("one square, cut in two", fontsize=8, color=INK)
     first, clusters = _split(X, 2)
-    t = border_geometry(X, first, clusters, 2, estimated=True).places(np.array([[0, 1]]))[0]
+    t = _places(border_geometry(X, first, clusters, 2, estimated=True), first)
     p = border_tests(X, labels, random_state=0).p_value[0, 1]
     _histogram(middle, t[~first], f"places on the line: p = {p:.2g}")
     centres = np.array([X[labels == k].mean(axis=0) for k in range(2)])

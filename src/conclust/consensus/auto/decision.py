@@ -19,7 +19,7 @@ from conclust._arrays.rows import ratio
 from conclust._progress import stage
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.trees import Support, Trees, largest_number
-from conclust.consensus.auto.votes import CLEAR, PRIOR, REPEATS, ROUNDS, shared_with
+from conclust.consensus.auto.votes import CLEAR, PRIOR, REPEATS, REPEATS_TOLD, ROUNDS, shared_with
 from conclust.consensus.constraints import Bounds
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
@@ -340,7 +340,11 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
     common = witnesses.common
     best = witnesses.searched(trees, min(common or 1, largest), min(common or largest, largest))
     testimony = _testimony(trees, witnesses, best)
-    if like is None and not testimony.counts:
+    counts = testimony.counts
+    # A number that the members show themselves changes nothing.
+    if n_clusters not in (None, testimony.shown if counts else trees.n_clusters_shown):
+        counts = testimony.repeats < REPEATS_TOLD
+    if like is None and not counts:
         return replace(decision_on(trees, n_clusters), testimony=testimony)
     decision = _decided(trees, n_clusters, testimony.shown, testimony.near)
     K = decision.n_clusters

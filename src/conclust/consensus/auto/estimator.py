@@ -195,13 +195,13 @@ class AutoConsensus(PlacingClusterer):
     distribution (Jeffreys' prior, in all worth no more objects than an average cluster of the member), and all sizes of clusters
     are equally probable. It is maximised over cuts of two trees, and the partitions that EM finds from the best of these. Where
     members repeat each other, several count as one: as many as the variance of an object's log-likelihood in its cluster is larger
-    than the sum of those by member; members are independent if these are fewer than two. If all members are one partition, it is
+    than the sum of those by member; members are independent if these are fewer than 1.75. If all members are one partition, it is
     the consensus. The trees are grown by average linkage on the
     similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`), the second weights clusters by their
     certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
     (:func:`conclust.weighting.certainty_weights`). The support of a number is its lifetime in the first tree, less the extent to which
-    clusters of the members straddle its borders in the tree where that is least, which is cut; it is clear above .1. With `n_clusters`,
-    the same decision is taken without it, and the most probable partition, or the cut, has that number. Objects outside the trees, and new ones, are placed by the same distributions, or in the
+    clusters of the members straddle its borders in the tree where that is least, which is cut; it is clear above .1. With another number
+    as `n_clusters`, members are witnesses if fewer than 1.25 count as one, and the most probable partition, or the cut, has that number. Objects outside the trees, and new ones, are placed by the same distributions, or in the
     cluster of the highest mean similarity.
 
     Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. A

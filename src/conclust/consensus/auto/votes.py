@@ -16,8 +16,8 @@ from conclust.spectra.gram import IndicatorProducts
 # The constants of the default on labels: experiments/labels/README.md says what they were settled on.
 # Jeffreys' prior of each label in a distribution of labels.
 PRIOR = 0.5
-# Members are independent within clusters if fewer than this number count as one.
-REPEATS = 2.0
+# Members are independent within clusters if fewer than this number count as one; beside another number given.
+REPEATS, REPEATS_TOLD = 1.75, 1.25
 # Maximum number of rounds of EM.
 ROUNDS = 10
 # Support of a number in the trees from which it is clear; .08 to .15 give nearly the same.
