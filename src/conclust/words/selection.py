@@ -178,7 +178,7 @@ def reason_beside(selection: Selection, seen: Reason | None) -> Reason:
         return parts if number == 1 else replace(parts, why=why)
     same, others = number == seen.n_clusters, seen.others
     shown = "the same number" if same else "one cluster" if number == 1 else f"{number} clusters"
-    if not same and number > 1:
+    if not same and number > 1 and all(number not in other.numbers for other in others):
         others = (*others, Other(f"resampling shows {number}", (number,)))
     p = "not tested" if math.isnan(selection.p_value) else f"p = {selection.p_value:.2g}"
     why = f"{seen.why}; resampling of k-means shows {shown} ({p} against one cluster)"
