@@ -94,7 +94,10 @@ def test_repeats_by_rounding_are_evidence():
 
 def test_the_number_keeps_to_bounds():
     X = np.random.default_rng(0).normal(size=(300, 2))
-    assert fitted(X, min_clusters=3).n_clusters_ >= 3
+    divided = fitted(X, min_clusters=3)
+    assert divided.n_clusters_ >= 3
+    assert "few points" not in divided.reason_
+    assert "more than one cluster was asked for" in divided.reason_
     X, _ = make_blobs(300, centers=5, n_features=4, center_box=(-12, 12), random_state=0)
     limited = ConsensusClustering(consensus=AutoConsensus(max_clusters=3), random_state=0)
     assert limited.fit(X).n_clusters_ <= 3

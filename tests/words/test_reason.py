@@ -32,6 +32,11 @@ def test_three_of_many_numbers_are_named():
     assert as_well_supported((7,)).clause == "7 is as well supported"
 
 
+def test_the_reason_of_equal_clusterings_is_their_agreement():
+    model = cc.AutoConsensus().fit(np.repeat([0, 1, 2], 40)[:, np.newaxis])
+    assert model.reason_.startswith("3 clusters: all clusterings show these clusters.")
+
+
 def test_the_default_names_the_other_answers_of_the_irises():
     model = cc.ConsensusClustering(random_state=0).fit(load_iris().data)
     assert model.n_clusters_ == 2

@@ -302,7 +302,8 @@ def _of_trees(found: Found, number: int, others: list[int]) -> Answer:
         borders = AtBorders("too few", needed=2 * SMALLEST)
     else:
         few: Literal["touching", "clear"] = "touching" if found.is_of_pieces(number) else "clear"
-        borders = AtBorders("none" if number == 1 else few, tuple(depths))
+        seen = few if found.score(number) > 0 else "asked"
+        borders = AtBorders("none" if number == 1 else seen, tuple(depths))
     return Answer(number, labels, depths, borders, tuple(found.near(number, others)))
 
 

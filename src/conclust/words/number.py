@@ -14,6 +14,7 @@ _AT_BORDERS = {
     "too few": "the points are too few to show a border, for which {needed} are needed",
     "suggested": "the points are too few to show a border, and the clusterings alone suggest this number",
     "none": "in no division are there clearly fewer points near the borders than within the clusters",
+    "asked": "more than one cluster was asked for, although {share} of the number within the clusters is near {border}",
     "touching": "few points lie between clusters where they touch",
     "clear": "few points are near {border} ({share} of the number within the clusters)",
     "overlapping": "fewer points are near {border} ({share} of the number within the clusters), counted in the half of the points "
@@ -81,6 +82,8 @@ def _why_by_partitions(decision: Decision) -> str:
     if not decision.supports and decision.components is not None:
         if K == 1:
             return "the clusterings agree hardly more than by chance"
+        if testimony.gain <= 0:
+            return "all clusterings show these clusters"
         return f"this number explains best where the clusterings agree (log-likelihood {testimony.gain:,.0f} above one cluster)"
     if K == 1:
         return "the finer clusterings cut through every border"

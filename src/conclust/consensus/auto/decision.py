@@ -238,8 +238,8 @@ class AtBorders:
 
     Attributes
     ----------
-    kind : {"too few", "suggested", "none", "touching", "clear", "overlapping"}
-        The points are too few for borders, and the number is 1 or that of the partitions; no division has borders; few points
+    kind : {"too few", "suggested", "none", "asked", "touching", "clear", "overlapping"}
+        The points are too few for borders, and the number is 1 or that of the partitions; no division has borders; nor has this one; few points
         between clusters that touch; few points near each border; few points near borders that the other half of the points showed.
     depths : tuple of float
         Depths of the borders.
@@ -249,7 +249,7 @@ class AtBorders:
         Number of clusters, if some of them were then divided further; else 0.
     """
 
-    kind: Literal["too few", "suggested", "none", "touching", "clear", "overlapping"]
+    kind: Literal["too few", "suggested", "none", "asked", "touching", "clear", "overlapping"]
     depths: tuple[float, ...] = ()
     needed: int = 0
     divided: int = 0
