@@ -30,7 +30,7 @@ def resolve(home: str, name: str = "") -> "Any":
 
     try:
         return value()
-    except Exception:  # raised below if it comes again
+    except (AttributeError, ImportError):  # raised below if it comes again
         sleep(0.1)
     try:
         return value()
