@@ -291,6 +291,26 @@ def test_the_most_probable_clusters_have_a_given_number():
 # ------------------------------------------------------------------------------------- the rest of an ensemble
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_the_number_that_the_members_show_changes_nothing(seed):
+    X, _ = make_blobs(150, centers=4, cluster_std=2.5, random_state=seed)
+    cuts = EnsembleGenerator("kmeans", 20, n_clusters=range(2, 12), random_state=seed)
+    answers, _ = raters(np.random.default_rng(seed), 0.1, 4)
+    for labels in (cuts.fit_transform(X), answers):
+        model = AutoConsensus().fit(labels)
+        again = AutoConsensus(model.n_clusters_).fit(labels)
+        np.testing.assert_array_equal(again.labels_, model.labels_)
+
+
+def test_members_that_repeat_each_other_are_cut_into_another_number():
+    X, _ = make_blobs(300, centers=6, random_state=0)
+    labels = EnsembleGenerator("kmeans", 30, n_clusters=range(8, 20), random_state=0)
+    model = AutoConsensus(4).fit(labels.fit_transform(X))
+    assert model.evidence_ != "witnesses"
+    answers, _ = raters(np.random.default_rng(0), 0.1, 6)
+    assert AutoConsensus(4).fit(answers).evidence_ == "witnesses"
+
+
 def test_neither_seed_nor_order_of_the_partitions_matters():
     members, _ = raters(of_seed(0), 0.15, 7, 200)
     first = AutoConsensus(random_state=0).fit(members)
