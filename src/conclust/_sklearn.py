@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -31,6 +32,8 @@ __all__ = [
 ]
 
 _NAMED = 4
+# A card has no script (some notebooks show HTML with scripts in a frame of its own); without it the buttons do nothing.
+_SCRIPTED = re.compile("<script.*?</script>|<button.*?</button>", re.DOTALL)
 
 
 def forget_results(estimator: Any) -> None:
@@ -116,7 +119,7 @@ class EstimatorCard:
             return diagram
         from conclust.words.card import card_of
 
-        return card_of(self).html(diagram)
+        return card_of(self).html(_SCRIPTED.sub("", diagram))
 
     # scikit-learn calls these two for a notebook and for other pages; before 1.7 they did not call `_html_repr`.
     def _repr_html_inner(self) -> str:

@@ -33,11 +33,6 @@ def labels():
     return np.where(noise, rng.integers(0, 3, (60, 8)), np.arange(60)[:, np.newaxis] % 3)
 
 
-def card_only(html):
-    """The card without scikit-learn's diagram, which is folded below it."""
-    return re.sub("<details>.*</details>", "", html, flags=re.DOTALL)
-
-
 @pytest.mark.parametrize("form", asked_for(of_each_class=True))
 def test_every_fitted_method_has_a_card_with_its_number(form):
     fitted = make(form, 3)
@@ -45,7 +40,7 @@ def test_every_fitted_method_has_a_card_with_its_number(form):
     fitted.fit(labels())
     html = fitted._repr_html_()
     assert f"<b>{fitted.n_clusters_} cluster" in html
-    assert "<script" not in card_only(html)
+    assert "<script" not in html
     assert "<details><summary>Parameters</summary><style>" in html
     assert fitted._repr_mimebundle_()["text/html"].startswith("<style>\n.conclust-card")
     for size in np.bincount(fitted.labels_)[:6]:
@@ -67,7 +62,7 @@ def test_other_results_have_cards(points, model):
     ):
         html = result._repr_html_()
         assert f"<b>{head}" in html
-        assert "<script" not in card_only(html)
+        assert "<script" not in html
 
 
 def test_the_card_has_the_reason_and_the_next_steps(model):
@@ -82,10 +77,10 @@ def test_the_card_has_the_reason_and_the_next_steps(model):
 def test_the_card_links_to_the_last_report_of_the_fit(tmp_path, monkeypatch, points):
     monkeypatch.chdir(tmp_path)
     fitted = cc.ConsensusClustering(random_state=0).fit(points)
-    assert "<a " not in card_only(fitted._repr_html_())
+    assert '<a href="my' not in fitted._repr_html_()
     report.write(fitted, "my report.html", X=points, pictures=False)
     assert '<a href="my%20report.html">my report.html</a>' in fitted._repr_html_()
-    assert "<a " not in card_only(fitted.fit(points)._repr_html_())
+    assert '<a href="my' not in fitted.fit(points)._repr_html_()
 
 
 def test_all_text_is_escaped():
@@ -102,7 +97,7 @@ def test_only_the_largest_clusters_have_bars():
     assert html.count("<i ") == 6
     assert "cluster 2" in html
     assert "cluster 1<" not in html
-    assert "and 3 more, of 1 to 3" in html
+    assert "and 3 more, with 1 to 3 each" in html
     assert Card("7 clusters", "", sizes=sizes[:7]).html().count("<i ") == 7
 
 

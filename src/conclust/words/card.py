@@ -96,7 +96,8 @@ class Card:
             bar = f'<span>{escape(name)}</span>{_STOP}<i style="width:{width}"></i>'
             bars += f"<div>{bar}<span>{share}</span></div>"
         rest = [self.sizes[k][1] for k in order[len(drawn) :]]
-        more = _soft(f"and {len(rest)} more, of {min(rest):,} to {max(rest):,}") if rest else ""
+        ends = " to ".join(f"{size:,}" for size in sorted({*rest[:1], *rest[-1:]}))
+        more = _soft(f"and {len(rest)} more, with {ends} each") if rest else ""
         return f'<div class="sizes">{bars}</div>{more}'
 
 
