@@ -117,10 +117,12 @@ assert resolve("slow", "part") is sys.modules["slow.part"]
 
 
 def test_a_first_fit_imports_no_clusterers_and_no_optional_packages():
-    fits = [FIT.format(name=name) for name in ("AutoConsensus", "HBGF", "PCC", "EAC", "KCC")]
-    actual = imported("".join(fits) + POINTS)
+    names = ["AutoConsensus", "HBGF", "LWGP", "PCC", "KCC", "CumulativeVoting"]
+    names += ["EAC(linkage='single').set_params", "PCC(divergence='l2').set_params"]
+    actual = imported("".join(FIT.format(name=name) for name in names) + POINTS)
     assert "sklearn.base" in actual
     assert not actual & (OPTIONAL | {"sklearn.cluster"})
+    assert not [name for name in actual if name.startswith("conclust.blocks")]
 
 
 def test_measures_and_consensus_clustering_do_not_import_scikit_learn():

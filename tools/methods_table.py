@@ -41,7 +41,8 @@ FOOT = """
 - **Missing**: takes objects that some partitions did not observe. **Weights**: the weights of the
   partitions count. **Soft members**: takes partitions that are memberships themselves, or their most probable clusters
   (*as labels*).
-  **In blocks**: reads labels of more objects than fit into memory (`conclust.blocks.LabelStore`).
+  **In blocks**: reads labels of more objects than fit into memory (`conclust.blocks.LabelStore`): PCC with `divergence="l2"`, EAC
+  with `linkage="single"`.
   **Predicts**: has `predict` for labels of new objects, and `ConsensusClustering` with it for new points; for the others:
   `conclust.placing`. Methods refuse input that they do not support. The table describes the default parameters.
 - **Time**: n objects, N partitions, T clusters of all partitions together, K clusters of the consensus.
@@ -79,7 +80,7 @@ def text() -> str:
             with_missing(method),
             yes(method.weights),
             soft(method),
-            yes(method.blocks),
+            yes(bool(method.blocks)),
             yes(hasattr(getattr(conclust, method.estimator), "predict")),
             set_powers(method.cost),
             method.citation,

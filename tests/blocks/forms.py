@@ -1,5 +1,5 @@
 """The methods that read labels in blocks, in every form that their battery runs. A method with
-``blocks=True`` that is missing here fails ``test_blocks_battery.py``.
+``blocks`` that is missing here fails ``test_blocks_battery.py``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ FORMS = {
     "HBGF transfer cut": ("HBGF", {"joint": False}, "equal"),
     "LWGP": ("LWGP", {}, "equal"),
     "LWGP normalized": ("LWGP", {"normalized": True}, "equal"),
+    "EAC": ("EAC", {"linkage": "single"}, "equal"),
     "QMI": ("QMI", {"n_init": 3}, "batch"),
     "InformationTheoreticKMeans": ("InformationTheoreticKMeans", {"n_init": 3}, "batch"),
     "KCC": ("KCC", {"n_init": 3}, "batch"),

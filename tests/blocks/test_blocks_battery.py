@@ -11,7 +11,7 @@ from tests.blocks.forms import FORMS, TOLERANCE, cases, made
 import conclust
 from conclust import Ensemble
 from conclust.blocks import LabelStore
-from conclust.consensus.papers.probabilistic.solvers import blocked
+from conclust.blocks.methods import factored
 from conclust.divergences import Divergence, kl
 from conclust.exceptions import EvidenceWarning
 
@@ -142,10 +142,10 @@ def test_methods_that_need_all_labels_refuse_blocks():
     store = LabelStore(CASES["plain"][0])
     with pytest.raises(
         conclust.exceptions.UnsupportedEnsembleError,
-        match="HBGF, InformationTheoreticKMeans, KCC, LWGP",
+        match="EAC, HBGF, InformationTheoreticKMeans, KCC, LWGP",
     ):
-        conclust.EAC(3).fit(store)
-    assert conclust.EAC(3).fit(store.ensemble()).n_clusters_ == 3
+        conclust.LWEA(3).fit(store)
+    assert conclust.LWEA(3).fit(store.ensemble()).n_clusters_ == 3
 
 
 @pytest.mark.parametrize(
@@ -158,6 +158,9 @@ def test_methods_that_need_all_labels_refuse_blocks():
         (conclust.PCC(3), "divergence"),
         (conclust.PCC(3, divergence=OWN), "divergence"),
         (conclust.HBGF(3, partitioner="internal"), "partitioner"),
+        (conclust.EAC(3), "linkage"),
+        (conclust.EAC(3, linkage="single", pairs=9), "pairs"),
+        (conclust.EAC(300, linkage="single"), "n_clusters"),
     ],
 )
 def test_parameters_that_need_all_labels_are_refused(model, name):
@@ -186,15 +189,15 @@ def test_overshooting_blocks_are_stepped_back(monkeypatch):
     labels = rng.integers(0, 4, (60, 5))
     labels[rng.random(labels.shape) < 0.3] = -1
     labels[:, 0] = rng.integers(0, 4, 60)
-    monkeypatch.setattr(blocked, "_ROUNDS", 1)
-    shorter, taken = blocked.Descent._shorter, []
+    monkeypatch.setattr(factored, "_ROUNDS", 1)
+    shorter, taken = factored.Descent._shorter, []
 
     def counted(self, before, after, blocks):
         actual = shorter(self, before, after, blocks)
         taken.append((self._change(before, after), self._change(before, actual)))
         return actual
 
-    monkeypatch.setattr(blocked.Descent, "_shorter", counted)
+    monkeypatch.setattr(factored.Descent, "_shorter", counted)
     for weights in (None, rng.uniform(0.5, 2.0, 5)):
         for k in (4, 8):
             model = conclust.PCC(k, divergence="l2", tol=1e-12, max_iter=40, random_state=0)

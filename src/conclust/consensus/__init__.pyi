@@ -1,7 +1,6 @@
 from conclust.consensus import acceleration as acceleration
 from conclust.consensus import auto as auto
 from conclust.consensus import base as base
-from conclust.consensus import blockwise as blockwise
 from conclust.consensus import constraints as constraints
 from conclust.consensus import graph as graph
 from conclust.consensus import label_rows as label_rows
@@ -20,7 +19,6 @@ __all__ = [
     "acceleration",
     "auto",
     "base",
-    "blockwise",
     "constraints",
     "graph",
     "label_rows",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -306,9 +307,9 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
                 f"{', '.join(names_in_blocks())} do; or fit it to an Ensemble: LabelStore(...).ensemble()."
             )
         check_option(self.missing, "missing", type(self).__name__, Missing)
-        from conclust.consensus.blockwise import fit_blocks  # methods in memory do not need it
+        from conclust.blocks.fitting import fit_blocks  # methods in memory do not need it
 
-        fit_blocks(self, X)
+        fit_blocks(self, X, import_module(self.method.blocks).fit)
         self._warn_of_fewer()
 
     def _check_number(self, n: int) -> None:
@@ -439,7 +440,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         """Return what a method finds from the codes of new objects, block by block if X is in blocks."""
         check_is_fitted(self)
         if is_blocked(X):
-            from conclust.consensus.blockwise import placed_blocks
+            from conclust.blocks.fitting import placed_blocks
 
             return placed_blocks(self, X, method, width, dtype)
         return getattr(self, method)(self._encode(X))

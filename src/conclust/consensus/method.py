@@ -84,9 +84,9 @@ class Method:
         Authors, year and venue; several works are separated by "; ".
     missing_with : str, default=""
         Parameters with which missing labels are accepted, if that depends on parameters.
-    blocks : bool, default=False
-        Whether it reads labels in blocks (:class:`conclust.blocks.LabelStore`), for more objects than fit into
-        memory.
+    blocks : str, default=""
+        Module whose ``fit`` reads labels in blocks (:class:`conclust.blocks.LabelStore`), for more objects than fit into
+        memory. "": the method needs all labels at once.
     estimator : str, default=""
         Name of the class; filled in by :func:`conclust.methods`.
     """
@@ -100,7 +100,7 @@ class Method:
     cost: str
     citation: str
     missing_with: str = ""
-    blocks: bool = False
+    blocks: str = ""
     fewer: bool = False
     estimator: str = ""
 

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 
 from conclust._random import RandomStateLike, seed_sequence
 from conclust._types import Bools, Ints
-from conclust._validation import refuse
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.graph.partition import Partitioner, partition_graph
 from conclust.consensus.graph.transfer import cut_of, transfer_cut
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.spectra.bipartite import edges_of
-
-if TYPE_CHECKING:
-    from conclust.blocks.finishing import Answer
-    from conclust.blocks.labels import LabelBlocks
 
 
 @dataclass(eq=False, repr=False)
@@ -119,7 +113,7 @@ class HBGF(ConsensusClusterer):
         fewer=True,
         cost="n N^2 + T^3",
         citation="Fern and Brodley 2004, ICML; Huang, Wang, Wu, Lai and Kwoh 2020, IEEE TKDE 32",
-        blocks=True,
+        blocks="conclust.blocks.methods.transfer",
     )
 
     n_clusters: NumberOfClusters = None
@@ -145,28 +139,6 @@ class HBGF(ConsensusClusterer):
             labels = self._balanced(edges.matrix())
         self.objective_ = cut_of(edges, labels)
         return labels
-
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
-
-        if self.partitioner != "spectral":
-            advice = (
-                "The balanced partitioners need all labels at once: LabelStore(...).ensemble()."
-            )
-            refuse(
-                "partitioner", "HBGF", "'spectral' with labels in blocks", self.partitioner, advice
-            )
-        weights = labels.column_weights
-        answer, self.singular_values_, self.objective_ = transfer_cut_blocks(
-            labels,
-            weights,
-            self.n_clusters,
-            seed,
-            n_init=self.n_init,
-            owner="HBGF",
-            joint=self.joint,
-        )
-        return answer
 
     def _balanced(self, edges: sp.csr_array) -> Ints:
         n, T = edges.shape

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from conclust._parameters import Parameters, Range
 from conclust._random import RandomStateLike, seed_sequence
@@ -16,10 +14,6 @@ from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import Ensemble, Missing
 from conclust.similarity import cluster_certainty
 from conclust.spectra.bipartite import edges_of
-
-if TYPE_CHECKING:
-    from conclust.blocks.finishing import Answer
-    from conclust.blocks.labels import LabelBlocks
 
 
 @dataclass(eq=False, repr=False)
@@ -104,7 +98,7 @@ class LWGP(ConsensusClusterer):
         n_clusters="exact",
         cost="n N^2 + T^3",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
-        blocks=True,
+        blocks="conclust.blocks.methods.transfer",
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
@@ -126,13 +120,3 @@ class LWGP(ConsensusClusterer):
         )
         self.objective_ = cut_of(edges, labels)
         return labels
-
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        from conclust.consensus.graph.transfer_blocks import transfer_cut_blocks
-
-        self.certainty_ = cluster_certainty(labels, self.theta, normalized=self.normalized)
-        weights = labels.column_weights * self.certainty_
-        answer, self.singular_values_, self.objective_ = transfer_cut_blocks(
-            labels, weights, self.n_clusters, seed, n_init=self.n_init, owner="LWGP"
-        )
-        return answer

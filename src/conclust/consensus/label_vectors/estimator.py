@@ -1,9 +1,5 @@
 """The common base of k-means-like estimators on label vectors.
 
-Label vectors that are read in blocks are clustered by Lloyd's iterations. In memory, single objects move one after the other; here all move to the nearest centroid at once. A fixed point of
-single moves is one of these iterations, but they may end elsewhere. A noise object, similar to no other, is placed
-like a new object, by the partitions in which it is in a cluster.
-
 Starts are compared on few rows in searches in which many starts end at the same optimum. Most starts do not improve the result. If there are many objects, starts are therefore run one after the other on a few
 objects drawn at random, until three of them have reached the lowest loss. The first of these is continued with all rows.
 If the starts do not agree, the few objects do not show which one is best. Then all are continued with up to 5,000
@@ -14,7 +10,7 @@ with all rows.
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,12 +34,7 @@ from conclust.consensus.label_rows import (
 from conclust.consensus.method import NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.derived import Derived
-from conclust.ensemble.labels import canonical_labels, one_hot_rows
-
-if TYPE_CHECKING:
-    from conclust.blocks.facts import Part
-    from conclust.blocks.finishing import Answer
-    from conclust.blocks.labels import LabelBlocks
+from conclust.ensemble.labels import canonical_labels
 
 # Number of the few objects: per cluster, at least, and the share of observed labels below which it no longer grows.
 _PER_CLUSTER, _LEAST, _LEAST_OBSERVED = 30, 300, 0.05
@@ -133,102 +124,6 @@ def _bound(loss: float) -> float:
     return loss + _EQUAL * abs(loss)
 
 
-@dataclass(frozen=True)
-class Lloyd:
-    """State of the iterations.
-
-    Attributes
-    ----------
-    sums : ndarray of shape (T, K)
-        Number of objects of each cluster with each label.
-    present, noise : ndarray of shape (N, K)
-        Number of objects that each partition observed, and that are noise in it.
-    loss : float
-        Sum of the costs of all objects, by the previous centroids.
-    n_iter : int
-        Number of passes over all objects.
-    done : bool
-        Whether the last pass lowered the loss by less than the tolerance.
-    """
-
-    sums: Floats
-    present: Floats
-    noise: Floats
-    loss: float
-    n_iter: int
-    done: bool
-
-    def centroids(self, labels: "LabelBlocks") -> Centroids:
-        """Return the centroids of non-empty clusters."""
-        nonempty = self.present.any(axis=0)
-        held = (self.sums, self.present, self.noise)
-        sums, present, noise = (each[:, nonempty] for each in held)
-        return Centroids.of_sums(sums, present, noise, labels.offsets)
-
-
-Costs = Callable[[Centroids], tuple[Floats, Floats]]
-
-
-def iterate(
-    labels: "LabelBlocks",
-    first: Centroids,
-    costs: Costs,
-    constant: float,
-    max_iter: int,
-    tol: float,
-) -> Lloyd:
-    """Iterate from some centroids until the loss no longer decreases.
-
-    Parameters
-    ----------
-    labels : LabelBlocks
-        The objects.
-    first : Centroids
-        Initial centroids.
-    costs : callable
-        Function that returns the cost of each label (T, K) and of being observed (N, K), from centroids.
-    constant : float
-        Part of the loss that is not in the costs.
-    max_iter : int
-        Maximum number of passes over all objects.
-    tol : float
-        Stop when a pass lowers the loss by less than this share of it.
-    """
-
-    def looked(centroids: Centroids, n_iter: int) -> Lloyd:
-        block_sums = labels.total(f"k-means, pass {n_iter}", _sums, *costs(centroids))
-        sums, present, noise, loss = block_sums
-        return Lloyd(sums, present, noise, float(loss) + constant, n_iter, False)
-
-    state = looked(first, 0)
-    while not state.done and state.n_iter < max_iter:
-        following = looked(state.centroids(labels), state.n_iter + 1)
-        gain = state.loss - following.loss
-        state = replace(following, done=bool(gain <= tol * abs(following.loss)))
-    return state
-
-
-def _sums(part: "Part", cost: Floats, block: Floats) -> tuple[NDArray[Any], ...]:
-    """Return the sums over the objects of a block, each in the cluster with the lowest cost."""
-    ensemble = part.ensemble
-    present = ensemble.present.astype(np.float64)
-    total = ensemble.indicator @ cost + present @ block
-    chosen = total.argmin(axis=1)
-    member = one_hot_rows(chosen, cost.shape[1])
-    noise = ensemble.noise.astype(np.float64)
-    return (
-        np.asarray(ensemble.indicator.T @ member),
-        present.T @ member,
-        noise.T @ member,
-        np.asarray(total[np.arange(len(chosen)), chosen].sum()),
-    )
-
-
-def nearest_in_block(part: "Part", stored: None, cost: Floats, block: Floats) -> Ints:
-    """Return the cluster with the lowest cost for each object of a block."""
-    return nearest(part.ensemble.codes, part.ensemble.offsets, cost, block)
-
-
 @dataclass(eq=False, repr=False)
 class LabelVectorKMeans(ConsensusClusterer):
     """Base of the estimators that minimise a loss of ``_kernels/search/label_vectors.h``."""
@@ -280,59 +175,6 @@ class LabelVectorKMeans(ConsensusClusterer):
         how = (moves, rows, self.n_init, seed, threads)
         best = best_of_race(*how) if self._races else best_of_restarts(*how)
         return replace(best, labels=best.labels[rows.inverse])
-
-    def _fit_blocks(self, labels: "LabelBlocks", seed: np.random.SeedSequence) -> "Answer":
-        from conclust.blocks.finishing import Answer
-
-        counting = self._counting_as(labels)
-        weighed = labels if counting is None else labels.reweighted(counting)
-        sample = weighed.sample(ON_A_PART, seed)
-        started = canonical_labels(self._clustered(sample, seed).labels)
-        constant = self._constant(weighed)
-
-        def costs(centroids: Centroids) -> tuple[Floats, Floats]:
-            return self._costs(weighed, centroids)
-
-        first = Centroids.of(sample, started)
-        last = iterate(weighed, first, costs, constant, self.max_iter, self.tol)
-        self._offsets = labels.offsets
-        centroids = last.centroids(weighed)
-        loss = self._loss_at(last, centroids, weighed, constant)
-        value = self._value(weighed, centroids, loss)
-        self._label_cost, self._block_cost = costs(centroids)
-        self._keep_end(value, last.n_iter, last.done, "passes")
-        return Answer(nearest_in_block, (self._label_cost, self._block_cost))
-
-    def _constant(self, labels: "LabelBlocks") -> float:
-        """Return the part of the loss that is not a cost of an object."""
-        if self._loss().spread != "quadratic":
-            return 0.0
-        # The squared lengths of all rows.
-        inside = float(labels.column_weights @ labels.cluster_sizes)
-        return inside + float(labels.partition_weights @ labels.noise_counts)
-
-    def _loss_at(
-        self, state: Lloyd, centroids: Centroids, labels: "LabelBlocks", constant: float
-    ) -> float:
-        """Return the quadratic or the entropic loss at some centroids, noise included.
-
-        Parameters
-        ----------
-        state : Lloyd
-            Final state of the iterations.
-        centroids : Centroids
-            Its centroids.
-        labels : LabelBlocks
-            Objects, with the weights of the partitions applied.
-        constant : float
-            Sum of the squared lengths of all rows; 0 if the loss is entropic.
-        """
-        present = state.present[:, state.present.any(axis=0)]
-        if constant:
-            inside = centroids.lengths
-        else:
-            inside = centroids.sums_of(lambda m: m * np.log(np.where(m > 0, m, 1.0)))
-        return constant - float(labels.partition_weights @ (present * inside).sum(axis=1))
 
     def predict(self, X: Any) -> Ints:
         """Nearest clusters of new objects from their labels in the same partitions.

@@ -106,7 +106,7 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
         soft_members=True,
         cost="n N K per pass",
         citation="Punera and Ghosh 2008, Applied Artificial Intelligence 22",
-        blocks=True,
+        blocks="conclust.blocks.methods.label_vectors",
     )
 
     def _loss(self) -> RowLoss:

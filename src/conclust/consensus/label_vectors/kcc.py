@@ -134,7 +134,7 @@ class KCC(LabelVectorKMeans):
         n_clusters="exact",
         cost="n N K per pass",
         citation="Wu, Liu, Xiong, Cao and Chen 2015, IEEE TKDE 27",
-        blocks=True,
+        blocks="conclust.blocks.methods.label_vectors",
     )
     parameters: ClassVar[Parameters] = {"p": Range(above=1, at_most=_MOST)}
 

@@ -107,7 +107,7 @@ class QMI(LabelVectorKMeans):
         n_clusters="exact",
         cost="n N K per pass",
         citation="Topchy, Jain and Punch 2003, ICDM",
-        blocks=True,
+        blocks="conclust.blocks.methods.label_vectors",
     )
     inertia_: float
 

@@ -89,7 +89,7 @@ class EAC(TreeClusterer):
         The dendrogram in SciPy's form, for ``scipy.cluster.hierarchy.dendrogram`` and
         :func:`conclust.consensus.linkage.cut`: the two clusters joined, height, number of objects.
         Its leaves are the objects that any partition observed, in their order; objects missing
-        everywhere have no leaf.
+        everywhere have no leaf. Of labels in blocks the leaves are the distinct rows.
     lifetimes_ : ndarray of shape (n_observed - 1,)
         Entry k is the lifetime of k + 2 clusters.
     n_features_in_ : int
@@ -120,6 +120,9 @@ class EAC(TreeClusterer):
     With missing labels, average linkage is the mean of c_ij / N_ij over all pairs; with `pairs` it is
     weighted by N_ij. The two agree where all N_ij are equal.
 
+    Labels in blocks (:class:`conclust.blocks.LabelStore`) are accepted with ``linkage="single"``: their distinct rows,
+    and objects with noise, must fit into memory, and `n_clusters` is at most their number.
+
     References
     ----------
     .. [1] A. L. N. Fred and A. K. Jain, "Data clustering using evidence accumulation", ICPR 2002.
@@ -142,6 +145,7 @@ class EAC(TreeClusterer):
         n_clusters="optional",
         cost="n^2 N; single linkage in n memory",
         citation="Fred and Jain 2005, IEEE TPAMI 27",
+        blocks="conclust.blocks.methods.single",
     )
     parameters: ClassVar[Parameters] = {"pairs": check_pairs}
 

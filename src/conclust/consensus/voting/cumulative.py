@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -26,10 +26,6 @@ from conclust.ensemble import Ensemble, Missing
 from conclust.ensemble.derived import Derived
 from conclust.ensemble.labels import cluster_range
 from conclust.similarity import cluster_certainty, information_bottleneck
-
-if TYPE_CHECKING:
-    from conclust.blocks.finishing import Answer
-    from conclust.blocks.labels import LabelBlocks
 
 
 @dataclass(eq=False, repr=False)
@@ -143,7 +139,7 @@ class CumulativeVoting(VotingClusterer):
         membership=True,
         cost="n N K_ref + n K_ref^2",
         citation="Ayad and Kamel 2008, IEEE TPAMI 30",
-        blocks=True,
+        blocks="conclust.blocks.methods.cumulative",
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 
@@ -164,20 +160,6 @@ class CumulativeVoting(VotingClusterer):
         self.merged_ = merged
         self._keep(ensemble, merge_columns(votes, merged, self.n_clusters), certainty)
         return merge_columns(U, merged, self.n_clusters)
-
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        from conclust.blocks.finishing import rows_of
-        from conclust.consensus.voting.cumulative_blocks import How, vote_in_blocks
-
-        order = self._order(labels)
-        with one_library_thread():
-            certainty = self._certainty(labels)
-            how = How(order, reference_clusters(labels, order, self.scheme), self.scheme, certainty)
-            result = vote_in_blocks(labels, how, self.n_clusters)
-        votes, self.merged_, answer, before = result
-        self.reference_membership_ = rows_of(labels, before, votes.shape[1])
-        self._keep(labels, merge_columns(votes, self.merged_, self.n_clusters), certainty)
-        return answer
 
     def _order(self, ensemble: Derived) -> Ints:
         """Return the order in which the partitions vote, the reference first."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from conclust._parameters import Parameters
 from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats
-from conclust._validation import check_option, refuse
+from conclust._validation import check_option
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.consensus.papers.probabilistic.estimator import (
     Granularity,
@@ -31,21 +31,9 @@ from conclust.consensus.papers.probabilistic.search.starts import StartName, sta
 from conclust.consensus.papers.probabilistic.solvers import SOLVERS, SolverName, choose
 from conclust.consensus.papers.probabilistic.solvers.linked import linked
 from conclust.divergences import Divergence, DivergenceName, is_squared, read_divergence
-from conclust.ensemble import Ensemble, Missing, as_ensemble
+from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import InputError
-
-if TYPE_CHECKING:
-    from conclust.blocks.finishing import Answer
-    from conclust.blocks.labels import LabelBlocks
-
-# Values of parameters allowed with labels in blocks.
-_IN_BLOCKS: dict[str, tuple[Any, ...]] = {
-    "pairs": (None,),
-    "granularity": ("given",),
-    "init": ("auto",),
-    "solver": ("auto", "factored"),
-}
 
 
 @dataclass(eq=False, repr=False)
@@ -195,7 +183,7 @@ class PCC(PairObjectiveClusterer):
         soft_members=True,
         cost="n (N K + K^2) per sweep for l2; n^2 K up to 125 million, then n K^2 for others",
         citation="Lourenço et al. 2015, Machine Learning 98",
-        blocks=True,
+        blocks="conclust.blocks.methods.factored",
     )
 
     parameters: ClassVar[Parameters] = {
@@ -261,28 +249,6 @@ class PCC(PairObjectiveClusterer):
                 f"{len(unseen)} objects in must_link or cannot_link are observed by partitions of weight 0 only. Leave "
                 "these pairs out."
             )
-
-    def _fit_blocks(self, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-        from conclust.consensus.papers.probabilistic.solvers.blocked import solve_blocks
-
-        k = self.n_clusters_max_ = bound_of(self, as_ensemble(labels))
-        advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
-        if not is_squared(read_divergence(self.divergence, "PCC")):
-            refuse("divergence", "PCC", "'l2' with labels in blocks", self.divergence, advice)
-        for parameter, only in _IN_BLOCKS.items():
-            value = getattr(self, parameter)
-            if not isinstance(value, str | None) or value not in only:
-                accepted = " or ".join(map(repr, only))
-                refuse(parameter, "PCC", f"{accepted} with labels in blocks", value, advice)
-        self.solver_ = "factored, in blocks"
-        self.objective_constant_, self._recoded = None, None
-        run = replace(run_of(self), seed=seed)
-        stopping = Stopping(self.max_iter, self.tol, self.tol_kkt)
-        solution, answer = solve_blocks(labels, k, stopping, run)
-        assert solution.placement is not None
-        self._placement = solution.placement
-        self._store(solution)
-        return answer
 
     def _solve(self, name: str, problem: Problem, run: Run) -> Solution:
         """Return the solution with the lowest objective over the requested starts."""

@@ -23,11 +23,13 @@ from numpy.typing import NDArray
 from conclust._kernels import FactoredSolver, factored_stride
 from conclust._random import spawn_generators
 from conclust._types import Floats
+from conclust._validation import refuse
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
-from conclust.blocks.runners import Kept
+from conclust.consensus.papers.probabilistic.estimator import bound_of, run_of
 from conclust.consensus.papers.probabilistic.objective import together
+from conclust.consensus.papers.probabilistic.pcc import PCC
 from conclust.consensus.papers.probabilistic.placements.factored_model import (
     FactoredModel,
     padded,
@@ -37,9 +39,16 @@ from conclust.consensus.papers.probabilistic.placements.factored_model import (
 )
 from conclust.consensus.papers.probabilistic.problem import Problem, Run, Solution, Stopping
 from conclust.consensus.papers.probabilistic.solvers.factored import VISIBLE, further, solved_sample
-from conclust.divergences import l2
+from conclust.divergences import is_squared, l2, read_divergence
 from conclust.ensemble import Ensemble, as_ensemble
 
+# Values of parameters that are accepted.
+_IN_BLOCKS: dict[str, tuple[Any, ...]] = {
+    "pairs": (None,),
+    "granularity": ("given",),
+    "init": ("auto",),
+    "solver": ("auto", "factored"),
+}
 # Number of rounds of a sweep: with five, moving blocks together has no visible cost.
 _ROUNDS = 5
 # Number of objects from which the start is computed.
@@ -100,46 +109,46 @@ class State:
     trace: Floats
 
 
-def solve_blocks(
-    labels: LabelBlocks, n_clusters: int, stopping: Stopping, run: Run
-) -> tuple[Solution, Answer]:
+def fit(model: PCC, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
     """Minimise f for squared l2 over all pairs of objects that are read in blocks.
 
     Parameters
     ----------
+    model : PCC
+        Estimator, whose attributes are set.
     labels : LabelBlocks
         The objects.
-    n_clusters : int
-        K.
-    stopping : Stopping
-        When to stop.
-    run : Run
-        Seed, starts, lines of progress.
-
-    Returns
-    -------
-    tuple
-        The solution, without a membership, and the rule that gives the memberships of a block.
+    seed : SeedSequence
+        Seed of the start.
     """
-    descent = Descent(labels, n_clusters, stopping, run)
+    k = model.n_clusters_max_ = bound_of(model, as_ensemble(labels))
+    advice = "Read the labels into memory for others: LabelStore(...).ensemble()."
+    if not is_squared(read_divergence(model.divergence, "PCC")):
+        refuse("divergence", "PCC", "'l2' with labels in blocks", model.divergence, advice)
+    for parameter, only in _IN_BLOCKS.items():
+        value = getattr(model, parameter)
+        if not isinstance(value, str | None) or value not in only:
+            accepted = " or ".join(map(repr, only))
+            refuse(parameter, "PCC", f"{accepted} with labels in blocks", value, advice)
+    model.solver_ = "factored, in blocks"
+    model.objective_constant_, model._recoded = None, None
+    stopping = Stopping(model.max_iter, model.tol, model.tol_kkt)
+    descent = Descent(labels, k, stopping, replace(run_of(model), seed=seed))
     state = descent.descend()
     residual = descent.residual(state)
-    model = descent.placing(state)
-    solution = Solution(
-        membership=np.empty((0, n_clusters)),
-        objective=float(state.trace[-1, 0]),
-        residual=residual,
-        n_iter=state.sweep,
-        converged=state.converged or residual <= stopping.tol_kkt,
-        trace=state.trace,
-        placement=model,
+    model._placement = descent.placing(state)
+    model._store(
+        Solution(
+            membership=np.empty((0, k)),
+            objective=float(state.trace[-1, 0]),
+            residual=residual,
+            n_iter=state.sweep,
+            converged=state.converged or residual <= stopping.tol_kkt,
+            trace=state.trace,
+            placement=model._placement,
+        )
     )
-    return solution, rule_of(descent.kept, state)
-
-
-def rule_of(store: Kept, state: State) -> Answer:
-    """Return the rule that returns the stored memberships of a block."""
-    return Answer(_own, kept=store, step=state.step)
+    return Answer(_own, kept=descent.kept, step=state.step)
 
 
 class Descent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from functools import partial
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from conclust._arrays.numbering import in_blocks
 from conclust._random import seed_sequence
 from conclust.blocks.arrays import BlockedArray
-from conclust.blocks.finishing import numbered_labels, numbered_membership
+from conclust.blocks.finishing import Answer, numbered_labels, numbered_membership
 from conclust.blocks.sources import DaskLabels
 from conclust.blocks.store import stored
 from conclust.ensemble import as_ensemble
@@ -20,15 +21,17 @@ from conclust.ensemble.labels import Missing, encode_labels, read_new_labels
 from conclust.exceptions import InputError
 
 
-def fit_blocks(estimator: Any, X: Any) -> None:
+def fit_blocks(estimator: Any, X: Any, fit: Callable[..., Answer]) -> None:
     """Find the consensus of labels in blocks.
 
     Parameters
     ----------
     estimator : ConsensusClusterer
-        Whose parameters are checked, of a method with ``blocks=True``.
+        Whose parameters are checked.
     X : LabelStore, or array of Zarr or Dask
         The labels.
+    fit : callable
+        The method: ``fit(estimator, labels, seed)`` sets its attributes and returns the rule that labels a block.
     """
     owner = type(estimator).__name__
     store = stored(X, estimator.missing)
@@ -38,7 +41,7 @@ def fit_blocks(estimator: Any, X: Any) -> None:
     # Labels in blocks have all attributes of an ensemble that the checks read.
     estimator._check(as_ensemble(labels))
     estimator._names, estimator._code_type = labels.names, labels.facts.code_type
-    answer = estimator._fit_blocks(labels, seed)
+    answer = fit(estimator, labels, seed)
     if estimator.method.membership:
         counted = None if labels.weights is None else labels.weights > 0
         numbered = numbered_membership(labels, answer, counted)

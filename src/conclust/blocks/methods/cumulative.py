@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.blocks.facts import Part
-from conclust.blocks.finishing import Answer
+from conclust.blocks.finishing import Answer, rows_of
 from conclust.blocks.labels import LabelBlocks, added
 from conclust.blocks.runners import Kept
 from conclust.consensus.voting.ballots import (
@@ -22,9 +23,11 @@ from conclust.consensus.voting.ballots import (
     Count,
     Scheme,
     merge_columns,
+    reference_clusters,
     votes_for,
     votes_of_reference,
 )
+from conclust.consensus.voting.cumulative import CumulativeVoting
 from conclust.ensemble.labels import cluster_range
 from conclust.similarity.bottleneck import Merging, common_of_one, common_of_pairs
 
@@ -51,7 +54,7 @@ class _Poll:
 
 
 @dataclass(frozen=True)
-class How:
+class _How:
     """Data shared by all blocks.
 
     Attributes
@@ -77,25 +80,35 @@ class How:
         return self.scheme == "lwcv"
 
 
-def vote_in_blocks(
-    labels: LabelBlocks, how: How, n_clusters: int
-) -> tuple[Floats, Ints, Answer, Answer]:
+def fit(model: CumulativeVoting, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
     """Count the votes of the clusters, and merge the clusters of the reference.
 
     Parameters
     ----------
+    model : CumulativeVoting
+        Estimator, whose attributes are set.
     labels : LabelBlocks
         The objects.
-    how : How
-        Settings of the voting.
-    n_clusters : int
-        Number of clusters to leave.
+    seed : SeedSequence
+        Unused: nothing is random.
+    """
+    order = model._order(labels)
+    with one_library_thread():
+        certainty = model._certainty(labels)
+        how = _How(order, reference_clusters(labels, order, model.scheme), model.scheme, certainty)
+        votes, merged, kept, last = _counted_votes(labels, how, model.n_clusters)
+    model.merged_ = merged
+    model.reference_membership_ = rows_of(labels, Answer(_own, (), kept, last), votes.shape[1])
+    model._keep(labels, merge_columns(votes, merged, model.n_clusters), certainty)
+    return Answer(_own_merged, (merged, model.n_clusters), kept, last)
 
-    Returns
-    -------
-    tuple
-        The votes (T, k), the number that each of the k clusters has after merging, and the rules that
-        give the mean votes of a block's objects after and before.
+
+def _counted_votes(
+    labels: LabelBlocks, how: _How, n_clusters: int
+) -> tuple[Floats, Ints, Kept, int]:
+    """Return the votes (T, k), the number that each of the k clusters has after merging, and the mean votes of the blocks.
+
+    The last is the number of the visit that computed these.
     """
     # Mean votes, and the weight of the partitions that had one.
     poll_files = labels.keeping(_DOUBLE * (how.k + 1), "votes")
@@ -124,12 +137,10 @@ def vote_in_blocks(
         shared=(poll.votes, how),
     )
     merging = _merged(labels, poll_files, last, n_clusters, how)
-    numbers = merging.numbers
-    after = Answer(_own_merged, (numbers, n_clusters), poll_files, last)
-    return poll.votes, numbers, after, Answer(_own, (), poll_files, last)
+    return poll.votes, merging.numbers, poll_files, last
 
 
-def _complete(labels: LabelBlocks, votes: Floats, how: How) -> Floats:
+def _complete(labels: LabelBlocks, votes: Floats, how: _How) -> Floats:
     """Let all vote where every partition has every object in a cluster: from B'B."""
     votes, order = votes.copy(), how.order
     weights, gram = labels.partition_weights, labels.gram
@@ -147,7 +158,7 @@ def _complete(labels: LabelBlocks, votes: Floats, how: How) -> Floats:
     return votes
 
 
-def _for_reference(labels: LabelBlocks, votes: Floats, how: How) -> Floats:
+def _for_reference(labels: LabelBlocks, votes: Floats, how: _How) -> Floats:
     """Let all vote for a reference that is fixed: one pass."""
     votes = votes.copy()
     shared, observed, sizes = labels.total("votes", _shared_with_reference, votes, how)
@@ -157,7 +168,7 @@ def _for_reference(labels: LabelBlocks, votes: Floats, how: How) -> Floats:
     return votes
 
 
-def _next(labels: LabelBlocks, poll: _Poll, how: How, store: Kept) -> _Poll:
+def _next(labels: LabelBlocks, poll: _Poll, how: _How, store: Kept) -> _Poll:
     """Let the next partition vote, for the mean vote of those before."""
     u = how.order[poll.voted]
     results = labels.visit(
@@ -173,7 +184,7 @@ def _next(labels: LabelBlocks, poll: _Poll, how: How, store: Kept) -> _Poll:
     return _Poll(votes, poll.voted + 1, poll.step + 1)
 
 
-def _again(labels: LabelBlocks, poll: _Poll, how: How, store: Kept) -> _Poll:
+def _again(labels: LabelBlocks, poll: _Poll, how: _How, store: Kept) -> _Poll:
     """Let all partitions vote for the mean vote of all; afterwards the count is one above the number of partitions."""
     results = labels.visit(
         "votes, again", _shared_with_mean, store, poll.step + 1, shared=(poll.votes, how)
@@ -183,7 +194,7 @@ def _again(labels: LabelBlocks, poll: _Poll, how: How, store: Kept) -> _Poll:
     return _Poll(votes, labels.n_partitions + 1, poll.step + 1)
 
 
-def _merged(labels: LabelBlocks, store: Kept, step: int, n_clusters: int, how: How) -> Merging:
+def _merged(labels: LabelBlocks, store: Kept, step: int, n_clusters: int, how: _How) -> Merging:
     """Merge clusters that were voted for until `n_clusters` are left."""
     (cluster_masses,) = added(labels.look("masses", _masses, store, (step,)))
 
@@ -205,7 +216,7 @@ def _merged(labels: LabelBlocks, store: Kept, step: int, n_clusters: int, how: H
 # -- tasks of blocks
 
 
-def _shared_with_reference(part: Part, votes: Floats, how: How) -> tuple[Floats, ...]:
+def _shared_with_reference(part: Part, votes: Floats, how: _How) -> tuple[Floats, ...]:
     """Return the overlaps of all clusters with a fixed reference."""
     count = Count(part.ensemble, how.k, fixed=True)
     count.add(how.order[0], votes[cluster_range(part.ensemble.offsets, how.order[0])])
@@ -218,7 +229,7 @@ def _shared_with_reference(part: Part, votes: Floats, how: How) -> tuple[Floats,
 
 
 def _shared_so_far(
-    part: Part, stored: Any, votes: Floats, voted: int, how: How
+    part: Part, stored: Any, votes: Floats, voted: int, how: _How
 ) -> tuple[Floats, tuple[Floats, ...]]:
     """Count the votes of the last partition; return the overlaps of the next one with the mean."""
     count = _resumed(part, stored, votes, voted, how)
@@ -227,7 +238,7 @@ def _shared_so_far(
 
 
 def _shared_with_mean(
-    part: Part, stored: Any, votes: Floats, how: How
+    part: Part, stored: Any, votes: Floats, how: _How
 ) -> tuple[Floats, tuple[Floats, ...]]:
     """Count the votes of the last partition; return the overlaps of all clusters with the mean."""
     count = _resumed(part, stored, votes, len(how.order), how)
@@ -238,7 +249,7 @@ def _shared_with_mean(
     return np.column_stack([count.means, count.weight]), (shared, observed, sizes)
 
 
-def _resumed(part: Part, stored: Any, votes: Floats, voted: int, how: How) -> Count:
+def _resumed(part: Part, stored: Any, votes: Floats, voted: int, how: _How) -> Count:
     """Return a count of the first partitions.
 
     `stored`: the count without the last of them; None in a resumed run, in which all are counted again.
@@ -253,7 +264,7 @@ def _resumed(part: Part, stored: Any, votes: Floats, voted: int, how: How) -> Co
     return count
 
 
-def _counted(part: Part, stored: Any, votes: Floats, how: How) -> tuple[Floats, bool]:
+def _counted(part: Part, stored: Any, votes: Floats, how: _How) -> tuple[Floats, bool]:
     """Count the last votes, or all of them where the partitions have voted twice; the means are kept."""
     begun = None if how.twice else stored
     return _resumed(part, begun, votes, len(how.order), how).mean(), True

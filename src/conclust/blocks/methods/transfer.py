@@ -1,4 +1,4 @@
-"""The transfer cut of objects that are read in blocks: the steps of ``transfer.py``, over sums.
+"""The transfer cut of objects that are read in blocks: the steps of ``consensus/graph/transfer.py``, over sums.
 
 The matrix of the clusters is added up in one pass; k-means goes over the blocks once an iteration. Blocks
 keep the nearest center of each object, so that the last iteration is the cut.
@@ -19,13 +19,17 @@ from conclust._kernels import lloyd_round
 from conclust._random import spawn_generators, spawn_sequences
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import refuse
 from conclust.blocks.facts import Part
 from conclust.blocks.finishing import Answer
 from conclust.blocks.labels import LabelBlocks, added
 from conclust.blocks.runners import Visit
+from conclust.consensus.graph.hbgf import HBGF
 from conclust.consensus.graph.kmeans import MAX_ITER, Points, kmeans, nearest_center
+from conclust.consensus.graph.lwgp import LWGP
 from conclust.consensus.graph.transfer import joined, warn_of_joined
 from conclust.exceptions import DenseLimitError
+from conclust.similarity import cluster_certainty
 from conclust.spectra.bipartite import LabelEdges, unit_rows
 from conclust.spectra.transfer_cut import ClusterSide, numbered_components, transfer_cut_of_products
 
@@ -75,45 +79,33 @@ class _Centers:
     done: bool
 
 
-def transfer_cut_blocks(
-    labels: LabelBlocks,
-    weights: Floats,
-    k: int,
-    seed: np.random.SeedSequence,
-    *,
-    n_init: int,
-    owner: str,
-    joint: bool = False,
-) -> tuple[Answer, Floats, float]:
+def fit(model: HBGF | LWGP, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
     """Divide objects that are read in blocks: see ``transfer.transfer_cut``.
 
     Parameters
     ----------
+    model : HBGF or LWGP
+        Estimator, whose attributes are set.
     labels : LabelBlocks
         The objects.
-    weights : ndarray of shape (T,)
-        Weights of the edges to each cluster.
-    k : int
-        Number of parts.
     seed : SeedSequence
         Seed of the k-means starts.
-    n_init : int
-        Starts of k-means.
-    owner : str
-        Name of the estimator, used in warnings.
-    joint : bool, default=False
-        Whether the points of k-means include the clusters.
-
-    Returns
-    -------
-    tuple
-        Rule that divides a block, the leading singular values, and the cut.
 
     Raises
     ------
     DenseLimitError
         If there are more than 4,096 clusters.
     """
+    weights, owner, joint = labels.column_weights, type(model).__name__, False
+    if isinstance(model, LWGP):
+        model.certainty_ = cluster_certainty(labels, model.theta, normalized=model.normalized)
+        weights = weights * model.certainty_
+    elif model.partitioner != "spectral":
+        advice = "The balanced partitioners need all labels at once: LabelStore(...).ensemble()."
+        expected = "'spectral' with labels in blocks"
+        refuse("partitioner", "HBGF", expected, model.partitioner, advice)
+    else:
+        joint = model.joint
     T = len(weights)
     if T > _HELD:
         raise DenseLimitError(
@@ -121,7 +113,8 @@ def transfer_cut_blocks(
             f"partitions have {T:,}: use fewer or coarser ones."
         )
     if not (weights * labels.cluster_sizes).any():  # noise only: no two objects share a cluster
-        return Answer(_together), np.empty(0), 0.0
+        model.singular_values_, model.objective_ = np.empty(0), 0.0
+        return Answer(_together)
     with one_library_thread():
         (inner,) = labels.total("the graph of the clusters", _inner, weights)
         degrees = weights * labels.cluster_sizes
@@ -134,12 +127,13 @@ def transfer_cut_blocks(
             links.eliminate_zeros()
             return numbered_components(links, degrees)
 
-        side = transfer_cut_of_products(inner, degrees, k, components)
+        side = transfer_cut_of_products(inner, degrees, model.n_clusters, components)
         nearest = _Nearest(labels)
-        cut = _parted(nearest, weights, side, k, seed, n_init, owner, joint)
+        cut = _parted(nearest, weights, side, model.n_clusters, seed, model.n_init, owner, joint)
         (shares,) = added(nearest.visit("the cut", _shares, cut))
-    lost = float((shares.sum(axis=1) - shares.max(axis=1)).sum())
-    return Answer(_kept_parts, kept=nearest.kept, step=nearest.step), side.values, lost
+    model.singular_values_ = side.values
+    model.objective_ = float((shares.sum(axis=1) - shares.max(axis=1)).sum())
+    return Answer(_kept_parts, kept=nearest.kept, step=nearest.step)
 
 
 class _Nearest:
