@@ -1,6 +1,7 @@
-"""The script ``conclust``, also ``python -m conclust``: Ctrl-C and SIGTERM are handled before anything that takes time is imported.
+"""The script ``conclust``, also ``python -m conclust``: Ctrl-C and SIGTERM wait until all is imported.
 
-Only modules that Python has imported anyway when a script begins are imported here.
+Extension modules drop exceptions that are raised while they are imported. Only modules that Python has imported anyway when a script
+begins are imported here.
 """
 
 from __future__ import annotations
@@ -12,25 +13,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-__all__ = ["leave", "process"]
-
-
-def leave(number: int, frame: object) -> NoReturn:
-    """End the process at once with one line: no command has started, so there is nothing to clean up."""
-    word = b"interrupted" if number == signal.SIGINT else b"terminated"
-    try:
-        os.write(2, b"conclust: " + word + b".\n")
-    finally:  # standard error may be closed
-        os._exit(128 + number)
+__all__ = ["process"]
 
 
 def process() -> NoReturn:
     """Run the command of this process and end it."""
-    # Unless the shell ignores the signal.
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, leave)
-    if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, leave)
+    if hasattr(signal, "pthread_sigmask"):  # not on Windows
+        signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     # All products use one thread, so that bits do not depend on the processors; OpenBLAS would start others as
     # it is loaded, which takes .1 to .2 CPU seconds.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -1,7 +1,7 @@
 """The command line: ``conclust COMMAND``; ``conclust --help`` lists all commands.
 
 Exit codes: 0 done; 1 the input, the data or the disk does not allow it; 2 the command line is
-wrong; 70 an error in conclust itself; 129, 130 and 143 hung up, interrupted and terminated. Errors are one sentence on standard error;
+wrong; 70 an error in conclust itself; 130 and 143 interrupted and terminated. Errors are one sentence on standard error;
 ``--debug`` adds the traceback. Results are written before they are summed up on standard output: a
 pipe without a reader is not an error.
 """
@@ -28,7 +28,7 @@ __all__ = ["main", "process"]
 EXIT_FAILURE = 1
 EXIT_INTERNAL = 70  # EX_SOFTWARE of sysexits.h
 EXIT_INTERRUPTED = 130  # as shells report SIGINT
-_ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+EXIT_TERMINATED = 143
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -87,7 +87,6 @@ def _run(arguments: Any, *, ending: bool) -> int:
         with _plain_warnings(arguments.quiet):
             refuse_ending(arguments)
             refuse_own_input(arguments)
-            # Extension modules drop exceptions raised while they are imported: a signal must not raise one yet.
             command = arguments.command_of(arguments)
             with _terminable(ending=ending):
                 command(arguments)
@@ -96,9 +95,9 @@ def _run(arguments: Any, *, ending: bool) -> int:
     except KeyboardInterrupt:
         text = f"interrupted; {_kept(arguments, before)}"
         return _fail(arguments, EXIT_INTERRUPTED, text)
-    except _Terminated as error:
+    except _Terminated:
         text = f"terminated; {_kept(arguments, before)}"
-        return _fail(arguments, 128 + error.args[0], text)
+        return _fail(arguments, EXIT_TERMINATED, text)
     except BrokenPipeError:
         return 0  # the reader of the labels has closed the pipe
     except OSError as error:
@@ -160,53 +159,37 @@ def _unprinted(out: Voice) -> str:
 
 
 class _Terminated(BaseException):
-    """SIGTERM, or SIGHUP of a closed terminal, as an exception, so that temporary files are removed."""
+    """SIGTERM as an exception, so that temporary files are removed."""
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    signal.signal(number, signal.SIG_DFL)
+    raise _Terminated
 
 
 @contextmanager
 def _terminable(*, ending: bool) -> Iterator[None]:
-    """Let Ctrl-C, SIGTERM and SIGHUP raise: further ones do not disturb a process that is already ending.
-
-    Callbacks of weak references and extension modules drop exceptions: then the next Ctrl-C raises again, and the process
-    still exits with the code of the signal.
-
-    Signals that are ignored, as SIGHUP is under nohup, and those that the caller handles stay so. A process that ends
-    afterwards ignores Ctrl-C to its end, another gets its handlers back.
-    """
-    if threading.current_thread() is not threading.main_thread():  # where none can be set
-        yield
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDING)}
-    stopped: list[BaseException] = []
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        error = sys.exception()
-        while error is not None and error not in stopped:
-            error = error.__context__
-        if error is not None:  # the process is ending
-            return
-        for one in {*handled}.intersection(_ENDING):
-            signal.signal(one, signal.SIG_DFL)
-        stopped.append(KeyboardInterrupt() if number == signal.SIGINT else _Terminated(number))
-        raise stopped[-1]
-
-    # Signals that a caller handles are left alone, unless the process ends afterwards.
-    handled = [
-        number
-        for number, handler in before.items()
-        if handler in (signal.default_int_handler, signal.SIG_DFL)
-        or (ending and handler not in (signal.SIG_IGN, None))
-    ]
+    """Let SIGTERM raise as Ctrl-C does, unless the caller handles it; both waited for a script's imports."""
+    # Handlers are set in the main thread only.
+    here = threading.current_thread() is threading.main_thread()
+    handled = here and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     try:
-        for number in handled:
-            signal.signal(number, stop)
+        if handled:
+            signal.signal(signal.SIGTERM, _terminate)
+        if ending and hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
         yield
+    except ImportError as error:
+        # Extension modules make one of an exception that is raised while they are imported.
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, KeyboardInterrupt | _Terminated):
+            cause = cause.__context__
+        if cause is not None:
+            raise cause from None
+        raise
     finally:
-        for number in handled:
-            last = signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL
-            signal.signal(number, last if ending else before[number])
-        if stopped:  # an extension module makes an ImportError of it
-            raise stopped[-1] from None
+        if handled:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager

@@ -156,8 +156,7 @@ def _never() -> bool:
 def _wait_for_all() -> None:
     here = os.getpid()
     for crew in [crew for (process, _), crew in _crews.items() if process == here]:
-        # A second interrupt does not wait: the signal ends the process as usual.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            if callable(signal.getsignal(number)):
-                signal.signal(number, signal.SIG_DFL)
-        crew.wait()
+        try:
+            crew.wait()
+        except KeyboardInterrupt:  # a second one does not wait
+            os._exit(128 + signal.SIGINT)
