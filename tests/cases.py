@@ -104,3 +104,18 @@ _SLIDES = {
 }
 # fmt: on
 PATHOLOGISTS = np.array([list(map(int, row)) for row, n in _SLIDES.items() for _ in range(n)])
+
+
+def ragged(seed, n=40, m=7, missing=0.2, noise=0.1):
+    """Labels with unequal numbers of clusters, some missing, some noise."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 3, n)
+    columns = [
+        np.where(rng.random(n) < 0.4, rng.integers(0, 2 + u % 4, n), truth % (2 + u % 4))
+        for u in range(m)
+    ]
+    labels = np.column_stack(columns)
+    labels[rng.random(labels.shape) < missing] = -1
+    labels[rng.random(labels.shape) < noise] = -2
+    labels[:, 0] = truth
+    return labels

@@ -179,14 +179,15 @@ def step(name: str, *subjects: Any) -> AbstractContextManager[None]:
     return nullcontext() if watcher is None else watcher(name, *subjects)
 
 
-def say(message: str, done: int = 0, at_most: int = 0) -> None:
-    """Print a line if there is a listener; after a round of an iteration with the maximum time left."""
+def say(message: str | Callable[[], str], done: int = 0, at_most: int = 0) -> None:
+    """Print a line, or what a function returns, if there is a listener; after a round of an iteration with the maximum time left."""
     work = _WORK.get()
     if work is not None:
+        text = message if isinstance(message, str) else message()
         if at_most:
             work.round(_ROUND, done, at_most)
-            message += work.left()
-        work.report(message)
+            text += work.left()
+        work.report(text)
         work.last = time.monotonic()
 
 

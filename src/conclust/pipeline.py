@@ -834,5 +834,9 @@ def _doubts_of_fit(generator: Any, X: Any) -> list[str]:
     on_disk = isinstance(X, np.memmap) or (is_in_blocks(X) and not isinstance(X, np.ndarray))
     if not isinstance(generator, EnsembleGenerator) or on_disk:
         return []
-    names = getattr(generator, "feature_names_in_", None)
-    return doubts(read_points(generator, X, reset=False), names)
+    found = doubts(read_points(generator, X, reset=False))
+    if not found:
+        return []
+    from conclust.words.points import of_doubts
+
+    return of_doubts(found, getattr(generator, "feature_names_in_", None))

@@ -15,10 +15,10 @@ from conclust._files.spreadsheets import guard_text, unguarded
 from conclust.cli import main
 from conclust.cli.commands.consensus import send
 from conclust.cli.reading.inputs import Reading, read_labelling
-from conclust.cli.summary import sizes_line
 from conclust.exceptions import OutputExistsError
 from conclust.results import writing as outputs
 from conclust.results.writing import LabelTable, OutputFolder, write_labels, write_memberships
+from conclust.words.shell import sizes_line
 
 AUTO = Reading()
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from conclust import ConsensusClustering
-from conclust.generation.points import doubts
+from conclust.generation.points import Doubt, doubts
+from conclust.words.points import of_doubts
 
 RNG = np.random.default_rng(0)
 
@@ -13,7 +14,9 @@ def test_a_cell_far_beyond_its_column_is_named():
     X = RNG.normal(50, 10, (60, 3))
     assert doubts(X) == []
     X[4, 1] = 1e6
-    (said,) = doubts(X, ["age", "income", "visits"], [f"p{i}" for i in range(60)])
+    (found,) = doubts(X)
+    assert (found.kind, found.row, found.column, found.value) == ("far", 4, 1, 1e6)
+    (said,) = of_doubts([found], ["age", "income", "visits"], [f"p{i}" for i in range(60)])
     assert "Object 'p4' has 1,000,000 in column 'income'" in said
     X[9, 1] = -1e6
     assert len(doubts(X)) == 2
@@ -22,8 +25,7 @@ def test_a_cell_far_beyond_its_column_is_named():
 def test_the_sum_of_a_column_is_named():
     column = RNG.lognormal(5, 1, 20)
     X = np.column_stack([np.append(column, column.sum()), RNG.normal(size=21)])
-    (said,) = doubts(X)
-    assert said.startswith("Object 20 is the sum of all others in column 0")
+    assert doubts(X) == [Doubt("total", 20, 0, X[20, 0], doubts(X)[0].times)]
     X[3, 0] = np.nan
     assert doubts(X[:-1]) == []
 
@@ -40,9 +42,10 @@ def test_repeats_are_named_unless_the_columns_are_coarse():
     X = RNG.normal(size=(40, 2))
     X[7] = X[3]
     ids = [f"p{i}" for i in range(39)] + ["p0"]
-    names, rows = doubts(X, ids=ids)
-    assert "'p0' (2 times)" in names
-    assert "1 row repeats another one in all numbers: objects 'p7' and 'p3'" in rows
+    names, rows = doubts(X, ids)
+    assert (names.again, rows.again) == ((("p0", 2),), ((7, 3),))
+    (said,) = of_doubts([rows], ids=ids)
+    assert "1 row repeats another one in all numbers: objects 'p7' and 'p3'" in said
     assert doubts(RNG.integers(0, 3, (200, 2)).astype(float)) == []
 
 

@@ -1,7 +1,6 @@
 """The style of all plots: they fit a page, keep the user's settings and leak nothing."""
 
 import gc
-import io
 import itertools
 import weakref
 
@@ -10,26 +9,15 @@ import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from tests.plotting.test_pictures import members, painted
 
-from conclust import EAC, ConsensusClustering, Ensemble
+from conclust import EAC, ConsensusClustering
 from conclust import plotting as P
 from conclust.confidence import object_confidence, power
 from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.maps import embedding_of
 from conclust.plotting.numbers import power_curves
 from conclust.selection import choose
-
-
-def members(seed=0, n=40, m=12, K=4):
-    rng = np.random.default_rng(seed)
-    z = np.sort(rng.integers(0, K, n))
-    return z, Ensemble(np.where(rng.random((n, m)) < 0.25, rng.integers(0, K, (n, m)), z[:, None]))
-
-
-def painted(ax):
-    """Draw the figure, and return the renderer."""
-    ax.figure.savefig(io.BytesIO(), format="png")
-    return FigureCanvasAgg(ax.figure).get_renderer()
 
 
 def pixels(ax):

@@ -173,10 +173,11 @@ def _terminable(*, ending: bool) -> Iterator[None]:
     # Handlers are set in the main thread only.
     here = threading.current_thread() is threading.main_thread()
     handled = here and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    masks = ending and hasattr(signal, "pthread_sigmask")  # not on Windows
     try:
         if handled:
             signal.signal(signal.SIGTERM, _terminate)
-        if ending and hasattr(signal, "pthread_sigmask"):
+        if masks:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM))
         yield
     except ImportError as error:
@@ -188,6 +189,8 @@ def _terminable(*, ending: bool) -> Iterator[None]:
             raise cause from None
         raise
     finally:
+        if masks:  # nothing is left to interrupt
+            signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
         if handled:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

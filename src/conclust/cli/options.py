@@ -13,6 +13,7 @@ from typing import Any
 from conclust._files.formats import TABLE
 from conclust.cli.choice import AUTO, DEFAULT_METHOD
 from conclust.cli.reading.notation import EMPTY, EMPTY_NUMBER, SEPARATORS
+from conclust.words.help import HELP
 
 KINDS = Path(__file__).with_name("kinds.json")
 """The kinds of members, as ``make docs`` writes them."""
@@ -23,10 +24,6 @@ LEVEL = 0.05
 _LARGEST_K = 1_000_000
 
 SCALES = ("auto", "minmax", "standard", "none")
-SCALING = (
-    "scale the columns first. minmax: to [0, 1]; standard: to mean 0 and standard deviation 1; auto: as standard if "
-    "their spreads differ as those of different units do, otherwise none [%(default)s]"
-)
 
 
 class Kinds(tuple[str, ...]):
@@ -51,32 +48,13 @@ def described_kinds() -> dict[str, dict[str, Any]]:
 def add_consensus(parser: argparse.ArgumentParser) -> None:
     """Add the options for combining clusterings."""
     group = parser.add_argument_group("consensus")
+    group.add_argument("--method", metavar="NAME", help=f"{HELP['--method']} [{DEFAULT_METHOD}]")
     group.add_argument(
-        "--method",
-        metavar="NAME",
-        help="consensus method. auto: chooses the number of clusters and the evidence from the clusterings; or any method "
-        f"listed by 'conclust --methods': pcc, eac (a tree), hbgf, voting, ... [{DEFAULT_METHOD}]",
+        "-k", "--clusters", type=whole(1, auto=True), metavar="K", help=HELP["--clusters"]
     )
+    group.add_argument("--max-clusters", type=whole(1), metavar="K", help=HELP["--max-clusters"])
     group.add_argument(
-        "-k",
-        "--clusters",
-        type=whole(1, auto=True),
-        metavar="K",
-        help="number of clusters; for pcc and related methods, which may use fewer, the maximum. auto "
-        "(points only): 1 to 10, by resampling and a p-value",
-    )
-    group.add_argument(
-        "--max-clusters",
-        type=whole(1),
-        metavar="K",
-        help="maximum number of clusters, for methods that choose the number [the maximum over the clusterings]",
-    )
-    group.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a parameter of the method (see 'conclust --methods NAME'); can be repeated",
+        "--set", action="append", default=[], metavar="NAME=VALUE", help=HELP["--set"]
     )
 
 
@@ -98,15 +76,15 @@ def add_reading(
             help="column of known classes: not part of the data, used only to score the result",
         )
     if selection:
-        choice = group.add_mutually_exclusive_group()
-        choice.add_argument(
+        either = group.add_mutually_exclusive_group()
+        either.add_argument(
             "--columns",
             type=names,
             action="extend",
             metavar="A,B",
             help="columns to use, by name or number, or as 'leiden_*'",
         )
-        choice.add_argument(
+        either.add_argument(
             "--drop", type=names, action="extend", metavar="A,B", help="columns to leave out"
         )
     group.add_argument(
@@ -167,62 +145,37 @@ def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> No
 
 def add_scale(group: Any) -> None:
     """Add the scale of points."""
-    group.add_argument("--scale", choices=SCALES, default="auto", help=SCALING)
+    choice(group, "--scale", SCALES)
 
 
 def add_borders(group: Any) -> None:
     """Add the test of borders between the clusters of points."""
-    flag(
-        group,
-        "--borders",
-        "test whether there is a border between every two neighbouring clusters: parts of the points are "
-        "clustered separately, and borders.csv has the p-values (Holm)",
-    )
+    flag(group, "--borders", HELP["--borders"])
 
 
 def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> None:
     """Add the options for the output."""
     group = parser.add_argument_group("output")
-    path(
-        group,
-        "--out",
-        "DIR",
-        f"folder for {what}; with a name that ends in {TABLE}, only the labels are written, to that "
-        "file; with -, to standard output [%(default)s]",
-        default=Path(default),
-    )
-    flag(group, "--force", "replace existing results")
+    help = HELP["--out"].format(what=what, table=TABLE)
+    path(group, "--out", "DIR", help, default=Path(default))
+    flag(group, "--force", HELP["--force"])
 
 
 def add_running(parser: argparse.ArgumentParser, *, seed: bool = True) -> None:
     """Add the options for running."""
     group = parser.add_argument_group("running")
     if seed:
-        group.add_argument(
-            "--seed", type=whole(0), default=0, metavar="N", help="random seed [%(default)s]"
-        )
-    group.add_argument(
-        "--jobs", type=_jobs, metavar="N", help="number of threads; -1 for all [all available]"
-    )
+        value(group, "--seed", whole(0), "N", 0)
+    value(group, "--jobs", _jobs, "N", None)
     add_talking(group)
 
 
 def add_talking(parser: Any) -> None:
     """Add the options for verbosity."""
     talk = parser.add_mutually_exclusive_group()
-    talk.add_argument(
-        "-q",
-        "--quiet",
-        action="store_true",
-        help="print the first line of the result and errors only",
-    )
-    talk.add_argument(
-        "-v",
-        "--verbose",
-        action="store_true",
-        help="print every step, and the figures behind the result",
-    )
-    flag(parser, "--debug", "show the traceback of errors")
+    talk.add_argument("-q", "--quiet", action="store_true", help=HELP["--quiet"])
+    talk.add_argument("-v", "--verbose", action="store_true", help=HELP["--verbose"])
+    flag(parser, "--debug", HELP["--debug"])
 
 
 def _separated(text: str, what: str) -> tuple[str, ...]:
@@ -250,6 +203,16 @@ def path(group: Any, name: str, metavar: str, help: str, **more: Any) -> None:
 def flag(group: Any, name: str, help: str) -> None:
     """Add an option without a value."""
     group.add_argument(name, action="store_true", help=help)
+
+
+def choice(group: Any, name: str, choices: tuple[str, ...]) -> None:
+    """Add an option with some values, the first of which is the default."""
+    group.add_argument(name, choices=choices, default=choices[0], help=HELP[name])
+
+
+def value(group: Any, name: str, kind: Any, metavar: str, default: Any) -> None:
+    """Add an option with a value."""
+    group.add_argument(name, type=kind, metavar=metavar, default=default, help=HELP[name])
 
 
 def path_of(text: str) -> Path:

@@ -58,7 +58,7 @@ from conclust.generation.members import (
 )
 from conclust.generation.plan import check_method, check_numbers, fitted_on, make_plan
 from conclust.generation.points import read_points, warn_of_distances
-from conclust.generation.scaling import Scale, fits_scale, scaling_of
+from conclust.generation.scaling import Scale, Scaling, fits_scale, scaling_of
 
 _OWNER = "EnsembleGenerator"
 
@@ -469,6 +469,12 @@ class EnsembleGenerator(
         return tags
 
     @property
+    def scale_reason_(self) -> str:
+        """The scaling in a sentence."""
+        names = getattr(self, "feature_names_in_", None)
+        return Scaling(self.scale_, self.scaler_, self._scale_facts, names).reason
+
+    @property
     def _n_features_out(self) -> int:
         return len(self.members_)
 
@@ -545,12 +551,10 @@ class EnsembleGenerator(
         return label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say, kept_type)
 
     def _keep_scaling(self, blocks: Iterable[Floats]) -> None:
-        scaling = scaling_of(self, blocks)
-        self.scale_, self.scaler_, self._scale_facts, _ = scaling
-        self.scale_reason_ = scaling.reason
+        self.scale_, self.scaler_, self._scale_facts, _ = scaling_of(self, blocks)
         self._rotation = None
         if not watched():  # named by the shell
-            say(self.scale_reason_)
+            say(lambda: self.scale_reason_)
 
     def _run(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import Any, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from conclust._arrays.containers import column_names, few_values, refuse_gaps, refuse_graph
 from conclust._sklearn import check_order, record_features, record_order
 from conclust._types import Floats
-from conclust._validation import brief, check_column_names, count, shown
+from conclust._validation import check_column_names, shown
 from conclust.ensemble import Ensemble
 from conclust.exceptions import DistancesWarning, InputError, SparseInputError, warn
 
@@ -26,7 +26,6 @@ _ROWS = 64  # compared with columns at a time
 _BEYOND = 100.0  # how far a cell is beyond its column, in distances of the next one from the median
 _FEW = 8  # number of values below which one may be the sum of the others by chance
 _AT_ONCE = 3  # maximum number of such cells in a column
-_LISTED = 5
 
 
 def read_points(estimator: Any, X: Any, **checks: Any) -> Floats:
@@ -298,52 +297,65 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def doubts(
-    X: Floats, names: Sequence[str] | None = None, ids: Sequence[str] | None = None
-) -> list[str]:
-    """Return sentences about rows and cells of points that are probably no objects or no measurements.
+class Doubt(NamedTuple):
+    """A row or cell of points that is probably no object or no measurement, or what is repeated.
+
+    Attributes
+    ----------
+    kind : {"total", "far", "names", "rows"}
+        The cell is the sum of all others in its column; it is far beyond them; names, or rows, are repeated.
+    row, column : int
+        The place of the cell.
+    value : float
+        What it holds.
+    times : float
+        How many times as far from the median it is as all others.
+    again : tuple
+        Repeated names, each with the number of times; or pairs of equal rows, the later one first.
+    """
+
+    kind: Literal["total", "far", "names", "rows"]
+    row: int = 0
+    column: int = 0
+    value: float = np.nan
+    times: float = np.nan
+    again: tuple[tuple[Any, Any], ...] = ()
+
+
+def doubts(X: Floats, ids: Sequence[str] | None = None) -> list[Doubt]:
+    """Return the rows and cells of points that are probably no objects or no measurements.
 
     Parameters
     ----------
     X : ndarray of shape (n_samples, n_features)
         The points; NaN where a value is missing.
-    names : sequence of str, default=None
-        Names of the columns. None: they are counted from 0.
     ids : sequence of str, default=None
-        Names of the objects. None: they are counted from 0.
+        Names of the objects.
 
     Returns
     -------
-    list of str
+    list of Doubt
         A row that is the sum of the others in a column; cells a hundred times as far from the median of their column as
         any other; rows and names that are repeated.
     """
-    said = []
+    found = []
     for j, column in enumerate(np.asarray(X, dtype=np.float64).T):
-        name = f"column {j}" if names is None else f"column {names[j]!r}"
         held = np.flatnonzero(np.isfinite(column))
         if held.size < _FEW:
             continue
         total = _total(column[held])
-        far = [] if total is not None else _far(column[held])
         if total is not None:
-            row = int(held[total])
-            said.append(
-                f"{_object(row, ids)} is the sum of all others in {name} ({brief(float(column[row]))}): a total, and no object?"
-            )
-        for at, times in far:
-            row = int(held[at])
-            said.append(
-                f"{_object(row, ids)} has {brief(float(column[row]))} in {name}, {times:,.0f} times as far from the median as all others: "
-                "a total, or a slip of the decimal sign?"
-            )
-    if ids is not None:
-        said += _repeated_names(ids)
-    return said + _repeated_rows(np.asarray(X, dtype=np.float64), ids)
-
-
-def _object(row: int, ids: Sequence[str] | None) -> str:
-    return f"Object {row}" if ids is None else f"Object {ids[row]!r}"
+            found.append(Doubt("total", int(held[total]), j, float(column[held[total]])))
+            continue
+        for at, times in _far(column[held]):
+            found.append(Doubt("far", int(held[at]), j, float(column[held[at]]), times))
+    names = tuple((name, times) for name, times in Counter(ids or ()).items() if times > 1)
+    rows = _repeated_rows(np.asarray(X, dtype=np.float64))
+    return [
+        *found,
+        *(Doubt("names", again=names),) * bool(names),
+        *(Doubt("rows", again=rows),) * bool(rows),
+    ]
 
 
 def _total(values: Floats) -> int | None:
@@ -367,15 +379,6 @@ def _far(values: Floats) -> list[tuple[int, float]]:
     return []
 
 
-def _repeated_names(ids: Sequence[str]) -> list[str]:
-    again = [(name, times) for name, times in Counter(ids).items() if times > 1]
-    if not again:
-        return []
-    shown = ", ".join(f"{name!r} ({times} times)" for name, times in again[:_LISTED])
-    occur = f"{count(len(again), 'name')} of objects occur{'s' * (len(again) == 1)}"
-    return [f"{occur} more than once: {shown}. A join by name multiplies rows."]
-
-
 def keys_of_rows(X: Floats) -> NDArray[np.uint64]:
     """Return a number for each row, equal for equal rows."""
     keys = np.zeros(len(X), dtype=np.uint64)
@@ -385,18 +388,15 @@ def keys_of_rows(X: Floats) -> NDArray[np.uint64]:
     return keys
 
 
-def _repeated_rows(X: Floats, ids: Sequence[str] | None) -> list[str]:
+def _repeated_rows(X: Floats) -> tuple[tuple[int, int], ...]:
+    """Return the rows that repeat another one, with that one; none if the columns are coarse."""
     if X.shape[1] < 2:
-        return []
+        return ()
     keys = keys_of_rows(X)
     order = np.argsort(keys, kind="stable")
     alike = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
     later, before = order[alike + 1], order[alike]
     same = ((X[later] + 0.0).view(np.uint64) == (X[before] + 0.0).view(np.uint64)).all(axis=1)
-    again = [*zip(later[same], before[same], strict=True)]
-    if not again or max(len(np.unique(column)) for column in X.T) <= few_values(len(X)):
-        return []
-    again.sort()
-    pairs = [f"{_object(i, ids)[7:]} and {_object(one, ids)[7:]}" for i, one in again[:_LISTED]]
-    what = f"{count(len(again), 'row')} repeat{'s' * (len(again) == 1)}"
-    return [f"{what} another one in all numbers: objects {'; '.join(pairs)}."]
+    again = sorted(zip(later[same].tolist(), before[same].tolist(), strict=True))
+    coarse = max(len(np.unique(column)) for column in X.T) <= few_values(len(X)) if again else True
+    return () if coarse else tuple(again)

@@ -11,7 +11,6 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from conclust._arrays.containers import holds
 from conclust._random import spawn_generators
 from conclust._types import Bools, Floats, Ints
-from conclust._validation import brief
 from conclust.exceptions import ScaleWarning, warn
 from conclust.generation.kinds.registry import KINDS, Asked
 from conclust.generation.runs import run_kmeans
@@ -45,12 +44,6 @@ _LEAST = 1e-4
 # The same, for roundness.
 _NONE = 1e-12
 
-_SENTENCES = {
-    "standard": "Columns scaled to mean 0 and deviation 1.",
-    "minmax": "Columns scaled to [0, 1].",
-    None: "Columns not scaled.",
-}
-
 
 class Scaling(NamedTuple):
     """The scaling of columns.
@@ -62,8 +55,9 @@ class Scaling(NamedTuple):
     scaler : MinMaxScaler, StandardScaler or None
         The fitted scaler.
     facts : tuple
-        A sentence on the scaling, with the reason if "auto" chose it; the widest and the narrowest column, with their deviations,
-        where it names them.
+        Why they are scaled or not: "standard", "minmax" or "none" as requested, or how "auto" decided: "only" one column, spreads
+        "alike" or of several "units", clusters "tighter" or "tighter unscaled", "huge" numbers. Then the largest number, or the widest
+        and the narrowest column, with their deviations.
     names : sequence of str or None
         Names of the columns.
     """
@@ -76,19 +70,9 @@ class Scaling(NamedTuple):
     @property
     def reason(self) -> str:
         """The sentence."""
-        return told(self.facts, self.names)
+        from conclust.words.points import of_scaling
 
-
-_EXTREMES = "column {} has standard deviation {}, column {} {}"
-
-
-def told(facts: tuple[Any, ...], names: Sequence[str] | None = None) -> str:
-    """Return the sentence on a scaling, in the user's names of columns."""
-    sentence, *extremes = facts
-    columns = [f"{j} (from 0)" if names is None else repr(str(names[j])) for j in extremes[::2]]
-    return str(sentence).format(
-        *(x for pair in zip(columns, map(brief, extremes[1::2]), strict=True) for x in pair)
-    )
+        return of_scaling(self.facts, self.names)
 
 
 class _Spread(NamedTuple):
@@ -174,37 +158,29 @@ def fitted_scaling(
                 rows.add(block)
         largest = float(max(np.abs(extent.data_max_).max(), np.abs(extent.data_min_).max()))
         if not fixed and largest and not _TINY < largest < _HUGE:
-            why = f"the largest number, {largest:.3g}, has no square that a computer can hold"
-            sentence = f"Columns scaled to [0, 1], because {why}."
-            return Scaling("minmax", _with_narrow_columns(extent), (sentence,))
+            return Scaling("minmax", _with_narrow_columns(extent), ("huge", largest))
         spread = _spread(standard, extent)
         differs = spread.differs()
         unclear = not differs and not fixed and spread.differs(_LEAST_FACTOR)
         extremes = spread.extremes()
         if not differs and not (unclear and tighter_standardised(rows.rows)):
             if unclear:
-                unscaled = (
-                    f"Columns not scaled, because clusters are tighter as they are: {_EXTREMES}."
-                )
-                return Scaling(None, None, (unscaled, *extremes), names)
-            if len(spread.deviations) == 1:
-                unscaled = "The column is not scaled: it is the only one."
-            else:
-                unscaled = "Columns not scaled: their spreads are of one kind."
-            return Scaling(None, None, (unscaled,))
+                return Scaling(None, None, ("tighter unscaled", *extremes), names)
+            return Scaling(None, None, ("only" if len(spread.deviations) == 1 else "alike",))
         if not fixed:
-            cause = "clusters are then tighter" if unclear else "their units seem to differ"
-            reason = f"Columns scaled to mean 0 and deviation 1, because {cause}: {_EXTREMES}."
-            return Scaling("standard", standard, (reason, *extremes), names)
+            facts = ("tighter" if unclear else "units", *extremes)
+            return Scaling("standard", standard, facts, names)
         n_narrow, n_varying = (int(np.count_nonzero(a)) for a in (spread.narrow(), spread.varying))
+        from conclust.words.points import of_extremes
+
         warn(
-            f"The columns of X differ much in spread: {told((_EXTREMES, *extremes), names)}. Without scaling, {n_narrow} of {n_varying} columns "
+            f"The columns of X differ much in spread: {of_extremes(extremes, names)}. Without scaling, {n_narrow} of {n_varying} columns "
             'count for next to nothing. Give scale="standard" (or "minmax") to bring them to one scale, or '
             "scale=None to keep them.",
             ScaleWarning,
         )
-        return Scaling(None, None, (_SENTENCES[None],))
-    return Scaling(scale, fitted_scaler(scale, blocks), (_SENTENCES[scale],))
+        return Scaling(None, None, ("none",))
+    return Scaling(scale, fitted_scaler(scale, blocks), (scale or "none",))
 
 
 def fitted_scaler(scale: Scale, blocks: Iterable[Floats]) -> Scaler | None:

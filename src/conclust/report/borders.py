@@ -9,7 +9,7 @@ from conclust.report.pictures import Gallery
 from conclust.report.tables import numbers, section, table, text_block
 from conclust.results.result import Reported
 from conclust.words.borders import described
-from conclust.words.page.columns import BORDERS
+from conclust.words.page.columns import BORDERS, CAPTIONS
 from conclust.words.page.decision import is_rejected
 from conclust.words.page.sections import in_more, tests_of_borders
 
@@ -40,12 +40,11 @@ def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | No
         blocks += [text_block(f"{power.told()} {in_more(power)}"), gallery.of_power(power)]
     if reported.border_tree is not None:
         blocks.append(gallery.of_tree(reported.border_tree))
-    return section("borders", "Which borders hold", blocks)
+    return section("borders", blocks)
 
 
 def _table(borders: BorderTests) -> dict[str, Any]:
     cells = {name: numbers(values) for name, values in borders.table.items() if name not in _TEXTS}
     cells |= {name: borders.table[name].tolist() for name in ("first", "second")}
     cells["holds"] = ["yes" if holds else "no" for holds in borders.table["holds"]]
-    caption = "Borders between neighbouring clusters, the least certain first"
-    return table(caption, BORDERS, cells, alpha=borders.alpha)
+    return table(CAPTIONS["borders"], BORDERS, cells, alpha=borders.alpha)

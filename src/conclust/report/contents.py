@@ -91,8 +91,7 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
         sections.append(_what_to_do(decision["next"]))
     sections.append(why_section(reported, gallery))
     if alone and judged is not None:
-        pictures = gallery.of_clusters(drawn)
-        sections.append(section("evidence", "What the clusterings show", [pictures]))
+        sections.append(section("evidence", [gallery.of_clusters(drawn)]))
     if judged is not None:
         sections.append(_partitions(drawn, gallery, of=reported.n_samples))
     checklist = checklist_of(reported, decision)
@@ -115,13 +114,13 @@ def _run(reported: Reported) -> dict[str, Any]:
     seconds, blocks = reported.record.seconds, [text_block(text) for text in what_was_run(reported)]
     if seconds:
         cells = {"step": list(map(shown, seconds)), "seconds": numbers([*seconds.values()], 3)}
-        blocks.append(table("How long it took", columns.STEPS, cells))
-    return section("run", "What was run", blocks)
+        blocks.append(table(columns.CAPTIONS["steps"], columns.STEPS, cells))
+    return section("run", blocks)
 
 
 def _what_to_do(what_next: str) -> dict[str, Any]:
     tips = [*filter(None, [what_next]), *ONE_CLUSTER]
-    return section("overview", "What you can do", [_list("", tips)])
+    return section("overview", [_list("", tips)], "one")
 
 
 def _clusters(
@@ -150,7 +149,7 @@ def _clusters(
         table(caption, columns.CLUSTERS, cells, first=_MANY_CLUSTERS, named=named),
         gallery.of_clusters(drawn, sure),
     ]
-    return section("clusters", "The clusters in numbers", blocks)
+    return section("clusters", blocks)
 
 
 def _objects(
@@ -170,14 +169,14 @@ def _objects(
         "seen": sure.seen[top].tolist(),
     }
     n_apart = int(always_apart(reported, sure, of=of).sum())
-    drawn, command = drawn_text(reported, of), reported.record.command
+    drawn, command, titles = drawn_text(reported, of), reported.record.command, columns.CAPTIONS
     text = uncertain_objects(sure.confidence[held], len(top), n_apart, command, drawn)
     blocks = [
         text_block(text),
-        table("The most uncertain objects", columns.OBJECTS, cells, search="Find an object"),
+        table(titles["objects"], columns.OBJECTS, cells, search=titles["search"]),
         gallery.of_objects(reported, sure),
     ]
-    return section("objects", "Which objects are uncertain", blocks)
+    return section("objects", blocks)
 
 
 def _partitions(reported: Reported, gallery: Gallery, *, of: int) -> dict[str, Any]:
@@ -200,14 +199,14 @@ def _partitions(reported: Reported, gallery: Gallery, *, of: int) -> dict[str, A
         cells |= {"ari": numbers(quality.ari, 4), "nmi": numbers(quality.nmi, 4)}
     order = np.argsort(quality.ari if many else quality.diversity, kind="stable")[:1000].tolist()
     cells = {name: [values[i] for i in order] for name, values in cells.items()}
-    caption, drawn = "Clusterings, least similar to the consensus first", drawn_text(reported, of)
+    caption, drawn = columns.CAPTIONS["partitions"], drawn_text(reported, of)
     blocks = [
         text_block(clusterings(quality, len(categories), drawn, agreement=many)),
         *_ways(reported, gallery),
         table(caption, columns.PARTITIONS, cells, first=10),
         gallery.of_partitions(reported),
     ]
-    return section("partitions", "How good the clusterings are", blocks)
+    return section("partitions", blocks)
 
 
 def _ways(reported: Reported, gallery: Gallery) -> list[dict[str, Any]]:
@@ -220,7 +219,7 @@ def _ways(reported: Reported, gallery: Gallery) -> list[dict[str, Any]]:
 
 
 def _citing(reported: Reported) -> dict[str, Any]:
-    return section("cite", "How to cite", [text_block(CITING), _list("", cited(reported))])
+    return section("cite", [text_block(CITING), _list("", cited(reported))])
 
 
 def _checklist(items: list[list[str]]) -> dict[str, Any]:
@@ -230,9 +229,9 @@ def _checklist(items: list[list[str]]) -> dict[str, Any]:
         ["checklist.md", "text/markdown", as_markdown(items)],
     ]
     cells = dict(zip(map(str.lower, HEADS), map(list, zip(*items, strict=True)), strict=True))
-    listed_items = table("Reporting checklist", columns.CHECKLIST, cells, first=40)
+    listed_items = table(columns.TITLES["checklist"], columns.CHECKLIST, cells, first=40)
     blocks = [text_block(CHECKLIST), listed_items, {"kind": "files", "files": files}]
-    return section("checklist", "Reporting checklist", blocks)
+    return section("checklist", blocks)
 
 
 def _repeating(reported: Reported) -> dict[str, Any]:
@@ -245,11 +244,12 @@ def _repeating(reported: Reported) -> dict[str, Any]:
         }
     blocks: list[dict[str, Any]] = [text_block(repeating(record))]
     if record.call:
-        blocks.append({"kind": "code", "title": "To repeat it", "text": shown_text(record.call)})
+        call = {"title": columns.CAPTIONS["call"], "text": shown_text(record.call)}
+        blocks.append({"kind": "code", **call})
     blocks.append(
         {"kind": "settings", "call": record.call, "settings": settings, "versions": record.versions}
     )
-    return section("repeat", "How to repeat it", blocks)
+    return section("repeat", blocks)
 
 
 def plain(value: Any) -> Any:

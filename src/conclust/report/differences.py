@@ -13,7 +13,7 @@ from conclust.report.tables import column, numbers, section, table, text_block
 from conclust.results.features import Features
 from conclust.results.result import Reported
 from conclust.words.names import shown
-from conclust.words.page.columns import FEATURE, HEAT
+from conclust.words.page.columns import FEATURE, HEAT, NEAR
 from conclust.words.page.sections import differences, without_features
 
 _TOP_FEATURES = 8
@@ -29,12 +29,12 @@ def features_section(reported: Reported) -> dict[str, Any]:
     """Return the section on the features in which clusters differ, or the reason for its absence."""
     features = reported.features
     if features is None:
-        return _section([text_block(without_features(reported.record.command))])
+        return section("features", [text_block(without_features(reported.record.command))])
     text = differences(reported.record.filling, mixed=features.categories is not None)
     rows = [_rows(features, k) for k in range(min(reported.n_clusters, _MANY_CLUSTERS))]
     of = {"of": len(features.names), "categories": len(features.category_names)}
     clusters = [{"cluster": k, "rows": part} for k, part in enumerate(rows)]
-    return _section([text_block(text), {"kind": "features", **of, "clusters": clusters}])
+    return section("features", [text_block(text), {"kind": "features", **of, "clusters": clusters}])
 
 
 def strongest(features: Features, k: int) -> list[str]:
@@ -45,7 +45,7 @@ def strongest(features: Features, k: int) -> list[str]:
         if near or row["size"] >= _SMALL:
             word = "" if near or row["category"] else "high " if row["sign"] > 0 else "low "
             texts.append(f"{word}{row['feature']} {row['inside']} ({row['outside']} elsewhere)")
-    return ["near the mean elsewhere in all features", *texts] if near else texts
+    return [NEAR, *texts] if near else texts
 
 
 def heat_table(features: Features, titles: Sequence[str]) -> list[dict[str, Any]]:
@@ -129,7 +129,3 @@ def _day(value: float) -> str:
 
 def _percent(value: float) -> str:
     return "none" if math.isnan(value) else f"{100 * value:.0f} %"
-
-
-def _section(blocks: list[dict[str, Any]]) -> dict[str, Any]:
-    return section("features", "How the clusters differ", blocks)

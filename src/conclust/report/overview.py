@@ -69,7 +69,7 @@ def overview_section(
     ]
     if reported.features is not None:
         blocks += heat_table(reported.features, reported.cluster_titles)
-    return section("overview", "The groups at a glance", blocks)
+    return section("overview", blocks)
 
 
 def always_apart(reported: Reported, sure: ObjectConfidence, *, of: int) -> Bools:

@@ -11,6 +11,7 @@ from importlib.resources import files
 from typing import Any
 
 from conclust._validation import count
+from conclust.words.page.columns import NO_SCRIPT, OBJECTS_OF
 
 # Characters that would end the element, start another, or end a line of a script.
 _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
@@ -117,11 +118,8 @@ def _in_plain(account: dict[str, Any]) -> str:
             sizes = [row[1] for row in section["blocks"][0]["rows"]]
             listed = zip(account["clusters"], sizes, strict=True)
             objects = ", ".join(f"<bdi>{_safe(name)}</bdi>: {size:,}" for name, size in listed)
-            lines.append(f"<p>Objects of the clusters: {objects}.</p>")
-    lines.append(
-        "<p>The tables and pictures of this page need its script, which this browser does not run.</p>"
-    )
-    return "\n".join(lines)
+            lines.append(f"<p>{OBJECTS_OF.format(objects)}</p>")
+    return "\n".join([*lines, f"<p>{NO_SCRIPT}</p>"])
 
 
 def _safe(text: str) -> str:

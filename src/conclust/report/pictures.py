@@ -24,6 +24,7 @@ from conclust.plotting.objects import silhouettes_of
 from conclust.results.result import Reported
 from conclust.words.names import shown
 from conclust.words.page.alternatives import READ, of_bars, of_curve
+from conclust.words.page.columns import NO_PICTURE, NO_PICTURES
 
 _MOST_SVG = 250_000  # size in bytes above which the smaller of SVG and PNG is used
 _ALL_PAIRS = 4000  # maximum number of objects of a heatmap ordered by a tree
@@ -189,9 +190,9 @@ class Gallery:
 def shown_error(error: Exception) -> str:
     """Return the reason why a picture is missing."""
     if isinstance(error, MissingExtraError):
-        return f"There are no pictures. {error}"
+        return NO_PICTURES.format(error)
     text = " ".join(shown(word) for word in str(error)[:500].split())
-    return f"This picture could not be drawn: {type(error).__name__}: {text}"
+    return NO_PICTURE.format(type(error).__name__, text)
 
 
 def _members(reported: Reported) -> Ensemble:

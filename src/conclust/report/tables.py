@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust.words.page.columns import rows_of
+from conclust.words.page.columns import TITLES, rows_of
 
 
-def section(name: str, title: str, blocks: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return a section."""
-    return {"id": name, "title": title, "blocks": list(blocks)}
+def section(name: str, blocks: Sequence[dict[str, Any]], title: str = "") -> dict[str, Any]:
+    """Return a section; `title`: the key of its title, if that is not its name."""
+    return {"id": name, "title": TITLES[title or name], "blocks": list(blocks)}
 
 
 def text_block(text: str, title: str = "") -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 from conclust.report.pictures import Gallery
 from conclust.report.tables import numbers, section, table, text_block
 from conclust.results.result import Reported
-from conclust.words.page.columns import DECIDING, REPORTED, SUPPORTS
+from conclust.words.page.columns import CAPTIONS, DECIDING, REPORTED, SPREAD, SUPPORTS
 from conclust.words.page.why import of_none, of_p_value, of_supports
 
 
@@ -28,14 +28,14 @@ def why_section(reported: Reported, gallery: Gallery) -> dict[str, Any]:
     dict
         A section.
     """
-    title = "Why one cluster" if reported.n_clusters == 1 else "Why this number of clusters"
     if reported.selection is not None:
         blocks = _by_selection(reported)
     elif reported.record.supports:
         blocks = _by_support(reported)
     else:
         blocks = [text_block(of_none(reported.record, reported.n_clusters))]
-    return section("why", title, [*blocks, gallery.of_number(reported)])
+    title = "why one" if reported.n_clusters == 1 else ""
+    return section("why", [*blocks, gallery.of_number(reported)], title)
 
 
 def _by_selection(reported: Reported) -> list[dict[str, Any]]:
@@ -47,12 +47,11 @@ def _by_selection(reported: Reported) -> list[dict[str, Any]]:
     blocks.append(text_block(of_p_value(selection, K)))
     if selection.doubts:
         blocks.append(
-            {"kind": "list", "title": "Arguments against it", "items": list(selection.doubts)}
+            {"kind": "list", "title": CAPTIONS["doubts"], "items": list(selection.doubts)}
         )
-    deciding = _table(selection, DECIDING, "Criteria that decide, for each number of clusters")
-    others = _table(selection, REPORTED, "Criteria that are reported only")
-    blocks.append(deciding)
-    blocks.append({"kind": "more", "title": "Other criteria", "blocks": [others]})
+    others = _table(selection, REPORTED, CAPTIONS["reported"])
+    blocks.append(_table(selection, DECIDING, CAPTIONS["deciding"]))
+    blocks.append({"kind": "more", "title": CAPTIONS["others"], "blocks": [others]})
     return blocks
 
 
@@ -71,7 +70,7 @@ def _table(selection: Any, criteria: str, caption: str) -> dict[str, Any]:
     found = table(caption, criteria, cells, first=40)
     for column in found["columns"]:
         if column["name"] in spreads:
-            column |= {"how": f"{column['how']} After ±: its standard error.", "kind": "spread"}
+            column |= {"how": column["how"] + SPREAD, "kind": "spread"}
     return {**found, "stressed": selection.n_clusters}
 
 
@@ -81,5 +80,5 @@ def _by_support(reported: Reported) -> list[dict[str, Any]]:
     names = ("support", "lifetime", "straddling")
     cells: dict[str, Any] = {name: numbers([getattr(s, name) for s in supports]) for name in names}
     cells["k"] = [s.n_clusters for s in supports]
-    found_table = table("Support of each number of clusters", SUPPORTS, cells, first=12)
+    found_table = table(CAPTIONS["supports"], SUPPORTS, cells, first=12)
     return [text_block(of_supports(record)), {**found_table, "stressed": K}]

@@ -5,28 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
-from tests.cases import E1
+from tests.cases import E1, ragged
 from tests.naive.qmi import blocks, divergence_loss, quadratic_information, squared_loss
 
 from conclust import QMI, Ensemble, InformationTheoreticKMeans
 from conclust.exceptions import UnseenLabelWarning
 
 BOTH = [QMI, InformationTheoreticKMeans]
-
-
-def ragged(seed, n=40, m=7, missing=0.2, noise=0.1):
-    """Labels with unequal numbers of clusters, some missing, some noise."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(0, 3, n)
-    columns = [
-        np.where(rng.random(n) < 0.4, rng.integers(0, 2 + u % 4, n), truth % (2 + u % 4))
-        for u in range(m)
-    ]
-    labels = np.column_stack(columns)
-    labels[rng.random(labels.shape) < missing] = -1
-    labels[rng.random(labels.shape) < noise] = -2
-    labels[:, 0] = truth
-    return labels
 
 
 def soft_members(seed, n=30, m=4):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.cases import E2, planted
+from tests.cases import E2, planted, ragged
 from tests.naive.partitions import all_partitions
 from tests.naive.qmi import blocks
 from tests.naive.utilities import PHI, cut_loss, utility
@@ -20,24 +20,6 @@ LOSSES = {
     "U_Lp": RowLoss("norm", 5.0),
     "cut": RowLoss("cut"),
 }
-
-
-def ragged(seed, n=40, m=7, missing=0.2, noise=0.1):
-    """Labels with unequal numbers of clusters, some missing, some noise; every object has a label."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(0, 3, n)
-    columns = [
-        np.where(rng.random(n) < 0.4, rng.integers(0, 2 + u % 4, n), truth % (2 + u % 4))
-        for u in range(m)
-    ]
-    labels = np.column_stack(columns)
-    labels[rng.random(labels.shape) < missing] = -1
-    labels[rng.random(labels.shape) < noise] = -2
-    labels[:, 0] = truth
-    return labels
-
-
-# -- worked examples
 
 
 # -- the criteria

@@ -14,6 +14,7 @@ from conclust.confidence import BorderTests, border_tests, consensus_tree, power
 from conclust.confidence.borders.power import BorderPower
 from conclust.results.writing import OutputFolder, write_numbers
 from conclust.words.borders import described
+from conclust.words.shell import STEPS
 
 BORDERS, POWER = "borders.csv", "power.csv"
 
@@ -53,7 +54,7 @@ def tested_borders(
     with_power = getattr(arguments, "power", False)  # of 'select' only
     if not (arguments.borders or with_power):
         return {"borders": None}
-    talk.step("Testing the borders: parts of the points are clustered separately (--borders).")
+    talk.step(STEPS["borders"])
     more: dict[str, Any] = {"random_state": arguments.seed, "n_jobs": jobs(arguments)}
     with talk.during("testing borders"):
         tests = tested or border_tests(X, clusters, alpha=level, **more)

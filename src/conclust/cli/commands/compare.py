@@ -23,19 +23,7 @@ from conclust.cli.requested import reading
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.selection import choose_run
-
-_MEASURES = (
-    ("H", "consistency_index", "share of objects in matched clusters, best matching"),
-    ("Rand", "rand_index", "share of pairs on which both agree"),
-    ("ARI", "adjusted_rand_index", "Rand corrected for chance: 0 expected, 1 equal"),
-    ("NMI", "normalized_mutual_information", "shared information over the geometric mean"),
-    ("F1 pairs", "pairwise_f1", "of the pairs put together"),
-    ("FM", "fowlkes_mallows_index", "Fowlkes-Mallows: of these pairs, by the geometric mean"),
-    ("F1 B3", "bcubed_f1", "B-cubed: object by object"),
-    ("F1 class", "class_f1", "each cluster of A against the best of B"),
-    ("purity", "purity", "share of objects in their B cluster's most frequent A cluster"),
-    ("VI", "variation_of_information", "bits lost and gained: 0 equal"),
-)
+from conclust.words.shell import MEASURES, compared_line
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -54,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
             f"Every object is alone in both {arguments.first} and {arguments.second}, so no measure says how alike they are. "
             "Are the labels in another column (--column), or the columns not divided (--delimiter)?"
         )
-    values = {name: float(getattr(metrics, name)(first, second)) for _, name, _ in _MEASURES}
+    values = {name: float(getattr(metrics, name)(first, second)) for _, name, _ in MEASURES}
     if arguments.json:
         content = {
             "objects": table.n_samples,
@@ -68,12 +56,9 @@ def run(arguments: argparse.Namespace) -> None:
     left_out = len(first) - table.n_samples
     print(f"A  {arguments.first}: {count(table.shape[0], 'cluster')}")
     print(f"B  {arguments.second}: {count(table.shape[1], 'cluster')}")
-    print(
-        f"{table.n_samples:,} objects compared, matched by {'name' if named else 'order'}"
-        + (f"; {left_out:,} without a label in one of them left out" if left_out else "")
-    )
+    print(compared_line(table.n_samples, left_out, named=named))
     print()
-    for short, name, meaning in _MEASURES:
+    for short, name, meaning in MEASURES:
         print(f"  {short:<9} {values[name]:7.4f}   {meaning}")
 
 

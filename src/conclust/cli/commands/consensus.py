@@ -23,7 +23,7 @@ from conclust._validation import count
 from conclust.cli.choice import Choice, choose
 from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
 from conclust.cli.commands.fill import Filled
-from conclust.cli.commands.of_points import described, points_read, read_line
+from conclust.cli.commands.of_points import described, points_read
 from conclust.cli.console import STREAM, Talk, plain, send_table
 from conclust.cli.options import LEVEL
 from conclust.cli.reading.columns import Objects
@@ -37,7 +37,7 @@ from conclust.cli.reading.inputs import (
 from conclust.cli.record import Clock, given, parameters, record_of, recorded_warnings
 from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import jobs, reading, scale
-from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
+from conclust.cli.summary import score, sizes_of
 from conclust.confidence import confidences
 from conclust.confidence.calibration import calibrated, usual_chance
 from conclust.ensemble import Ensemble
@@ -45,7 +45,6 @@ from conclust.exceptions import SelectionWarning
 from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import doubts
-from conclust.generation.scaling import told
 from conclust.pipeline import ConsensusClustering
 from conclust.results.folder import write_result
 from conclust.results.record import Record, Source, facts_of, figures_of
@@ -60,8 +59,10 @@ from conclust.results.writing import (
     write_numbers,
     write_partitions,
 )
+from conclust.words import shell
 from conclust.words.confidence import kept_sentence
 from conclust.words.number import of_bic
+from conclust.words.points import of_doubts, of_scaling
 from conclust.words.reason import SHELL
 
 
@@ -113,20 +114,17 @@ def run_cluster(arguments: argparse.Namespace) -> None:
         @contextmanager
         def watcher(step: str, *subjects: Any) -> Iterator[None]:
             if step == "generate":
-                talk.step(f"Clustering many times ({arguments.generator}).")
+                talk.step(shell.STEPS["made"].format(arguments.generator))
                 yield
-                talk.step(told(subjects[0]._scale_facts, points.names))
+                talk.step(of_scaling(subjects[0]._scale_facts, points.names))
             elif step == "choose":
-                talk.step(
-                    "Choosing the number of clusters by subsamples of the points and of references without "
-                    "clusters (-k auto)."
-                )
+                talk.step(shell.STEPS["choosing"])
                 with talk.during("choosing the number of clusters"):
                     yield
             else:
                 weights = subjects[0].weights
                 if weights is not None:
-                    talk.step(f"Each column of categories counts for {weights[-1]:g} clusterings.")
+                    talk.step(shell.STEPS["weights"].format(weights[-1]))
                 with _combining(talk, choice, subjects[0], len(points.category_names)):
                     yield
             clock.lap(step)
@@ -137,7 +135,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
         made, model = pipeline.generator_, pipeline.consensus_
         weights = pipeline.ensemble_.weights
         settings = read_as(
-            arguments, points, made.scale_, told(made._scale_facts, points.names)
+            arguments, points, made.scale_, of_scaling(made._scale_facts, points.names)
         ) | given(
             method=choice.method.estimator.lower(),
             consensus=parameters(model),
@@ -204,7 +202,8 @@ def sha256_of(values: Any) -> str:
 def _combining(talk: Talk, choice: Choice, ensemble: Ensemble, n_categories: int) -> Iterator[None]:
     """Print what is combined, and periodically the progress."""
     name = choice.method.estimator
-    talk.step(f"Combining {_members(ensemble, n_categories)} ({name}).")
+    made = shell.members(ensemble.n_partitions, n_categories)
+    talk.step(shell.STEPS["combining"].format(made, name))
     talk.detail(f"  time of {name}: {choice.method.cost}")
     with talk.during(f"combining ({name})"):
         yield
@@ -224,8 +223,8 @@ def run_combine(arguments: argparse.Namespace) -> None:
             labels = read[arguments.rows](first, reading(arguments))
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
-        talk.step(read_line(first, kinds, labels.notes))
-        repeats = doubts(np.empty((ensemble.n_samples, 0)), ids=labels.ids)
+        talk.step(shell.read_line(first, kinds, labels.notes))
+        repeats = of_doubts(doubts(np.empty((ensemble.n_samples, 0)), labels.ids))
         for repeat in repeats:
             talk.step(repeat)
         clock.lap("read")
@@ -259,12 +258,8 @@ def _lowest_bic(model: Any, choice: Choice, ensemble: Ensemble, talk: Talk) -> A
     fits, most = [], int(ensemble.present.any(axis=1).sum())
     for k in choice.classes[:most]:
         fits.append(copy(model).set_params(n_clusters=k).fit(ensemble))
-        talk.step(f"  {count(k, 'class')}: {_fit_line(fits[-1])}")
+        talk.step(f"  {count(k, 'class')}: {shell.fit_of_classes(fits[-1])}")
     return min(fits, key=lambda one: float(one.bic_)) if fits else model.fit(ensemble)
-
-
-def _fit_line(model: Any) -> str:
-    return f"log-likelihood {model.log_likelihood_:.4f}, BIC {model.bic_:.2f}, entropy R2 {model.entropy_r2_:.4f}"
 
 
 def _profiles(model: Any, work: _Work) -> dict[str, Any]:
@@ -333,7 +328,7 @@ def _finish(
     if work.filled is not None and pipeline is not None:
         parts = tested_borders(arguments, talk, clock, work.filled.X, pipeline, LEVEL, None)
         if arguments.calibrate:
-            talk.step("Clustering halves of the points (--calibrate).")
+            talk.step(shell.STEPS["halves"])
             with talk.during("calibrating"):
                 kept = calibrated(pipeline, work.filled.X, random_state=arguments.seed).kept
             clock.lap("calibrate")
@@ -393,26 +388,21 @@ def _finish(
     lines += border_lines(parts, more_than_gaussian=several)
     if kept is not None:
         lines.append(kept_sentence(kept))
-    members = _members(ensemble, 0 if points is None else len(points.category_names))
-    objects = count(ensemble.n_samples, "object")
-    lines.append(f"{count(K, 'cluster')} of {objects}, from {members}. {sizes_line(sizes)}")
+    n_categories = 0 if points is None else len(points.category_names)
+    made = shell.members(ensemble.n_partitions, n_categories)
+    lines.append(f"{shell.clusters_line(K, ensemble.n_samples, made)} {shell.sizes_line(sizes)}")
     bound = choice.parameters.get("n_clusters")
     if choice.method.n_clusters == "upper bound" and bound is not None and bound > K:
-        lines.append(
-            f"{bound} clusters were allowed; {choice.method.estimator} treats this as a maximum, and "
-            f"{count(K, 'cluster')} sufficed. For exactly {bound}, choose a method that takes an "
-            "exact number: 'conclust --methods'."
-        )
+        lines.append(shell.fewer_line(choice.method.estimator, bound, K))
     if reason is not None:
         lines.append(reason.text(SHELL))
     if choice.classes:
-        shares = ", ".join(f"{share:.3f}" for share in model.mixing_)
-        lines.append(f"Latent classes: {_fit_line(model)}. Shares: {shares}.")
+        lines.append(shell.classes_line(model))
     if unplaced:
-        lines.append(f"{count(unplaced, 'object')} without a clustering: label -1.")
+        lines.append(shell.unplaced_line(unplaced, "a clustering"))
     if sure is not None:
-        lines.append(confidence_line(sure))
-    return "\n".join(lines + last_lines(scores, arguments.out))
+        lines.append(shell.confidence_line(sure))
+    return "\n".join(lines + shell.last_lines(scores, arguments.out))
 
 
 def send(labels: Ints, table: LabelTable, arguments: argparse.Namespace) -> None:
@@ -427,13 +417,3 @@ def send(labels: Ints, table: LabelTable, arguments: argparse.Namespace) -> None
     content = io.BytesIO()
     send_labels(content, labels, table)
     send_table(content.getvalue())
-
-
-def _members(ensemble: Ensemble, n_categories: int) -> str:
-    """Return the number of clusterings, and of columns of categories among the partitions."""
-    clusterings = count(ensemble.n_partitions - n_categories, "clustering")
-    return (
-        f"{clusterings} and {count(n_categories, 'column')} of categories"
-        if n_categories
-        else clusterings
-    )

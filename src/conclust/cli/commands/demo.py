@@ -28,20 +28,13 @@ from conclust.pipeline import ConsensusClustering
 from conclust.results.writing import OutputFolder
 from conclust.words.card import card_of
 from conclust.words.reason import SHELL
+from conclust.words.shell import DEMO, DEMO_TABLE, STEPS
 
 # The four sets of scikit-learn with classes, and the first two of the papers' sets that are tables without gaps.
 _SETS = ("iris", "wine", "breast_cancer", "digits", "house_votes_232", "ionosphere")
 _SEEDS = 5
 _REPORTED = "wine"  # the data set of the full report, if it is among those requested
 _PAGE, _REPORT, _FIGURES = "demo.html", "report.html", "results.json"
-_BEGIN = """\
-Consensus clustering: cluster the same objects many times, then combine the clusterings. Here \
-ConsensusClustering() is told nothing but the points: neither the known classes, nor their number."""
-_READ = """\
-How to read this. "classes" is the number of known classes, "found" the number of clusters that were found. ARI is the \
-adjusted Rand index of the two: 1 is perfect, 0 is expected by chance. Classes need not be clusters, and clusters \
-need not be classes. "5 seeds" is the mean ARI between the answers of five seeds, which is 1 if the answer never \
-depends on the seed, with the numbers of clusters that the seeds found."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
     cards: list[str] = []
     files = [_PAGE, _REPORT, _FIGURES]
     with OutputFolder(arguments.out, force=arguments.force, names=files) as folder:
-        talk.result(_wrapped(_BEGIN) + "\n")
+        talk.result(_wrapped(DEMO) + "\n")
         for name, data in sets.items():
             row, model = _measured(data, arguments)
             rows.append(row)
@@ -89,11 +82,8 @@ def run(arguments: argparse.Namespace) -> None:
         write_json(folder.file(_FIGURES), {"seed": arguments.seed, **figures})
     reasons = "\n\n".join(_wrapped(f"{row.dataset}. {row.reason}") for row in rows)
     out = arguments.out
-    end = (
-        f"Done in {time.perf_counter() - start:.0f} s. Open {out / _PAGE} in a browser: it shows each answer as a notebook "
-        f"does. {out / _REPORT} is a full report. For your own points: conclust cluster points.csv, then conclust report result."
-    )
-    talk.result("\n\n".join([table, _wrapped(_READ), reasons, _wrapped(end)]))
+    end = STEPS["demo"].format(time.perf_counter() - start, out / _PAGE, out / _REPORT)
+    talk.result("\n\n".join([table, _wrapped(DEMO_TABLE), reasons, _wrapped(end)]))
 
 
 def _chosen(data: str | None) -> list[str]:
@@ -163,6 +153,6 @@ def _page(table: str, cards: list[str]) -> str:
         '<!doctype html><html lang="en"><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width"><title>conclust demo</title>'
         f"<style>{style}</style><h1>{count(len(cards), 'data set')}, without any further information</h1>"
-        f"<p>{escape(_BEGIN)}</p><pre>{escape(table)}</pre><p>{escape(_READ)}</p>"
+        f"<p>{escape(DEMO)}</p><pre>{escape(table)}</pre><p>{escape(DEMO_TABLE)}</p>"
         f'<p>A full report of one of them: <a href="{_REPORT}">{_REPORT}</a>.</p>{"".join(cards)}</html>\n'
     )

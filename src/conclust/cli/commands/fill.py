@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from conclust._types import Bools, Floats
-from conclust._validation import count
 from conclust.exceptions import InputError
 from conclust.results.record import IMPUTED
-
-_LISTED = 8  # maximum number of columns named
+from conclust.words.points import of_filling
 
 
 @dataclass(frozen=True)
@@ -60,14 +58,8 @@ def fill(X: Floats, how: str | None, names: Sequence[str]) -> Filled:
     from sklearn.impute import SimpleImputer
 
     imputer = SimpleImputer(strategy=how).fit(X)
-    note = f"{count(gaps, 'empty cell')} filled by the {IMPUTED[how]} of the column ({_by_column(empty, names)})"
+    cells = empty.sum(axis=0)
+    filled = {names[j]: int(cells[j]) for j in np.flatnonzero(cells).tolist()}
+    note = of_filling(filled, IMPUTED[how])
     values = np.asarray(imputer.statistics_, dtype=np.float64)
     return Filled(imputer.transform(X) if gaps else X, values, empty, note if gaps else "")
-
-
-def _by_column(empty: Bools, names: Sequence[str]) -> str:
-    """Return the columns with empty cells and their counts; only the first ones if there are many."""
-    cells = empty.sum(axis=0)
-    gaps = [f"{names[j]} {cells[j]:,}" for j in np.flatnonzero(cells).tolist()]
-    more = f" and {len(gaps) - _LISTED:,} more columns" if len(gaps) > _LISTED else ""
-    return ", ".join(gaps[:_LISTED]) + more

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from conclust._types import Floats, Ints
 from conclust._validation import count
 from conclust.cli.commands.fill import Filled, fill
-from conclust.cli.console import STREAM, Talk
+from conclust.cli.console import Talk
 from conclust.cli.reading.inputs import Points, read_points
 from conclust.cli.record import Clock
 from conclust.cli.requested import reading
@@ -20,12 +19,15 @@ from conclust.confidence import cluster_categories, cluster_features, cluster_ga
 from conclust.generation.points import doubts
 from conclust.results.features import MOST_GAPS, Features, write_features
 from conclust.results.writing import OutputFolder
+from conclust.words.points import of_doubts
+from conclust.words.shell import read_line
 
 
 def points_read(arguments: argparse.Namespace, talk: Talk, clock: Clock) -> tuple[Points, Filled]:
     """Read the points of a command, and fill their empty cells by the rule of ``--impute``."""
     points = read_points(arguments.points, reading(arguments))
-    points = replace(points, doubts=tuple(doubts(points.X, points.names, points.ids)))
+    said = of_doubts(doubts(points.X, points.ids), points.names, points.ids)
+    points = replace(points, doubts=tuple(said))
     n_samples, n_columns = points.X.shape
     kinds = [count(n_samples, "object"), count(n_columns, "column")]
     if points.category_names:
@@ -35,15 +37,9 @@ def points_read(arguments: argparse.Namespace, talk: Talk, clock: Clock) -> tupl
         talk.step(doubt)
     filled = fill(points.X, arguments.impute, points.names)
     if filled.note:
-        talk.step(filled.note[0].upper() + filled.note[1:] + ".")
+        talk.step(filled.note)
     clock.lap("read")
     return points, filled
-
-
-def read_line(path: Path, kinds: list[str], notes: tuple[str, ...]) -> str:
-    """Return a line about what was read from a file."""
-    name = "standard input" if path == STREAM else path
-    return f"Read {name}: {', '.join(kinds)}" + "".join(f"; {note}" for note in notes) + "."
 
 
 def described(

@@ -24,7 +24,7 @@ from conclust.cli.reading.sources import opened
 from conclust.cli.reading.tables import Table, label_matrix, listed, table_of
 from conclust.cli.record import Clock, record_of
 from conclust.cli.requested import jobs, reading
-from conclust.cli.summary import confidence_line, last_lines, score, sizes_line, sizes_of
+from conclust.cli.summary import score, sizes_of
 from conclust.confidence import ChanceConfidence
 from conclust.confidence.objects import company_of_new
 from conclust.consensus.base import ConsensusClusterer
@@ -36,6 +36,7 @@ from conclust.placing import labels_by_shares
 from conclust.results.folder import load_alone
 from conclust.results.record import Record, Source, entries
 from conclust.results.writing import write_labels, write_memberships
+from conclust.words import shell
 
 _FILES = ("labels.csv", "memberships.csv", "result.json")
 
@@ -98,7 +99,7 @@ def run(arguments: argparse.Namespace) -> None:
             table = table_of(source, how, "labels" if result.of_labels else "points")
             new = _read_new(arguments, how, result, table)
         n_new = len(new.X)
-        talk.step(f"Read {table.name}: {count(n_new, 'new object')}.")
+        talk.step(shell.read_line(table.name, [count(n_new, "new object")]))
         if strangers := _strangers(result, new.labels):
             talk.step(strangers)
         clock.lap("read")
@@ -142,15 +143,12 @@ def run(arguments: argparse.Namespace) -> None:
             )
             placing = {"result": plain(arguments.result), "placed_by": placed.way}
             write_json(folder.file("result.json"), entries(record) | record.settings | placing)
-    lines = [
-        f"{count(n_new, 'new object')} placed in {count(n_clusters, 'cluster')} ({placed.way}). "
-        f"{sizes_line(sizes)}"
-    ]
+    lines = [f"{shell.placed_line(n_new, n_clusters, placed.way)} {shell.sizes_line(sizes)}"]
     if n_unplaced:
-        lines.append(f"{count(n_unplaced, 'object')} without any known label: label -1.")
+        lines.append(shell.unplaced_line(n_unplaced, "any known label"))
     if by_chance is not None and mean is not None:
-        lines.append(confidence_line(ChanceConfidence(mean, np.array([by_chance]))))
-    talk.result("\n".join(lines + last_lines(scores, arguments.out)), lines[0])
+        lines.append(shell.confidence_line(ChanceConfidence(mean, np.array([by_chance]))))
+    talk.result("\n".join(lines + shell.last_lines(scores, arguments.out)), lines[0])
 
 
 def _read_result(folder: Path) -> _Result:
@@ -262,17 +260,13 @@ def _spelled_alike(labels: NDArray[Any], known: tuple[tuple[Any, ...], ...]) -> 
 
 
 def _strangers(result: _Result, labels: NDArray[Any] | None) -> str:
-    """Return the values that the result did not have, in a sentence; "" if there are none."""
+    """Return the line about values that the result did not have; "" if there are none."""
     source, names = result.record.source, result.names
     columns = source.columns if result.of_labels else source.categories
     if labels is None or not columns:
         return ""
     n = len(columns)
-    unseen = unseen_values(columns, names[-n:], read_new_labels(labels[:, -n:]))
-    return (
-        f"The result did not have these values; in their columns, the objects resemble no others: {unseen}."
-        * bool(unseen)
-    )
+    return shell.strangers_line(unseen_values(columns, names[-n:], read_new_labels(labels[:, -n:])))
 
 
 # ---------------------------------------------------------------------------------------- placing
@@ -285,7 +279,7 @@ def _place(result: _Result, new: _New) -> _Placed:
     by_members, around = members_and_centers(result.model, new.X, new.labels)
     if around is None:
         return _by_labels(result, by_members)
-    return _Placed(*around, around[1].max(axis=1), "by the centres of the clusters")
+    return _Placed(*around, around[1].max(axis=1), shell.WAYS["centers"])
 
 
 def _by_labels(result: _Result, new: Any) -> _Placed:
@@ -300,7 +294,7 @@ def _by_labels(result: _Result, new: Any) -> _Placed:
     if hasattr(consensus, "predict_proba"):
         membership = consensus.predict_proba(new)
         labels = consensus.predict(new)
-        return _Placed(labels, membership, membership.max(axis=1), f"by {name}")
+        return _Placed(labels, membership, membership.max(axis=1), shell.WAYS["model"].format(name))
     # Without memberships the confidence is the company, which needs the partitions of the fit.
     if result.of_labels:
         ensemble = Ensemble.load(result.folder / "ensemble.npz")
@@ -312,8 +306,8 @@ def _by_labels(result: _Result, new: Any) -> _Placed:
         ensemble = result.model.ensemble_
     old = result.model.labels_
     if hasattr(consensus, "predict"):
-        labels, way = consensus.predict(new), f"by {name}"
+        labels, way = consensus.predict(new), "model"
     else:
-        labels = labels_by_shares(ensemble, old, new)
-        way = f"by the clusterings they share with each cluster, because {name} cannot place new objects"
-    return _Placed(labels, None, company_of_new(old, ensemble, new, labels), way)
+        labels, way = labels_by_shares(ensemble, old, new), "shares"
+    company = company_of_new(old, ensemble, new, labels)
+    return _Placed(labels, None, company, shell.WAYS[way].format(name))

@@ -7,6 +7,7 @@ import contextlib
 import io
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from conclust.exceptions import InputError
 from conclust.metrics import consistency_index
 from conclust.results.folder import load
 from conclust.results.result import Reported
+from conclust.words.shell import STEPS, of_difference, of_versions
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -30,15 +32,15 @@ def run(arguments: argparse.Namespace) -> None:
             f"{arguments.result} cannot be repeated: 'conclust repeat' is for results of 'conclust cluster' of this version. "
             "Run its command again; result.json has it."
         )
-    talk.step(f"Making {arguments.result} again: {before.record.call}.")
+    talk.step(STEPS["again"].format(arguments.result, before.record.call))
     with TemporaryDirectory() as home:
         after = _again(before, arguments.points, Path(home) / "result")
-    difference = _difference(before, after)
-    if difference:
-        raise InputError(difference)
+    difference, other = _difference(before, after), of_versions(before.record.versions, versions())
+    if difference is not None:
+        own = other if difference[0] in ("labels", "members") else ""
+        raise InputError(f"{of_difference(*difference)} {own}".rstrip())
     n, seed = count(len(after.labels), "label"), after.record.seed
-    other = _of_versions(before)
-    line = f"The same, to the bit: {n}, with the seed {seed}."
+    line = STEPS["same"].format(n, seed)
     talk.result(f"{line} {other}".strip(), line)
 
 
@@ -55,41 +57,21 @@ def _again(before: Reported, points: Path, out: Path) -> Reported:
     return load(out)
 
 
-def _difference(before: Reported, after: Reported) -> str:
-    """Return the first difference in a sentence; "" if there is none."""
+def _difference(before: Reported, after: Reported) -> tuple[Any, ...] | None:
+    """Return the kind of the first difference and its facts; None if there is none."""
     was, now = before.record.source, after.record.source
     for what in ("objects", "columns", "categories"):
         if getattr(was, what) != getattr(now, what):
-            return f"The data differ: {getattr(was, what)} {what} then, {getattr(now, what)} now."
+            return what, getattr(was, what), getattr(now, what)
     names = [*was.columns, *was.categories]
-    changed = [
-        name
-        for name, *hashes in zip(names, was.hashes, now.hashes, strict=True)
-        if len({*hashes}) > 1
-    ]
+    hashes = zip(names, was.hashes, now.hashes, strict=True)
+    changed = [name for name, one, other in hashes if one != other]
     if changed:
         listed = ", ".join(map(repr, changed[:4])) + (", ..." if len(changed) > 4 else "")
-        return f"The data differ in {len(changed)} of {count(len(names), 'column')}: {listed}."
+        return "cells", len(changed), count(len(names), "column"), listed
     if before.names != after.names:
-        return "The data differ: the objects have other names, or another order."
-    other = _of_versions(before)
+        return ("names",)
     if not np.array_equal(before.labels, after.labels):
         moved = round(len(after.labels) * (1.0 - consistency_index(before.labels, after.labels)))
-        return f"{count(moved, 'object')} of {len(after.labels):,} moved to another cluster. {other}".strip()
-    one, again = before.record.ensemble, after.record.ensemble
-    if one != again:
-        return (
-            f"The labels are the same, but not the clusterings that they come from. {other}".strip()
-        )
-    return ""
-
-
-def _of_versions(before: Reported) -> str:
-    """Return which versions differ from those of the result, in a sentence."""
-    now = versions()
-    changed = [
-        f"{name} {was} (now {now.get(name, 'missing')})"
-        for name, was in before.record.versions.items()
-        if now.get(name) != was
-    ]
-    return f"The result was made with {', '.join(changed)}." if changed else ""
+        return "labels", count(moved, "object"), len(after.labels)
+    return None if before.record.ensemble == after.record.ensemble else ("members",)

@@ -6,6 +6,7 @@ import argparse
 
 from conclust.cli.console import STREAM, Talk, send_table
 from conclust.cli.refusals import check_output_file
+from conclust.words.shell import page_line
 
 PAGE = "report.html"
 
@@ -32,8 +33,4 @@ def run(arguments: argparse.Namespace) -> None:
             send_table(page(account(arguments.result, **drawn)).encode())
             return
         write(arguments.result, path, **drawn)
-    if path.suffix in (".csv", ".md"):
-        talk.result(f"The reporting checklist is {path}.")
-        return
-    size = path.stat().st_size / 1e6
-    talk.result(f"The report is {path} ({size:.1f} MB): open it in a browser.")
+    talk.result(page_line(path))

@@ -17,7 +17,7 @@ from conclust.cli.console import Talk
 from conclust.cli.reading.inputs import Points
 from conclust.cli.record import Clock, record_of, recorded_warnings
 from conclust.cli.requested import jobs, scale
-from conclust.cli.summary import last_lines, score, sizes_line, sizes_of
+from conclust.cli.summary import score, sizes_of
 from conclust.exceptions import SelectionWarning
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.scaling import fitted_scaling
@@ -25,6 +25,7 @@ from conclust.results.folder import write_result
 from conclust.results.result import Reported
 from conclust.results.writing import write_labels, write_numbers, write_partitions
 from conclust.selection import Selection, choose
+from conclust.words.shell import STEPS, last_lines, sizes_line
 
 _SHOWN = (("PAC", "pac"), ("RCSI", "rcsi"), ("sharp", "sharp"), ("mean ARI", "mean_ari"))
 
@@ -34,10 +35,8 @@ def run(arguments: argparse.Namespace) -> None:
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
         points, filled = points_read(arguments, talk, clock)
-        talk.step(
-            f"Clustering {arguments.resamples} subsamples of the objects for each number of clusters"
-            f"{', and the same for references without clusters' * (arguments.null != 'none')}."
-        )
+        references = STEPS["references"] * (arguments.null != "none")
+        talk.step(STEPS["subsamples"].format(arguments.resamples, references))
         with recorded_warnings() as messages, talk.during("choosing"):
             selection = _choose(arguments, talk, points, filled)
         clock.lap("choose")

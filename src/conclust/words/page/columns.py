@@ -1,7 +1,37 @@
-"""Columns of the tables, a row each: name, title, digits or kind of the cells, and how these were computed.
+"""Titles of the sections and tables; columns of the tables, a row each: name, title, digits or kind of the cells, and how these were computed.
 
 A row goes on where a line is indented. Facts in braces are filled in by the table.
 """
+
+TITLES = {
+    "overview": "The groups at a glance",
+    "one": "What you can do",
+    "clusters": "The clusters in numbers",
+    "borders": "Which borders hold",
+    "features": "How the clusters differ",
+    "objects": "Which objects are uncertain",
+    "why": "Why this number of clusters",
+    "why one": "Why one cluster",
+    "evidence": "What the clusterings show",
+    "partitions": "How good the clusterings are",
+    "run": "What was run",
+    "cite": "How to cite",
+    "checklist": "Reporting checklist",
+    "repeat": "How to repeat it",
+}
+CAPTIONS = {
+    "borders": "Borders between neighbouring clusters, the least certain first",
+    "objects": "The most uncertain objects",
+    "search": "Find an object",
+    "doubts": "Arguments against it",
+    "deciding": "Criteria that decide, for each number of clusters",
+    "others": "Other criteria",
+    "reported": "Criteria that are reported only",
+    "supports": "Support of each number of clusters",
+    "partitions": "Clusterings, least similar to the consensus first",
+    "steps": "How long it took",
+    "call": "To repeat it",
+}
 
 CLUSTERS = """
 cluster    | Cluster    | cluster | {named}
@@ -97,6 +127,12 @@ item  | Item  | text | What to report.
 state | State | text | Whether this result tells it.
 what  | What  | text | What it tells.
 """
+NO_SCRIPT = "The tables and pictures of this page need its script, which this browser does not run."
+OBJECTS_OF = "Objects of the clusters: {}."
+NO_PICTURES = "There are no pictures. {}"
+NO_PICTURE = "This picture could not be drawn: {}: {}"
+SPREAD = " After ±: its standard error."
+NEAR = "near the mean elsewhere in all features"
 FEATURE = "Name of the feature, or of a column and a category."
 HEAT = (
     "Mean of the feature in the cluster, or share of the category. Colour: its difference from the other objects in "
