@@ -307,9 +307,9 @@ class Doubt(NamedTuple):
     row, column : int
         The place of the cell.
     value : float
-        What it holds.
+        The number in it.
     times : float
-        How many times as far from the median it is as all others.
+        Ratio of its distance from the median to that of the next cell.
     again : tuple
         Repeated names, each with the number of times; or pairs of equal rows, the later one first.
     """

@@ -121,7 +121,7 @@ def classes_line(model: Any) -> str:
 
 
 def unplaced_line(n: int, what: str) -> str:
-    """Return that some objects have no label, for want of `what`."""
+    """Return that some objects have no label, because they have none of `what`."""
     return f"{count(n, 'object')} without {what}: label -1."
 
 
