@@ -17,7 +17,7 @@ from conclust import methods
 from conclust.cli import options
 from conclust.cli.choice import settable
 from conclust.cli.listing import TABLE
-from conclust.consensus.method import Method
+from conclust.consensus.method import RANKS, Method
 from conclust.generation.kinds.registry import KINDS
 from tools.markdown import table
 
@@ -26,9 +26,9 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "methods.md"
 HEAD = """\
 # The consensus methods
 
-Start with `AutoConsensus`, the default; [which method?](how-to/choose_a_method.md) lists when to use another one. The table has what each
-method accepts and returns. `conclust --methods NAME` describes one method with its parameters, and `conclust.methods()` has the same
-facts in Python.
+Start with `AutoConsensus`, the default, and take one of the ten after it where they fit better; [which method?](how-to/choose_a_method.md)
+has more of such cases. The others are for those who need them. The tables have what each method accepts and returns.
+`conclust --methods NAME` describes one method with its parameters, and `conclust.methods()` has the same facts in Python.
 
 """
 
@@ -53,11 +53,27 @@ ROLE = re.compile(r":\w+:`~?([^`]*)`|`+([^`]*)`+")
 # The source of the method is told; others are in the docstring.
 REFERENCE = re.compile(r" \[\d+\]_")
 
+TITLES = {
+    "first": "What these take and give",
+    "core": "Others of the core",
+    "papers": "Of the papers that conclust implements, and what they compare with",
+    "literature": "Named by benchmark papers only, in the form of their papers",
+}
 CLUSTERS = {"exact": "K", "optional": "K or found", "upper bound": "at most K", "emerges": "found"}
 
 
 def text() -> str:
-    """Return the page."""
+    """Return the page: the methods to begin with and when to use them, then a table of each rank."""
+    found = methods()
+    first = [(f"`{m.estimator}`", m.title, m.use) for m in found if m.rank == "first"]
+    parts = [HEAD, table(("Class", "What it is", "Use it if"), first)]
+    for rank in RANKS:
+        parts += [f"\n## {TITLES[rank]}\n\n", ranked(found, rank)]
+    return "".join([*parts, FOOT])
+
+
+def ranked(found: list[Method], rank: str) -> str:
+    """Return the table of the methods of a rank."""
     head = (
         "Class",
         "What it is",
@@ -85,9 +101,10 @@ def text() -> str:
             set_powers(method.cost),
             method.citation,
         )
-        for method in methods()
+        for method in found
+        if method.rank == rank
     ]
-    return HEAD + table(head, rows) + FOOT
+    return table(head, rows)
 
 
 def set_powers(cost: str) -> str:

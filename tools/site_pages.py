@@ -76,12 +76,6 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 ("conclust.consensus.auto",),
             ),
             (
-                "Probabilities from pairs",
-                "Memberships that explain the co-association of pairs.",
-                "conclust",
-                ("conclust.consensus.papers.probabilistic",),
-            ),
-            (
                 "Evidence accumulation",
                 "Linkage on the co-association.",
                 "conclust",
@@ -100,12 +94,6 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 ("conclust.consensus.graph",),
             ),
             (
-                "Methods of the literature",
-                "Named by benchmark papers, in the form of their papers.",
-                "conclust",
-                ("conclust.consensus.literature",),
-            ),
-            (
                 "Label vectors",
                 "Each object is the vector of its labels, and these vectors are clustered.",
                 "conclust",
@@ -121,19 +109,37 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
                 "Median partitions",
                 "The partition with the smallest distance from all.",
                 "conclust",
-                ("conclust.consensus.median", "conclust.consensus.papers.fca"),
-            ),
-            (
-                "Factors of a matrix",
-                "The matrix of pairs as a product of memberships.",
-                "conclust",
-                ("conclust.consensus.papers.matrix",),
+                ("conclust.consensus.median",),
             ),
             (
                 "Models of labels",
                 "Labels as draws from a distribution for each cluster.",
                 "conclust",
                 ("conclust.consensus.mixture",),
+            ),
+            (
+                "Papers: probabilities from pairs",
+                "Memberships that explain the co-association of pairs.",
+                "conclust",
+                ("conclust.consensus.papers.probabilistic",),
+            ),
+            (
+                "Papers: concept lattices",
+                "A partition from the concepts that most partitions share.",
+                "conclust",
+                ("conclust.consensus.papers.fca",),
+            ),
+            (
+                "Papers: factors of a matrix",
+                "The matrix of pairs as a product of memberships.",
+                "conclust",
+                ("conclust.consensus.papers.matrix",),
+            ),
+            (
+                "Literature",
+                "Named by benchmark papers, in the form of their papers.",
+                "conclust",
+                ("conclust.consensus.literature",),
             ),
             (
                 "List of methods",

@@ -10,13 +10,19 @@ from tools import methods_table, public_names
 import conclust
 from conclust.cli import options
 from conclust.consensus.base import SoftConsensusClusterer
-from conclust.consensus.method import _DOIS
+from conclust.consensus.method import _DOIS, RANKS
 
 METHODS = conclust.methods()
 
 
 def test_every_estimator_is_listed_once_in_order():
-    assert [method.estimator for method in METHODS] == sorted(public_estimators())
+    in_order = sorted(METHODS, key=lambda method: (RANKS.index(method.rank), method.estimator))
+    assert list(METHODS) == in_order
+    assert {method.estimator for method in METHODS} == set(public_estimators())
+    assert [bool(method.use) for method in METHODS] == [
+        method.rank == "first" for method in METHODS
+    ]
+    assert {"PCC", "FCAConsensus"} <= {m.estimator for m in METHODS if m.rank == "papers"}
 
 
 def test_the_page_matches_the_methods():

@@ -40,10 +40,11 @@ def listed(name: str | None, refuse: Callable[[str], NoReturn]) -> str:
 
 
 def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
-    head = ("method", "clusters", "gives", "missing", "weights", "description")
+    head = ("method", "rank", "clusters", "gives", "missing", "weights", "description")
     rows = [
         (
             method["estimator"],
+            method["rank"],
             _clusters(method),
             _GIVES[method["membership"]],
             _yes(method["missing"]),
@@ -63,6 +64,7 @@ def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
 
 def _described(method: dict[str, Any]) -> list[str]:
     facts = (
+        *([("use it if", method["use"])] if method["use"] else []),
         ("clusters", _clusters(method)),
         ("gives", _GIVES[method["membership"]]),
         ("missing labels", _missing(method)),

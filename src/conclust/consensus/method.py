@@ -24,6 +24,8 @@ else:
 
 NumberNeeded: TypeAlias = Literal["exact", "upper bound", "optional", "emerges"]
 
+RANKS = ("first", "core", "papers", "literature")
+
 # DOIs of cited works; of the others none is known with certainty.
 _DOIS = {
     "Ayad and Kamel 2008, IEEE TPAMI 30": "10.1109/TPAMI.2007.1138",
@@ -88,7 +90,12 @@ class Method:
         Module whose ``fit`` reads labels in blocks (:class:`conclust.blocks.LabelStore`), for more objects than fit into
         memory. "": the method needs all labels at once.
     estimator : str, default=""
-        Name of the class; filled in by :func:`conclust.methods`.
+        Name of the class; filled in, as `rank`, by :func:`conclust.methods`.
+    use : str, default=""
+        When to use it, if it is one of those to begin with.
+    rank : {"first", "core", "papers", "literature"} or "", default=""
+        Whether it is one of those to begin with, another of the core, one of the papers that conclust implements or that
+        they compare with, or one that benchmark papers name.
     """
 
     title: str
@@ -103,6 +110,8 @@ class Method:
     blocks: str = ""
     fewer: bool = False
     estimator: str = ""
+    use: str = ""
+    rank: str = ""
 
     def __post_init__(self) -> None:
         check_option(self.n_clusters, "n_clusters", "Method", NumberNeeded)
@@ -121,7 +130,7 @@ class Task(NamedTuple):
     observed: Bools
 
 
-_TITLES = ("method", "clusters", "memberships", "missing", "weights", "description")
+_TITLES = ("method", "rank", "clusters", "memberships", "missing", "weights", "description")
 
 
 class _Methods(list[Method]):
@@ -130,7 +139,15 @@ class _Methods(list[Method]):
     def __repr__(self) -> str:
         yes = {True: "yes", False: "no"}
         rows = [
-            (m.estimator, m.n_clusters, yes[m.membership], yes[m.missing], yes[m.weights], m.title)
+            (
+                m.estimator,
+                m.rank,
+                m.n_clusters,
+                yes[m.membership],
+                yes[m.missing],
+                yes[m.weights],
+                m.title,
+            )
             for m in self
         ]
         widths = [max(len(row[k]) for row in (_TITLES, *rows)) for k in range(len(_TITLES))]
@@ -147,7 +164,8 @@ def methods() -> list[Method]:
     Returns
     -------
     list of Method
-        One entry per estimator, in order of class names (``estimator``); displayed as a table.
+        One entry per estimator (``estimator``), displayed as a table: first those to begin with, with their ``use``, then the
+        others of the core, of the papers and of the literature (``rank``), in order of class names.
 
     Examples
     --------
@@ -155,7 +173,8 @@ def methods() -> list[Method]:
     >>> [m.estimator for m in conclust.methods() if m.n_clusters == "upper bound"]
     ['BaumEagon', 'PCC', 'PEACE', 'WeightedPCC']
     """
-    return _Methods(method for name in sorted(conclust._HOMES) if (method := _method_of(name)))
+    found = [method for name in sorted(conclust._HOMES) if (method := _method_of(name))]
+    return _Methods(sorted(found, key=lambda method: RANKS.index(method.rank)))
 
 
 def _method_of(name: str) -> Method | None:
@@ -164,7 +183,11 @@ def _method_of(name: str) -> Method | None:
     if not home.startswith("conclust.consensus") or home == __name__:
         return None
     method = getattr(getattr(import_module(home), name), "method", None)
-    return replace(method, estimator=name) if isinstance(method, Method) else None
+    if not isinstance(method, Method):
+        return None
+    folder = home.split(".")[2]
+    rank = folder if folder in RANKS else "first" if method.use else "core"
+    return replace(method, estimator=name, rank=rank)
 
 
 def method_named(name: str) -> Method | None:
@@ -222,11 +245,11 @@ def names_of_those(kind: type) -> str:
     """Return the names of the public estimators of a kind, in words."""
     import conclust
 
-    names = [method.estimator for method in methods()]
+    names = sorted(method.estimator for method in methods())
     names = [name for name in names if issubclass(getattr(conclust, name), kind)]
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def names_in_blocks() -> list[str]:
     """Return the names of the public estimators that read labels in blocks."""
-    return [method.estimator for method in methods() if method.blocks]
+    return sorted(method.estimator for method in methods() if method.blocks)

@@ -323,6 +323,7 @@ class AutoConsensus(PlacingClusterer):
         soft_members=True,
         cost="s^2 N + n N K + n N^2 + T N, s = min(n, 3000)",
         citation="Fred and Jain 2005, IEEE TPAMI 27; Huang, Wang and Lai 2018, IEEE TCYB 48",
+        use="you have no reason for another: it chooses the number of clusters and the evidence",
     )
     parameters: ClassVar[Parameters] = {"max_samples": Range(at_least=2)}
 

@@ -130,6 +130,7 @@ class CSPA(ConsensusClusterer):
         n_clusters="exact",
         cost="n^2 N; above max_dense the search for the nearest rows; p N for p sampled pairs",
         citation="Strehl and Ghosh 2002, JMLR 3",
+        use="there are few objects, in clusters of about equal size",
     )
     parameters: ClassVar[Parameters] = {"pairs": check_pairs}
 

@@ -114,6 +114,7 @@ class HBGF(ConsensusClusterer):
         cost="n N^2 + T^3",
         citation="Fern and Brodley 2004, ICML; Huang, Wang, Wu, Lai and Kwoh 2020, IEEE TKDE 32",
         blocks="conclust.blocks.methods.transfer",
+        use="there are millions of objects",
     )
 
     n_clusters: NumberOfClusters = None

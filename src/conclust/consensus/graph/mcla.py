@@ -125,6 +125,7 @@ class MCLA(PlacingClusterer):
         soft_members=True,
         cost="n N^2 + T^2 K",
         citation="Strehl and Ghosh 2002, JMLR 3",
+        use="clusterings have about the number of clusters that you want",
     )
 
     n_clusters: NumberOfClusters = None

@@ -135,6 +135,7 @@ class KCC(LabelVectorKMeans):
         cost="n N K per pass",
         citation="Wu, Liu, Xiong, Cao and Chen 2015, IEEE TKDE 27",
         blocks="conclust.blocks.methods.label_vectors",
+        use="you want k-means on the labels, with a utility of your choice",
     )
     parameters: ClassVar[Parameters] = {"p": Range(above=1, at_most=_MOST)}
 

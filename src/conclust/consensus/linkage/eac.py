@@ -146,6 +146,7 @@ class EAC(TreeClusterer):
         cost="n^2 N; single linkage in n memory",
         citation="Fred and Jain 2005, IEEE TPAMI 27",
         blocks="conclust.blocks.methods.single",
+        use="you want a tree to cut, or groups that are not round (single linkage)",
     )
     parameters: ClassVar[Parameters] = {"pairs": check_pairs}
 

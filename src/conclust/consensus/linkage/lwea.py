@@ -134,6 +134,7 @@ class LWEA(TreeClusterer):
         n_clusters="optional",
         cost="n^2 N + n N^2 + T N",
         citation="Huang, Wang and Lai 2018, IEEE TCYB 48",
+        use="you want a tree, and many clusterings are poor",
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 

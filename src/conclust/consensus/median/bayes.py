@@ -492,6 +492,7 @@ class BayesEstimate(ConsensusClusterer):
         soft_members=False,
         cost="n N K per pass",
         citation="Wade & Ghahramani 2018, Bayesian Analysis 13; Dahl, Johnson & Müller 2022, JCGS 31",
+        use="the clusterings are draws of a posterior",
     )
     parameters: ClassVar[Parameters] = {
         "split_cost": Range(above=0, below=2),

@@ -140,6 +140,7 @@ class CumulativeVoting(VotingClusterer):
         cost="n N K_ref + n K_ref^2",
         citation="Ayad and Kamel 2008, IEEE TPAMI 30",
         blocks="conclust.blocks.methods.cumulative",
+        use="clusterings have different numbers of clusters, and you want memberships",
     )
     parameters: ClassVar[Parameters] = {"theta": Range(above=0)}
 

@@ -148,6 +148,7 @@ class Voting(NamedClusterer, VotingClusterer):
         soft_members=True,
         cost="n N^2, then T^2 K per sweep",
         citation="Dimitriadou, Weingessel and Hornik 2002, IJPRAI 16",
+        use="clusterings have the same number of clusters, and you want memberships",
     )
 
     n_clusters: NumberOfClusters = None
