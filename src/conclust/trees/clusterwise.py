@@ -128,14 +128,13 @@ class ObjectPairs:
         """Return the same with S times a factor."""
         return replace(self, W=self.W * factor, own=self.own * factor, scale=self.scale * factor)
 
-    def check_dense(self, linkage: Linkage, max_dense: int, owner: str) -> None:
+    def check_dense(
+        self, linkage: Linkage, max_dense: int, owner: str, *, fixed: bool = False
+    ) -> None:
         """Refuse a matrix of more than `max_dense` distinct rows."""
-        check_dense(
-            len(self.start),
-            max_dense,
-            f"{owner} with linkage={linkage!r} needs a matrix of",
-            "linkage='average' or HBGF, which need no such matrix",
-        )
+        needs = f"{owner} with linkage={linkage!r} needs a matrix of"
+        instead = "linkage='average' or HBGF, which need no such matrix"
+        check_dense(len(self.start), max_dense, needs, instead, fixed=fixed)
 
     def born(self, linkage: Linkage) -> float:
         """Return `ClusterTree.born`: the largest 1 - S_ii, its root for Ward."""
@@ -215,6 +214,7 @@ def cluster_tree(
     max_dense: int,
     owner: str,
     ties_as_matrix: bool = False,
+    fixed: bool = False,
 ) -> ClusterTree:
     """Agglomerate on 1 - S.
 
@@ -235,6 +235,8 @@ def cluster_tree(
     ties_as_matrix : bool, default=False
         Whether average linkage breaks ties as on a matrix of all pairs: the nearest-neighbour chain is then
         continued to the end. Otherwise the last few clusters are merged on a matrix.
+    fixed : bool, default=False
+        Whether the estimator has no parameter `max_dense`.
 
     Raises
     ------
@@ -255,7 +257,7 @@ def cluster_tree(
         elif linkage == "single":
             tree = _single(pairs)
         else:
-            pairs.check_dense(linkage, max_dense, owner)
+            pairs.check_dense(linkage, max_dense, owner, fixed=fixed)
             tree = linkage_of(pairs.dissimilarities(), pairs.start, linkage)
     return ClusterTree(tree, born, len(pairs.start))
 

@@ -73,8 +73,6 @@ class LCE(TreeClusterer):
         "cts" and "wtq" are HBGF with ``joint=False``, and EAC. The papers on LCE have 0.9, their program 0.8.
     n_iter : int, default=5
         Iterations of SimRank, at least 2.
-    max_dense : int, default=20000
-        Maximum number of distinct rows of labels for which complete linkage makes a matrix of all pairs.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the starts.
 
@@ -97,7 +95,7 @@ class LCE(TreeClusterer):
     Raises
     ------
     DenseLimitError
-        If there are more than `max_dense` distinct rows of labels, for complete linkage.
+        If there are more than 20,000 distinct rows of labels, for complete linkage.
 
     Warns
     -----
@@ -157,6 +155,7 @@ class LCE(TreeClusterer):
     array([0.    , 0.5306, 0.7431])
     """
 
+    max_dense: ClassVar[int] = 20000
     method = Method(
         title="Link-based cluster ensemble",
         n_clusters="exact",
@@ -172,7 +171,6 @@ class LCE(TreeClusterer):
     linkage: RowLinkage = "average"
     decay: float = 0.8
     n_iter: int = 5
-    max_dense: int = 20000
     random_state: RandomStateLike = None
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
@@ -194,9 +192,8 @@ class LCE(TreeClusterer):
         if self.consensus == "spectral":
             return self._cut(ensemble, seed)
         warn_of_unobserved(ensemble, self.max_dense)
-        tree = cluster_tree(
-            self._pairs(ensemble), self.linkage, max_dense=self.max_dense, owner="LCE"
-        )
+        pairs = self._pairs(ensemble)
+        tree = cluster_tree(pairs, self.linkage, max_dense=self.max_dense, owner="LCE", fixed=True)
         return self._cut_tree(tree, ensemble)
 
     def _warn_of_absence(self, ensemble: Ensemble) -> None:

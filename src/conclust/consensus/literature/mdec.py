@@ -55,9 +55,6 @@ class MDEC(TreeClusterer):
         clusters: MDEC-HC, MDEC-SC, MDEC-BG.
     theta : float, default=1.0
         Positive. Small values reduce the influence of uncertain clusters.
-    max_dense : int, default=20000
-        Maximum number of distinct rows of labels for which "hierarchical" makes a matrix of all pairs; for more,
-        and where that takes less time, similarities are computed row by row.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Seed of the restarts.
 
@@ -123,6 +120,7 @@ class MDEC(TreeClusterer):
     (array([0, 0, 1, 1]), array([1.    , 0.8361]))
     """
 
+    max_dense: ClassVar[int] = 20000
     eigenvalues_: Floats = field(init=False)
 
     method = Method(
@@ -137,7 +135,6 @@ class MDEC(TreeClusterer):
     _: KW_ONLY
     consensus: Consensus = "hierarchical"
     theta: float = 1.0
-    max_dense: int = 20000
     random_state: RandomStateLike = None
 
     def _number_needed(self) -> NumberNeeded:
