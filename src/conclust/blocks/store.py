@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from numpy.typing import ArrayLike
@@ -14,13 +15,15 @@ from conclust.blocks.dask_runner import DaskRunner, active_client, needed_client
 from conclust.blocks.facts import Facts, block_rows_of, joined
 from conclust.blocks.labels import LabelBlocks
 from conclust.blocks.runners import LocalRunner
-from conclust.blocks.sources import DaskLabels, open_source
+from conclust.blocks.sources import ArrayRows, DaskLabels, Source, open_source
 from conclust.ensemble import Ensemble
 from conclust.ensemble.columns import column_names
 from conclust.ensemble.derived import read_weights, weights_by_name
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import InputError
 
+# Bytes of labels of a Dask array up to which threads of this process are faster than the workers.
+_FEW = 1 << 28
 RunnerName: TypeAlias = Literal["auto", "threads", "dask"]
 
 
@@ -48,7 +51,7 @@ class LabelStore:
     runner : {"auto", "threads", "dask"}, default="auto"
         Executor of the blocks: threads of this process, or the workers of the active Dask client
         (extra ``dask``), which read the files themselves. "auto": the client, if there is one, for
-        arrays and data frames of Dask; else threads. The result does not depend on it. A fit in a task of a worker
+        arrays and data frames of Dask of more than 256 MB; else threads. The result does not depend on it. A fit in a task of a worker
         leaves its thread pool (``distributed.secede``).
     n_jobs : int, default=None
         Number of blocks processed at a time. None: ``OMP_NUM_THREADS`` or all processors. The result does
@@ -145,7 +148,7 @@ class LabelStore:
         if self._facts is None:
             n = self.shape[0]
             spans = [(b, min(n, b + self.block_rows)) for b in range(0, n, self.block_rows)]
-            censuses = self.runner().survey(self.source, spans, self.missing)
+            censuses = self.runner().survey(self._read, spans, self.missing)
             self._facts = joined(censuses, self.shape, self.block_rows, self.missing, self.weights)
         return self._facts
 
@@ -159,7 +162,8 @@ class LabelStore:
         """
         if self.runner_name == "dask":
             return DaskRunner(needed_client())
-        if self.runner_name == "auto" and self.of_dask and (client := active_client()):
+        workers = self.runner_name == "auto" and isinstance(self._read, DaskLabels)
+        if workers and (client := active_client()):
             return DaskRunner(client)
         return LocalRunner(self.threads)
 
@@ -168,9 +172,18 @@ class LabelStore:
         """Whether the labels are an array or a data frame of Dask; results are then arrays of Dask."""
         return isinstance(self.source, DaskLabels)
 
+    @cached_property
+    def _read(self) -> Source:
+        """The labels that fits read: if they are few, those of an array of Dask in the memory of this process."""
+        source = self.source
+        if self.runner_name != "auto" or not isinstance(source, DaskLabels):
+            return source
+        few = source.array.nbytes <= _FEW and active_client() is not None
+        return ArrayRows(source.array.compute()) if few else source
+
     def opened(self) -> LabelBlocks:
         """Return the labels in the form that methods read."""
-        return LabelBlocks(self.source, self.facts, self.runner(), self.report)
+        return LabelBlocks(self._read, self.facts, self.runner(), self.report)
 
     def ensemble(self) -> Ensemble:
         """Read all labels into an Ensemble, for methods that need them at once."""

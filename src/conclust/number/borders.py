@@ -203,14 +203,9 @@ def counts_at_borders(points: Floats, tree: Floats, branches: Branches) -> Float
             pairs = np.arange(len(used) - len(used) % 2).reshape(-1, 2)
             halves = rng.permuted(pairs, axis=1).T
             for reference, counted in (halves, halves[::-1]):
-                to_places = _squared_distances(
-                    ordered[used[reference]],
-                    ordered[used[counted]],
-                    place_of[reference],
-                    len(end_of_place),
-                )
+                places = ordered[used[reference]], place_of[reference], len(end_of_place)
                 to_ends = np.full((branches.n_ends, len(counted)), np.inf)
-                to_ends[ends] = np.sqrt(np.minimum.reduceat(to_places, first))
+                to_ends[ends] = _distances_to_ends(ordered[used[counted]], *places, first)
                 _count(
                     to_ends, np.searchsorted(used[counted], branches.spans), branches, sums, times
                 )
@@ -401,16 +396,17 @@ def _places(tree: Floats, order: Ints, end_of: Ints, used: Ints) -> tuple[Ints, 
     return np.cumsum(begins) - 1, end_of[used][begins]
 
 
-def _squared_distances(reference: Floats, counted: Floats, place_of: Ints, n_places: int) -> Floats:
-    """Return the squared distance of the mean of each place to each point; inf where it has no point of reference."""
+def _distances_to_ends(
+    counted: Floats, reference: Floats, place_of: Ints, n_places: int, first: Ints
+) -> Floats:
+    """Return the distance of each point to the nearest place of each end: the mean of its points of reference; inf if it has none."""
     sizes = np.bincount(place_of, minlength=n_places)
     means = (one_hot(place_of, n_places).T @ reference) / np.maximum(sizes, 1)[:, np.newaxis]
     squares = means @ (-2.0 * counted.T)
     squares += (means**2).sum(axis=1)[:, np.newaxis]
-    squares += (counted**2).sum(axis=1)
-    np.maximum(squares, 0.0, out=squares)
     squares[sizes == 0] = np.inf
-    return np.asarray(squares)
+    nearest = np.minimum.reduceat(squares, first) + (counted**2).sum(axis=1)
+    return np.asarray(np.sqrt(np.maximum(nearest, 0.0)))
 
 
 def _count(to_ends: Floats, spans: Ints, branches: Branches, sums: Floats, times: Floats) -> None:

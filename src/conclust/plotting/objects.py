@@ -163,7 +163,7 @@ def membership_bars(
         _steps(ax, edges, start, start + height, palette[k], words[k])
         below += np.where(mine, 0.0, height)
     starts = np.concatenate([[0], ends, [n]])
-    # Matplotlib places titles, also those of users, above axes within the axes.
+    # Matplotlib places titles of users above axes within the axes, too.
     above = ax.inset_axes((0.0, 1.0, 1.0, _ABOVE / 72.0 / inches_of(ax, 1)), xlim=(0, n))
     above.set_label("clusters")
     above.set_axis_off()
@@ -181,7 +181,7 @@ def membership_bars(
         ylabel="membership",
     )
     count_along(ax.xaxis)
-    ax.set_title(f"Membership of {n:,} objects", pad=6)
+    ax.set_title(f"Membership of {n:,} objects", pad=6 + _ABOVE)
     if names is not None and not all_named:
         held = np.unique(bars.clusters)
         whole = cluster_words(names, K, "membership_bars", LONGEST)

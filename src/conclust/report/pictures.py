@@ -29,6 +29,8 @@ from conclust.words.page.columns import NO_PICTURE, NO_PICTURES
 _MOST_SVG = 250_000  # size in bytes above which the smaller of SVG and PNG is used
 _ALL_PAIRS = 4000  # maximum number of objects of a heatmap ordered by a tree
 _PIXELS = 500
+# Texts stay texts, titles need no search for their place, and the same picture has the same ids of elements.
+_ON_PAGES = {"svg.fonttype": "none", "svg.hashsalt": "conclust", "axes.titley": 1.0}
 
 Draw = Callable[[], Any]
 
@@ -166,7 +168,7 @@ class Gallery:
         title, how = READ[name or kind]
         picture = {"id": kind, "title": title, "how": how, "wide": wide}
         try:
-            with apart_from_pyplot(), warnings.catch_warnings():
+            with apart_from_pyplot(_ON_PAGES), warnings.catch_warnings():
                 # Warnings about the layout; those about the result were shown earlier.
                 warnings.simplefilter("ignore")
                 ax = draw()
@@ -220,11 +222,7 @@ def _heatmap(members: Ensemble, reported: Reported, order: str = "", *, names: A
 
 def _encoded(figure: Any) -> tuple[str, int, int]:
     """Return a picture as a data address, and its width and height in pixels of the page."""
-    import matplotlib
-
-    # The same picture has the same bytes: no date, and fixed ids of elements.
-    with matplotlib.rc_context({"svg.hashsalt": "conclust", "svg.fonttype": "path"}):
-        content = _saved(figure, "svg", metadata={"Date": None, "Creator": None})
+    content = _saved(figure, "svg", metadata={"Date": None, "Creator": None})
     kind = "svg+xml"
     if len(content) > _MOST_SVG:
         image = _saved(figure, "png", dpi=200, metadata={"Software": None})

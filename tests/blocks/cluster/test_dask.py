@@ -18,6 +18,7 @@ from tests.cases import planted  # noqa: E402
 
 from conclust import HBGF, PCC, CumulativeVoting  # noqa: E402
 from conclust.blocks import BlockedArray, LabelStore  # noqa: E402
+from conclust.blocks.dask_runner import DaskRunner  # noqa: E402
 from conclust.exceptions import InputError  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -100,11 +101,14 @@ def test_dask_arrays_give_dask_arrays(client):
     np.testing.assert_allclose(rows, plain.predict_proba(labels[:100]), rtol=1e-12)
 
 
-def test_dask_data_frames_give_the_labels_of_pandas(client):
+@pytest.mark.parametrize("few", [0, 1 << 28])  # more labels, and fewer
+def test_dask_data_frames_give_the_labels_of_pandas(few, client, monkeypatch):
+    monkeypatch.setattr("conclust.blocks.store._FEW", few)
     dataframe = pytest.importorskip("dask.dataframe")
     labels, _ = CASES["plain"]
     table = pd.DataFrame(labels).astype(str).add_prefix("r")
     frame = dataframe.from_pandas(table, npartitions=4)
+    assert isinstance(LabelStore(frame).runner(), DaskRunner) == (few == 0)
     model = CumulativeVoting(3).fit(frame)
     plain = CumulativeVoting(3).fit(table)
     np.testing.assert_array_equal(model.labels_.compute(), plain.labels_)

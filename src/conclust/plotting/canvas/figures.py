@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -44,19 +44,25 @@ _last: weakref.ref[Any] | None = None  # the figure that pyplot holds but does n
 
 
 @contextmanager
-def apart_from_pyplot() -> Iterator[None]:
-    """Make figures that pyplot does not manage, for pages that save and discard them."""
+def apart_from_pyplot(settings: dict[Any, Any]) -> Iterator[None]:
+    """Make figures that pyplot does not manage, for pages that save and discard them, by some settings of matplotlib."""
+    try:
+        import matplotlib
+    except ImportError:
+        missing_extra("matplotlib", "plot", "Plotting")
     token = _APART.set(True)
     try:
-        yield
+        with matplotlib.rc_context(settings):
+            yield
     finally:
         _APART.reset(token)
 
 
 def save(figure: Any, to: Any, form: str, **options: Any) -> None:
-    """Save a figure as ``figure.savefig`` does, to the same bytes, in about two thirds of the time.
+    """Save a figure as ``figure.savefig`` does, in about half of the time.
 
-    ``savefig`` draws a figure with a layout twice, the first time for the layout alone: only that is computed here.
+    ``savefig`` draws a figure with a layout twice, the first time for the layout alone, which measures all texts twice:
+    only the layout is computed here, with texts measured once.
     """
     prepare = getattr(figure, "_get_draw_artists", None)
     engine = figure.get_layout_engine()
@@ -67,6 +73,8 @@ def save(figure: Any, to: Any, form: str, **options: Any) -> None:
     def lay_out(renderer: Any) -> None:
         del figure.draw
         prepare(renderer)
+        for ax in figure.axes:
+            ax.get_tightbbox = _measured_once(ax)
         engine.execute(figure)
 
     figure.draw = lay_out
@@ -74,6 +82,25 @@ def save(figure: Any, to: Any, form: str, **options: Any) -> None:
         figure.savefig(to, format=form, **options)
     finally:
         vars(figure).pop("draw", None)
+        for ax in figure.axes:
+            vars(ax).pop("get_tightbbox", None)
+
+
+def _measured_once(ax: Any) -> Callable[..., Any]:
+    """Return the method that measures axes with the texts around them, and keeps what it adds to them."""
+    from matplotlib.transforms import Bbox
+
+    whole = ax.get_tightbbox
+    added: list[Floats] = []
+
+    def measured(renderer: Any, **options: Any) -> Any:
+        locator = ax.get_axes_locator()
+        ax.apply_aspect(locator(ax, renderer) if locator else None)
+        if not added:
+            added.append(whole(renderer, **options).extents - ax.bbox.extents)
+        return Bbox.from_extents(ax.bbox.extents + added[0])
+
+    return measured
 
 
 def _figure_of_pyplot(**options: Any) -> Any:

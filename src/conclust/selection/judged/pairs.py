@@ -17,7 +17,6 @@ from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import thread_count
 from conclust._types import Floats, Ints
 from conclust._validation import check_int, refuse
-from conclust.blocks.store import stored
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.evidence import coassociation_blocks, pair_counts
 from conclust.evidence.dense import unsigned
@@ -240,6 +239,8 @@ def pair_distribution(
     >>> found.pac((0.1, 0.9)), round(found.area, 3)
     (0.5, 0.611)
     """
+    from conclust.blocks.store import stored  # with modules that labels in memory do not need
+
     check_int(n_pairs, "n_pairs", _OWNER)
     threads = thread_count(n_jobs, _OWNER)
     seed = seed_sequence(random_state, _OWNER)
