@@ -31,7 +31,7 @@ GRAPHS = (None, 4, 2, 1)
 
 
 def made(n_graphs: int | None, chosen: str, seed: int, jobs: int | None) -> EnsembleGenerator:
-    plan.SHARED_GRAPHS = (n_graphs or MEMBERS,) * 2  # a constant of the library, not a parameter
+    plan.SHARED_GRAPHS = n_graphs or MEMBERS  # a constant of the library, not a parameter
     return EnsembleGenerator(
         "spectral",
         MEMBERS,

@@ -26,10 +26,10 @@ from conclust.generation.members import Task
 IRIS = load_iris().data
 
 
-def generated(*args, n_graphs=4, X=IRIS, **kwargs):
+def generated(*args, n_graphs=plan.SHARED_GRAPHS, X=IRIS, **kwargs):
     """Return a generator whose "spectral" members share this number of graphs, and its labels."""
     generator = EnsembleGenerator(*args, **{"random_state": 0, **kwargs})
-    with mock.patch.object(plan, "SHARED_GRAPHS", (n_graphs, n_graphs)):
+    with mock.patch.object(plan, "SHARED_GRAPHS", n_graphs):
         return generator, generator.fit_transform(X)
 
 

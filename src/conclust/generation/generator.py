@@ -91,8 +91,8 @@ class EnsembleGenerator(
           is meant for texts. ``fit`` raises an error for rows of zeros, which have no direction.
         - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points. Each member determines
           its own 1000 landmarks (n_samples / 2 if these are fewer), ties each object to the 5 nearest of them, and
-          cuts the graph of objects and landmarks. Members that see all objects and features share four graphs in turn
-          (three of 400 objects, two of 800 and more), which differ in the number of landmarks that an object is tied to; each graph is embedded once, and a member with
+          cuts the graph of objects and landmarks. Members that see all objects and features share four graphs in turn,
+          which differ in the number of landmarks that an object is tied to; each graph is embedded once, and a member with
           K clusters is k-means on the K leading columns (FSEC [4]_). n_clusters is drawn uniformly. Groups need not be round; these
           members take more time.
         - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [6]_, with a number of

@@ -48,9 +48,8 @@ _INIT = "k-means++"
 # Up to that number nothing is drawn, so that the time grows without a jump.
 _FIT_ON = 10_000
 _FOR_EACH = 10
-# Numbers of graphs of landmarks that spectral members share if all see the same objects and features: of few objects, one less for
-# each 400 more, and of many.
-SHARED_GRAPHS = 4, 2
+# Number of graphs of landmarks that spectral members share.
+SHARED_GRAPHS = 4  # of landmarks, if all members see the same objects and features
 MOST_DENSE = 20_000  # objects for which n x n matrices are made
 
 
@@ -332,20 +331,17 @@ class _Draft:
                 )
         tasks, seeds = [], spawn_seeds(self.root, total)
         turns = _turns([entries[u % len(entries)].recipe.name for u in range(total)])
-        most, least = SHARED_GRAPHS
-        n_graphs = max(least, most - sizes.n // 400)
-        for columns in _runs_in_turn(entries, total, n_graphs):
+        for columns in _runs_in_turn(entries, total):
             entry = entries[columns[0] % len(entries)]
             requested = [_pick(entry, seeds[u], turns[u]) for u in columns]
             tasks.append(sizes.task(entry.recipe, columns, requested, seeds[columns[0]]))
-        share = any(entry.shares for entry in entries)
-        tasks = _designed(tasks, max(1, most // n_graphs) if share else 1)
+        tasks = _designed(tasks)
         # The number of clusters of users' clusterers, and whether they find noise, is not known in advance.
         measured = named and any(_chooses(entry.recipe) for entry in entries)
         kept_type = np.dtype(np.int32)
         if named and not measured:
-            largest = max(extent(one.choices)[1] for one in entries if one.choices is not None)
-            kept_type = label_type([largest])
+            most = max(extent(entry.choices)[1] for entry in entries if entry.choices is not None)
+            kept_type = label_type([most])
         return Plan(tuple(tasks), total, kept_type, "threads" if named else None, measured)
 
     def entry(self, method: Any, choices: Sequence[int] | None) -> _Entry:
@@ -388,11 +384,8 @@ def _turns(names: Sequence[str]) -> list[int]:
     return turns
 
 
-def _designed(tasks: Sequence[Task], step: int = 1) -> list[Task]:
-    """Return the tasks with their turns in the design of their kind, and the objects that members by neighbours share.
-
-    ``step``: of the turns of graphs of landmarks, so that two of them differ as much as four.
-    """
+def _designed(tasks: Sequence[Task]) -> list[Task]:
+    """Return the tasks with their turns in the design of their kind, and the objects that members by neighbours share."""
     designed = []
     for task, turn in zip(tasks, _turns([task.recipe.name for task in tasks]), strict=True):
         recipe = task.recipe
@@ -400,12 +393,12 @@ def _designed(tasks: Sequence[Task], step: int = 1) -> list[Task]:
             sample_seed = recipe.searches.sample_seed
             task = replace(task, recipe=recipe.designed(turn), sample_seed=sample_seed)
         elif isinstance(recipe, LandmarkSpectralRecipe):
-            task = replace(task, recipe=recipe.designed(turn * step))
+            task = replace(task, recipe=recipe.designed(turn))
         designed.append(task)
     return designed
 
 
-def _runs_in_turn(entries: Sequence[_Entry], total: int, n_graphs: int) -> list[list[int]]:
+def _runs_in_turn(entries: Sequence[_Entry], total: int) -> list[list[int]]:
     """Return the members that each run makes: one, or all members of a shared graph."""
     runs: list[list[int]] = []
     graphs: list[list[int]] = []
@@ -414,10 +407,10 @@ def _runs_in_turn(entries: Sequence[_Entry], total: int, n_graphs: int) -> list[
         if not entries[u % len(entries)].shares:
             runs.append([u])
             continue
-        if turn < n_graphs:
+        if turn < SHARED_GRAPHS:
             graphs.append([])
             runs.append(graphs[-1])
-        graphs[turn % n_graphs].append(u)
+        graphs[turn % SHARED_GRAPHS].append(u)
         turn += 1
     return runs
 
