@@ -130,13 +130,11 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     offsets = ensemble.offsets
     if not trees.n_objects:
         votes, labels = np.ones((int(offsets[-1]), 1)), np.zeros(0, dtype=np.int64)
-        none = CutOfTree(np.empty((0, 4)), CERTAIN, 0.0, votes, labels)
+        none = CutOfTree(0.0, votes, labels)
         model = VotingModel(offsets, votes)
         return Placed(np.ones((ensemble.n_samples, 1)), model, none, decision)
     own = decision.labels
     chosen = trees.cut_at(decision.n_clusters) if own is None else trees.cut_along(own)
-    if decision.components is not None:
-        chosen = replace(chosen, evidence=WITNESSES)
     model = VotingModel(offsets, chosen.votes, decision.components)
     soft = ensemble.indicator if ensemble.is_soft else None
     membership = model.rows(ensemble.codes, soft)
@@ -148,12 +146,12 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         least, most = decision.at_least, decision.at_most
         if decision.given is not None:
             least = most = decision.given
-        labels = repaired(trees, chosen.tree, canonical_labels(labels), within, least, most)
+        labels = repaired(trees, canonical_labels(labels), within, least, most)
         found = int(labels.max()) + 1
         refuse_impossible(decision.given, trees, Bounds(found, trees.bounds.largest))
         if decision.n_clusters != found:
             decision = replace(decision, n_clusters=found, constrained=found)
-        chosen = replace(trees.cut_along(labels), tree=chosen.tree, evidence=chosen.evidence)
+        chosen = trees.cut_along(labels)
         classes = decision.components and Witnesses(trees.ensemble).distributions(labels)
         model = VotingModel(offsets, chosen.votes, classes)
         membership = model.rows(ensemble.codes, soft)
@@ -186,25 +184,24 @@ class AutoConsensus(PlacingClusterer):
     """Consensus that chooses the number of clusters and the evidence by itself.
 
     The consensus is the partition under which the labels of the members are most probable, if each member is an independent
-    witness of it; it is one cluster if no clusters make them more probable. Members are no witnesses but cuts of
-    something coarser if that partition has more clusters than the median member and their labels depend on each other within its
-    clusters, or if the trees of co-association clearly show a smaller number: then the borders that the trees show determine the
-    clusters.
+    witness of it; it is one cluster if no clusters make them more probable. Members that depend on each other within its clusters are
+    no witnesses: the clusters are then a cut of a tree; and if there are more of them than the median member has, or if the
+    trees of co-association clearly show a smaller number, the borders that the trees show determine the number.
 
     The probability is the integrated classification likelihood: labels are independent within a cluster, with any
     distribution (Jeffreys' prior, in all worth no more objects than an average cluster of the member), and all sizes of clusters
-    are equally probable. It is maximised over cuts of two trees, and the partitions that EM finds from the best of these. Where
-    members repeat each other, several count as one: as many as the variance of an object's log-likelihood in its cluster is larger
-    than the sum of those by member; members are independent if these are fewer than 1.75. If all members are one partition, it is
-    the consensus. The trees are grown by average linkage on the
+    are equally probable. It is maximised over cuts of two trees, and the partition that EM finds from the best of these. If all members
+    are one partition, it is the consensus. As many members count as one as the variance of an object's log-likelihood in its cluster is
+    larger than the sum of those by member; members are independent if these are fewer than 1.6, and otherwise the
+    number is the most probable one if as many count as one as within two clusters. The trees are grown by average linkage on the
     similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`), the second weights clusters by their
     certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
-    (:func:`conclust.weighting.certainty_weights`). The support of a number is its lifetime in the first tree, less the extent to which
-    clusters of the members straddle its borders in the tree where that is least, which is cut; it is clear above .1. With another number
-    as `n_clusters`, members are witnesses if fewer than 1.25 count as one, and the most probable partition, or the cut, has that number. Objects outside the trees, and new ones, are placed by the same distributions, or in the
+    (:func:`conclust.weighting.certainty_weights`); the second is cut. The support of a number is its lifetime in the first tree, less the
+    extent to which clusters of the members straddle its borders in the tree where that is least; it is clear above .1. `n_clusters` replaces
+    the number, and nothing else. Objects outside the trees, and new ones, are placed by the same distributions, or in the
     cluster of the highest mean similarity.
 
-    Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. A
+    Constraints change these clusters as little as possible. The second tree, cut into 30, divides the clusters into pieces. A
     constraint between objects that are typical of their pieces is a vote for these to be together or apart. The pieces are merged
     again by average linkage, first those of one cluster or with votes for it, and never those with more votes against it; where
     fewer constraints are broken then, these are the clusters. Objects whose constraints are still broken move alone, to the most
@@ -242,10 +239,10 @@ class AutoConsensus(PlacingClusterer):
         object's own, the two are exchanged. Rows of objects that are noise in all partitions are uniform.
     n_clusters_ : int
         Number of clusters.
-    evidence_ : {"all alike", "certain", "witnesses"}
-        Evidence of the chosen tree, or that the partitions are witnesses of the clusters.
+    evidence_ : {"certain", "witnesses"}
+        The clusters are a cut of the second tree, or the partitions are witnesses of them.
     linkage_matrix_ : ndarray of shape (s - 1, 4)
-        Chosen tree of s objects, in SciPy's format; the one whose borders are less straddled, if the partitions are witnesses.
+        The second tree of s objects, in SciPy's format.
     tree_objects_ : ndarray of int64 of shape (s,)
         Objects of the tree, in increasing order: all that are in a cluster of some partition, up to `max_samples`.
     straddling_ : float
@@ -259,12 +256,12 @@ class AutoConsensus(PlacingClusterer):
         Source of the number of clusters; "points" in a :class:`conclust.ConsensusClustering`.
     alternatives_ : tuple of int
         Next best numbers of clusters, best first: those whose partitions are nearly as probable (the logarithm differs by at most
-        one per partition); if the partitions are no witnesses, those with support or, if the points chose the number, those
+        one per partition); if the trees determine the number, those with support or, if the points chose the number, those
         with more evidence than one cluster. Empty if there are none, or if the number was given.
     supports_ : list of Support
         The support of the numbers of clusters that were considered (``n_clusters``, ``lifetime``, ``straddling``,
         ``support``), by decreasing lifetime. The list ends where no further number could win. It is empty if
-        the partitions are witnesses.
+        the trees do not determine the number.
     reason_ : str
         Reason for the number of clusters: the number, why, and what to do next.
     n_features_in_ : int
@@ -378,7 +375,8 @@ class AutoConsensus(PlacingClusterer):
         """Set the attributes, and return the memberships of the observed objects."""
         decision, cut = placed.decision, placed.cut
         self.tree_objects_ = np.flatnonzero(observed)[trees.objects]
-        self.linkage_matrix_, self.evidence_ = cut.tree, cut.evidence
+        self.linkage_matrix_ = trees.matrices.get(CERTAIN, np.empty((0, 4)))
+        self.evidence_ = CERTAIN if decision.components is None else WITNESSES
         self.straddling_, self._model = cut.straddling, placed.model
         self.n_clusters_cut_, self.number_by_ = decision.n_clusters, decision.by
         self.n_clusters_shown_, self.supports_ = decision.shown, decision.supports

@@ -5,7 +5,7 @@ The borders that trees show decide the number of clusters: a long lifetime and f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,6 @@ from conclust._types import Floats, Ints
 from conclust.consensus.auto.votes import (
     ENTRIES,
     EQUAL_ROWS,
-    SHORTEST,
     certain_clusters,
     clusters_with_most_votes,
     part_of,
@@ -145,10 +144,6 @@ class CutOfTree:
 
     Attributes
     ----------
-    tree : ndarray of shape (n_objects - 1, 4)
-        The tree that was cut.
-    evidence : str
-        The evidence that it was grown from, or that the partitions are witnesses of the clusters.
     straddling : float
         Extent to which fine partitions straddle the borders.
     votes : ndarray of shape (n_columns, n_clusters)
@@ -157,8 +152,6 @@ class CutOfTree:
         The clusters of the objects of the trees.
     """
 
-    tree: Floats
-    evidence: str
     straddling: float
     votes: Floats
     labels: Ints
@@ -177,7 +170,7 @@ class Trees:
     ensemble : Ensemble
         The members, for these objects.
     matrices : dict of str to ndarray of shape (n_objects - 1, 4)
-        A dendrogram for each form of the evidence. The first one gives the lifetimes. Without objects, there is none.
+        A dendrogram for each form of the evidence. The first one gives the lifetimes, the second one is cut. Without objects, there is none.
     counting : ndarray of shape (n_columns,)
         Weight of co-clustering in each cluster of the ensemble.
     max_clusters : int or None
@@ -220,7 +213,7 @@ class Trees:
             return supports
         most = min(self.max_clusters or largest_number(self.ensemble), self.n_objects)
         lives = np.minimum(lifetimes(self.matrices[ALIKE])[: most - 1], 1.0)
-        best = SHORTEST
+        best = 0.0
         for at in np.argsort(-lives, kind="stable"):
             life, K = float(lives[at]), int(at) + 2
             if life <= best:  # the support of later numbers is at most their lifetime
@@ -242,11 +235,8 @@ class Trees:
         return Straddling(self.ensemble, fine_partitions(self.ensemble))
 
     def cut_at(self, n_clusters: int) -> CutOfTree:
-        """Cut both trees into a number of clusters, and take the one whose borders are straddled less."""
-        K = min(n_clusters, self.n_objects)
-        cuts = {name: clusters_at(self.matrices[name], K) for name in (CERTAIN, ALIKE)}
-        name = min(cuts, key=lambda name: self._straddling.of(cuts[name]))
-        return replace(self.cut_along(cuts[name]), tree=self.matrices[name], evidence=name)
+        """Cut the tree of the certain clusters into a number of clusters."""
+        return self.cut_along(clusters_at(self.matrices[CERTAIN], min(n_clusters, self.n_objects)))
 
     def lifetime(self, n_clusters: int) -> float:
         """Return the lifetime of a number of clusters in the first tree, from 0 to 1; 0 for one cluster."""
@@ -257,7 +247,7 @@ class Trees:
         """Use given clusters of the objects, of shape (n_objects,), instead of a cut."""
         votes = votes_for(self.ensemble, labels, self.counting)
         across = self._straddling.of(clusters_with_most_votes(self.ensemble, votes))
-        return CutOfTree(self.matrices[CERTAIN], CERTAIN, across, votes, labels)
+        return CutOfTree(across, votes, labels)
 
 
 def grow(
