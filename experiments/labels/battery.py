@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from conclust import EAC, LWEA, PCC, AutoConsensus, BayesEstimate, Ensemble
 from conclust.consensus.auto import decision, trees
 from conclust.metrics import adjusted_rand_index
+from conclust.trees.agglomeration import clusters_at
 from experiments.labels.pools import Pool, pools_of
 from experiments.output import Row, options, show, stopwatch, write
 
@@ -73,6 +74,15 @@ PARTS = {
             "supports",
             property(
                 lambda self: SUPPORTS(replace(self, matrices=dict(list(self.matrices.items())[:1])))
+            ),
+        ),
+    ),
+    "the choice of the tree": (
+        (
+            trees.Trees,
+            "cut_at",
+            lambda self, K: self.cut_along(
+                clusters_at(self.matrices[trees.CERTAIN], min(K, self.n_objects))
             ),
         ),
     ),

@@ -97,6 +97,15 @@ def test_errors_at_borders_do_not_hide_clear_clusters():
     assert model.n_clusters_ == truth.max() + 1
 
 
+def test_blobs_of_unequal_size_are_found():
+    """Large blobs are split into many parts with uncertain borders: LWEA splits one and merges small ones."""
+    X, y = make_blobs([500, 60, 60, 60], n_features=10, center_box=(-10, 10), random_state=0)
+    labels = members(X, init="random")
+    model = AutoConsensus(4).fit(labels)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert adjusted_rand_score(y, LWEA(4, normalized=True).fit(labels).labels_) < 0.6
+
+
 def test_objects_with_the_same_labels_count_once():
     X, _ = make_blobs(400, centers=3, n_features=3, random_state=4)
     labels = np.repeat(members(X, n_partitions=4), 3, axis=0)

@@ -130,11 +130,13 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     offsets = ensemble.offsets
     if not trees.n_objects:
         votes, labels = np.ones((int(offsets[-1]), 1)), np.zeros(0, dtype=np.int64)
-        none = CutOfTree(0.0, votes, labels)
+        none = CutOfTree(np.empty((0, 4)), CERTAIN, 0.0, votes, labels)
         model = VotingModel(offsets, votes)
         return Placed(np.ones((ensemble.n_samples, 1)), model, none, decision)
     own = decision.labels
     chosen = trees.cut_at(decision.n_clusters) if own is None else trees.cut_along(own)
+    if decision.components is not None:
+        chosen = replace(chosen, evidence=WITNESSES)
     model = VotingModel(offsets, chosen.votes, decision.components)
     soft = ensemble.indicator if ensemble.is_soft else None
     membership = model.rows(ensemble.codes, soft)
@@ -146,12 +148,12 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         least, most = decision.at_least, decision.at_most
         if decision.given is not None:
             least = most = decision.given
-        labels = repaired(trees, canonical_labels(labels), within, least, most)
+        labels = repaired(trees, chosen.tree, canonical_labels(labels), within, least, most)
         found = int(labels.max()) + 1
         refuse_impossible(decision.given, trees, Bounds(found, trees.bounds.largest))
         if decision.n_clusters != found:
             decision = replace(decision, n_clusters=found, constrained=found)
-        chosen = trees.cut_along(labels)
+        chosen = replace(trees.cut_along(labels), tree=chosen.tree, evidence=chosen.evidence)
         classes = decision.components and Witnesses(trees.ensemble).distributions(labels)
         model = VotingModel(offsets, chosen.votes, classes)
         membership = model.rows(ensemble.codes, soft)
@@ -196,12 +198,12 @@ class AutoConsensus(PlacingClusterer):
     number is the most probable one if as many count as one as within two clusters. The trees are grown by average linkage on the
     similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`), the second weights clusters by their
     certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
-    (:func:`conclust.weighting.certainty_weights`); the second is cut. The support of a number is its lifetime in the first tree, less the
+    (:func:`conclust.weighting.certainty_weights`); the one whose borders are less straddled is cut. The support of a number is its lifetime in the first tree, less the
     extent to which clusters of the members straddle its borders in the tree where that is least; it is clear above .1. `n_clusters` replaces
     the number, and nothing else. Objects outside the trees, and new ones, are placed by the same distributions, or in the
     cluster of the highest mean similarity.
 
-    Constraints change these clusters as little as possible. The second tree, cut into 30, divides the clusters into pieces. A
+    Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. A
     constraint between objects that are typical of their pieces is a vote for these to be together or apart. The pieces are merged
     again by average linkage, first those of one cluster or with votes for it, and never those with more votes against it; where
     fewer constraints are broken then, these are the clusters. Objects whose constraints are still broken move alone, to the most
@@ -239,10 +241,10 @@ class AutoConsensus(PlacingClusterer):
         object's own, the two are exchanged. Rows of objects that are noise in all partitions are uniform.
     n_clusters_ : int
         Number of clusters.
-    evidence_ : {"certain", "witnesses"}
-        The clusters are a cut of the second tree, or the partitions are witnesses of them.
+    evidence_ : {"all alike", "certain", "witnesses"}
+        Evidence of the tree that was cut, or that the partitions are witnesses of the clusters.
     linkage_matrix_ : ndarray of shape (s - 1, 4)
-        The second tree of s objects, in SciPy's format.
+        Tree of s objects that was cut, in SciPy's format; the second one, if the partitions are witnesses.
     tree_objects_ : ndarray of int64 of shape (s,)
         Objects of the tree, in increasing order: all that are in a cluster of some partition, up to `max_samples`.
     straddling_ : float
@@ -375,8 +377,7 @@ class AutoConsensus(PlacingClusterer):
         """Set the attributes, and return the memberships of the observed objects."""
         decision, cut = placed.decision, placed.cut
         self.tree_objects_ = np.flatnonzero(observed)[trees.objects]
-        self.linkage_matrix_ = trees.matrices.get(CERTAIN, np.empty((0, 4)))
-        self.evidence_ = CERTAIN if decision.components is None else WITNESSES
+        self.linkage_matrix_, self.evidence_ = cut.tree, cut.evidence
         self.straddling_, self._model = cut.straddling, placed.model
         self.n_clusters_cut_, self.number_by_ = decision.n_clusters, decision.by
         self.n_clusters_shown_, self.supports_ = decision.shown, decision.supports
