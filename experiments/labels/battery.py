@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -89,17 +89,12 @@ PARTS = {
 }
 
 
-@contextmanager
-def without(part: str) -> Iterator[None]:
+def without(part: str) -> ExitStack:
     """Leave a part of the default out."""
-    replaced = [patch.object(*one) for one in PARTS[part]]
-    for one in replaced:
-        one.start()
-    try:
-        yield
-    finally:
-        for one in replaced:
-            one.stop()
+    with ExitStack() as stack:
+        for one in PARTS[part]:
+            stack.enter_context(patch.object(*one))
+        return stack.pop_all()
 
 
 def without_each(pool: Pool, names: Sequence[str], seconds: dict[str, float]) -> Iterator[float]:
