@@ -79,7 +79,7 @@ def _why_by_partitions(decision: Decision) -> str:
     testimony, K = decision.testimony, decision.shown
     if testimony is None:
         return "no object is in a cluster of any partition"
-    if not decision.supports and decision.components is not None:
+    if testimony.counts:
         if K == 1:
             return "the clusterings agree hardly more than by chance"
         if testimony.gain <= 0:

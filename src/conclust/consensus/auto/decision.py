@@ -19,7 +19,7 @@ from conclust._arrays.rows import ratio
 from conclust._progress import stage
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.trees import Support, Trees, largest_number
-from conclust.consensus.auto.votes import CLEAR, PRIOR, REPEATS, REPEATS_TOLD, ROUNDS, shared_with
+from conclust.consensus.auto.votes import CLEAR, PRIOR, REPEATS, ROUNDS, shared_with
 from conclust.consensus.constraints import Bounds
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
@@ -155,16 +155,13 @@ class Witnesses:
     def searched(self, trees: Trees, smallest: int, largest: int) -> dict[int, Candidate]:
         """Return the most probable partition into each number of clusters, the most probable number first.
 
-        They are cuts of the trees, and what EM finds from the most probable cut, and from the most probable with at most as many
-        clusters as the median member.
+        They are cuts of the trees, and what EM finds from the most probable cut.
         """
         most = min(largest, trees.n_objects)
         cuts = (self._cuts(tree, min(smallest, most), most) for tree in trees.matrices.values())
         best = list(_best_of_each(chain.from_iterable(cuts)).values())
-        coarse = [one for one in best if one.n_clusters <= self.typical]
-        starts = {one.n_clusters: one for one in (best[0], *coarse[:1])}
-        found = [one for one in map(self.improved, starts.values()) if one.n_clusters >= smallest]
-        return _best_of_each([*best, *found])
+        found = self.improved(best[0])
+        return _best_of_each([*best, found] if found.n_clusters >= smallest else best)
 
 
 def _best_of_each(found: Iterable[Candidate]) -> dict[int, Candidate]:
@@ -190,7 +187,7 @@ WITNESSES = "witnesses"
 
 @dataclass(frozen=True)
 class Testimony:
-    """The most probable partition, if the members are independent witnesses of it.
+    """The most probable partition, and what says whether the members are witnesses of it.
 
     Attributes
     ----------
@@ -219,10 +216,14 @@ class Testimony:
     near: tuple[int, ...]
 
     @property
+    def independent(self) -> bool:
+        """Whether the members are independent witnesses of its clusters; if not, clusters are cuts of a tree."""
+        return self.repeats < REPEATS
+
+    @property
     def counts(self) -> bool:
-        """Whether the members are witnesses: if not, they are cuts of something coarser."""
-        independent = self.repeats < REPEATS
-        return self.clear is None and (independent or self.n_clusters <= self.typical)
+        """Whether it determines the number: if not, the members are cuts of something coarser."""
+        return self.clear is None and (self.independent or self.n_clusters <= self.typical)
 
 
 class Division(NamedTuple):
@@ -340,19 +341,18 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
     common = witnesses.common
     best = witnesses.searched(trees, min(common or 1, largest), min(common or largest, largest))
     testimony = _testimony(trees, witnesses, best)
-    counts = testimony.counts
-    # A number that the members show themselves changes nothing.
-    if n_clusters not in (None, testimony.shown if counts else trees.n_clusters_shown):
-        counts = testimony.repeats < REPEATS_TOLD
-    if like is None and not counts:
-        return replace(decision_on(trees, n_clusters), testimony=testimony)
-    decision = _decided(trees, n_clusters, testimony.shown, testimony.near)
-    K = decision.n_clusters
-    if testimony.shown != K:
+    if testimony.counts:
+        decision = _decided(trees, n_clusters, testimony.shown, testimony.near)
+    else:
+        decision = decision_on(trees, n_clusters)
+    decision, K = replace(decision, testimony=testimony), decision.n_clusters
+    if like is None and not testimony.independent:
+        return decision
+    if not (testimony.counts and testimony.shown == K):
         best = witnesses.searched(trees, K, K)
     labels = best[K].labels if K in best else None  # None: objects that no member separates
     components = None if labels is None else witnesses.distributions(labels)
-    return replace(decision, testimony=testimony, labels=labels, components=components)
+    return replace(decision, labels=labels, components=components)
 
 
 def _decided(
@@ -374,9 +374,11 @@ def _decided(
 def _testimony(trees: Trees, witnesses: Witnesses, best: dict[int, Candidate]) -> Testimony:
     first = next(iter(best.values()))
     repeats = witnesses.repeats(first.labels)
-    worth = {K: one.worth(repeats) for K, one in best.items()}
+    # Members that are not independent count as few as they do within two clusters.
+    as_one = witnesses.repeats(best[2].labels) if repeats >= REPEATS and 2 in best else 1.0
+    worth = {K: one.worth(as_one) for K, one in best.items()}
     K, *others = sorted(worth, key=lambda K: -worth[K])
-    least, of_trees = worth[K] - trees.ensemble.n_partitions / repeats, trees.n_clusters_shown
+    least, of_trees = worth[K] - trees.ensemble.n_partitions / as_one, trees.n_clusters_shown
     is_clear = max((one.support for one in trees.supports), default=0.0) > CLEAR
     return Testimony(
         first.n_clusters,

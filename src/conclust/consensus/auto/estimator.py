@@ -186,22 +186,21 @@ class AutoConsensus(PlacingClusterer):
     """Consensus that chooses the number of clusters and the evidence by itself.
 
     The consensus is the partition under which the labels of the members are most probable, if each member is an independent
-    witness of it; it is one cluster if no clusters make them more probable. Members are no witnesses but cuts of
-    something coarser if that partition has more clusters than the median member and their labels depend on each other within its
-    clusters, or if the trees of co-association clearly show a smaller number: then the borders that the trees show determine the
-    clusters.
+    witness of it; it is one cluster if no clusters make them more probable. Members that depend on each other within its clusters are
+    no witnesses: the clusters are then a cut of a tree; and if there are more of them than the median member has, or if the
+    trees of co-association clearly show a smaller number, the borders that the trees show determine the number.
 
     The probability is the integrated classification likelihood: labels are independent within a cluster, with any
     distribution (Jeffreys' prior, in all worth no more objects than an average cluster of the member), and all sizes of clusters
-    are equally probable. It is maximised over cuts of two trees, and the partitions that EM finds from the best of these. Where
-    members repeat each other, several count as one: as many as the variance of an object's log-likelihood in its cluster is larger
-    than the sum of those by member; members are independent if these are fewer than 1.75. If all members are one partition, it is
-    the consensus. The trees are grown by average linkage on the
+    are equally probable. It is maximised over cuts of two trees, and the partition that EM finds from the best of these. If all members
+    are one partition, it is the consensus. As many members count as one as the variance of an object's log-likelihood in its cluster is
+    larger than the sum of those by member; members are independent if these are fewer than 1.6, and otherwise the
+    number is the most probable one if as many count as one as within two clusters. The trees are grown by average linkage on the
     similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`), the second weights clusters by their
     certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
-    (:func:`conclust.weighting.certainty_weights`). The support of a number is its lifetime in the first tree, less the extent to which
-    clusters of the members straddle its borders in the tree where that is least, which is cut; it is clear above .1. With another number
-    as `n_clusters`, members are witnesses if fewer than 1.25 count as one, and the most probable partition, or the cut, has that number. Objects outside the trees, and new ones, are placed by the same distributions, or in the
+    (:func:`conclust.weighting.certainty_weights`); the one whose borders are less straddled is cut. The support of a number is its lifetime in the first tree, less the
+    extent to which clusters of the members straddle its borders in the tree where that is least; it is clear above .1. `n_clusters` replaces
+    the number, and nothing else. Objects outside the trees, and new ones, are placed by the same distributions, or in the
     cluster of the highest mean similarity.
 
     Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. A
@@ -243,9 +242,9 @@ class AutoConsensus(PlacingClusterer):
     n_clusters_ : int
         Number of clusters.
     evidence_ : {"all alike", "certain", "witnesses"}
-        Evidence of the chosen tree, or that the partitions are witnesses of the clusters.
+        Evidence of the tree that was cut, or that the partitions are witnesses of the clusters.
     linkage_matrix_ : ndarray of shape (s - 1, 4)
-        Chosen tree of s objects, in SciPy's format; the one whose borders are less straddled, if the partitions are witnesses.
+        Tree of s objects that was cut, in SciPy's format; the second one, if the partitions are witnesses.
     tree_objects_ : ndarray of int64 of shape (s,)
         Objects of the tree, in increasing order: all that are in a cluster of some partition, up to `max_samples`.
     straddling_ : float
@@ -259,12 +258,12 @@ class AutoConsensus(PlacingClusterer):
         Source of the number of clusters; "points" in a :class:`conclust.ConsensusClustering`.
     alternatives_ : tuple of int
         Next best numbers of clusters, best first: those whose partitions are nearly as probable (the logarithm differs by at most
-        one per partition); if the partitions are no witnesses, those with support or, if the points chose the number, those
+        one per partition); if the trees determine the number, those with support or, if the points chose the number, those
         with more evidence than one cluster. Empty if there are none, or if the number was given.
     supports_ : list of Support
         The support of the numbers of clusters that were considered (``n_clusters``, ``lifetime``, ``straddling``,
         ``support``), by decreasing lifetime. The list ends where no further number could win. It is empty if
-        the partitions are witnesses.
+        the trees do not determine the number.
     reason_ : str
         Reason for the number of clusters: the number, why, and what to do next.
     n_features_in_ : int

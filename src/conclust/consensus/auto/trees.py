@@ -17,7 +17,6 @@ from conclust._types import Floats, Ints
 from conclust.consensus.auto.votes import (
     ENTRIES,
     EQUAL_ROWS,
-    SHORTEST,
     certain_clusters,
     clusters_with_most_votes,
     part_of,
@@ -220,7 +219,7 @@ class Trees:
             return supports
         most = min(self.max_clusters or largest_number(self.ensemble), self.n_objects)
         lives = np.minimum(lifetimes(self.matrices[ALIKE])[: most - 1], 1.0)
-        best = SHORTEST
+        best = 0.0
         for at in np.argsort(-lives, kind="stable"):
             life, K = float(lives[at]), int(at) + 2
             if life <= best:  # the support of later numbers is at most their lifetime

@@ -16,14 +16,12 @@ from conclust.spectra.gram import IndicatorProducts
 # The constants of the default on labels: experiments/labels/README.md says what they were settled on.
 # Jeffreys' prior of each label in a distribution of labels.
 PRIOR = 0.5
-# Members are independent within clusters if fewer than this number count as one; beside another number given.
-REPEATS, REPEATS_TOLD = 1.75, 1.25
+# Members are independent within clusters if fewer than this number count as one.
+REPEATS = 1.6
 # Maximum number of rounds of EM.
 ROUNDS = 10
 # Support of a number in the trees from which it is clear; .08 to .15 give nearly the same.
 CLEAR = 0.1
-# Shortest lifetime that is considered in the trees: 0 gives the same.
-SHORTEST = 0.005
 # Maximum number of entries of a table of the clusters of all members by those of a partition, for the largest number considered.
 ENTRIES = 1 << 23
 # Partitions are weighted by this power of their certainty (experiments/default/weights.py).
