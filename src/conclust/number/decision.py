@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -31,7 +30,15 @@ from conclust.number.borders import (
     without_paths,
 )
 from conclust.number.centers import Discriminants, Ellipsoids
-from conclust.number.constants import CLEAR, COMPONENTS, COST, HALVINGS, NEIGHBOURS, SMALLEST
+from conclust.number.constants import (
+    BY_CHANCE,
+    CLEAR,
+    COMPONENTS,
+    COST,
+    HALVINGS,
+    NEIGHBOURS,
+    SMALLEST,
+)
 from conclust.number.halves import Halved, divide_by_halves
 from conclust.trees.agglomeration import counted_cut, has_specks
 
@@ -66,7 +73,7 @@ def decide_by_points(
     branches, counted in the same way (`divide_by_halves`).
 
     If a number is given that the points do not show by themselves, or only with a speck, the clusters are those around
-    centres, or a cut of a tree, by which of them tears near neighbours apart least (`least_torn`). The halvings of the
+    centres, or a cut of a tree, by which of them tears near neighbours apart least (`share_torn`). The halvings of the
     points are the same in every run.
 
     Parameters
@@ -341,79 +348,62 @@ def _cut_into(
     points: Floats, found: Found, trees: Trees, given: Decision, n_jobs: int | None
 ) -> Shown:
     """Return the clusters of a number that the points do not show by themselves."""
-    number, compared = given.n_clusters, found.points
+    number = given.n_clusters
     if not 1 < number < len(points):
         return Shown(given)
-    around, cuts = (
-        Ellipsoids.fit(compared, number, _SEED, n_runs=HALVINGS),
-        cuts_without_specks(trees, number),
-    )
-    candidates = [] if around is None else [around.labels(compared)]
     graph = found.graph or neighbour_graph(
-        compared, min(NEIGHBOURS, len(points) - 1), n_jobs=n_jobs
+        found.points, min(NEIGHBOURS, len(points) - 1), n_jobs=n_jobs
     )
-    chosen = least_torn(graph, number, [*candidates, *(cut.placed for cut in cuts)])
-    if chosen is None:
+    cuts = [_cut(trees, tree, number) for tree in trees.matrices.values()]
+    torn = [share_torn(graph, number, labels, BY_CHANCE) for labels, _ in cuts]
+    compared = leading_components(points, COMPONENTS)  # no border is looked for: as they are
+    around = Ellipsoids.fit(compared, number, _SEED, n_runs=HALVINGS)
+    if around is not None:
+        labels = around.labels(compared)
+        if (share := share_torn(graph, number, labels)) <= min(torn) and share < np.inf:
+            return Shown(replace(given, labels=labels), around.of_points(points, compared))
+    if min(torn) == np.inf:
         return Shown(given)
-    if around is not None and chosen == 0:
-        return Shown(replace(given, labels=candidates[0]), around.of_points(points, compared))
-    cut = cuts[chosen - len(candidates)]
-    return Shown(replace(given, labels=cut.labels, specks=tuple(cut.specks.tolist())))
+    labels, specks = cuts[int(np.argmin(torn))]
+    return Shown(replace(given, labels=labels, specks=tuple(specks.tolist())))
 
 
-class CutOfTree(NamedTuple):
-    """Clusters of the objects of the trees, the same after the votes, and the objects of specks."""
+def _cut(trees: Trees, tree: Floats, n_clusters: int) -> tuple[Ints, Ints]:
+    """Return a cut of a tree into a number of clusters, and the objects of specks; all are where most votes are."""
+    labels = counted_cut(tree, n_clusters)
+    specks = np.flatnonzero(labels < 0)
+    part = trees.ensemble
+    if len(specks):
+        clustered = np.flatnonzero(labels >= 0)
+        part, labels = part.part(clustered), labels[clustered]
+    votes = votes_for(part, labels, trees.counting)
+    return clusters_with_most_votes(trees.ensemble, votes), specks
 
-    labels: Ints
-    placed: Ints
-    specks: Ints
 
+def share_torn(
+    graph: NeighbourGraph, n_clusters: int, labels: Ints, by_chance: float = 0.0
+) -> float:
+    """Return the largest share of its ties between near neighbours that a cluster loses, of those it could keep.
 
-def cuts_without_specks(trees: Trees, n_clusters: int) -> list[CutOfTree]:
-    """Return the cut of each tree into a number of clusters; objects of specks are where most votes are."""
-    return [_cut(trees, tree, n_clusters) for tree in trees.matrices.values()]
-
-
-def least_torn(graph: NeighbourGraph, n_clusters: int, candidates: Sequence[Ints]) -> int | None:
-    """Return the candidate whose worst cluster loses the smallest share of its ties between near neighbours.
+    A cluster of m points can keep m - 1 ties of each. Members are made from neighbours, so that the cut of a tree has seen
+    the ties that judge it, and clusters around centres have not: the share of a cut counts as larger.
 
     Parameters
     ----------
     graph : NeighbourGraph
         The graph of the nearest neighbours of the points.
     n_clusters : int
-        The number of clusters; candidates with fewer are left out.
-    candidates : sequence of ndarray of int64 of shape (n_objects,)
+        The number of clusters; of labels with fewer the share is inf.
+    labels : ndarray of int64 of shape (n_objects,)
         The clusters.
-
-    Returns
-    -------
-    int or None
-        The place of the candidate, the first one of several; None if none has this number of clusters.
+    by_chance : float, default=0
+        By how many of its standard errors a share counts as larger.
     """
-    torn = {
-        at: shares_of_ties_cut(graph, labels).max()
-        for at, labels in enumerate(candidates)
-        if len(np.unique(labels)) == n_clusters
-    }
-    return min(torn, key=torn.__getitem__, default=None)
-
-
-def shares_of_ties_cut(graph: NeighbourGraph, labels: Ints) -> Floats:
-    """Return the share of the ties of each cluster that leave it, 0 of a cluster without ties."""
+    if len(np.unique(labels)) != n_clusters:
+        return np.inf
     of_points = labels[graph.rows.first]
-    source = of_points[graph.sources]
-    ties = np.bincount(source)
-    return np.bincount(source, weights=source != of_points[graph.ends]) / np.maximum(ties, 1)
-
-
-def _cut(trees: Trees, tree: Floats, n_clusters: int) -> CutOfTree:
-    labels = counted_cut(tree, n_clusters)
-    specks = np.flatnonzero(labels < 0)
-    part, within = trees.ensemble, labels
-    if len(specks):
-        clustered = np.flatnonzero(labels >= 0)
-        part, within = part.part(clustered), labels[clustered]
-    votes = votes_for(part, within, trees.counting)
-    placed = clusters_with_most_votes(trees.ensemble, votes)
-    return CutOfTree(np.where(labels < 0, placed, labels), placed, specks)
+    source, sizes = of_points[graph.sources], np.bincount(of_points)
+    kept = np.bincount(source, weights=source == of_points[graph.ends])
+    could = np.minimum(np.diff(graph.starts), sizes[of_points] - 1)
+    lost = 1.0 - kept / np.maximum(np.bincount(of_points, weights=could), 1.0)
+    return float((lost + by_chance * np.sqrt(lost / sizes)).max())
