@@ -30,6 +30,6 @@ COST, CLEAR = 3.0, 1.0
 # Neighbours in the graph of the points, and the largest density along its paths at a border.
 NEIGHBOURS, ALONG_PATHS = 10, 0.6
 # Of a given number: by how many of its standard errors the share of ties that a cut of a tree loses counts as larger.
-BY_CHANCE = 0.5
+BY_CHANCE = 0.75
 # Clusters that overlap are found in halves of at most 1,000 objects, at most 8 of them.
 HALVED_OBJECTS, LARGEST_HALVED = 1_000, 8

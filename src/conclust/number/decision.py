@@ -213,9 +213,7 @@ class Found:
 
     def best(self, least: int, most: int) -> int | None:
         """Return the smallest number whose score is within 1 of the largest; None if two are asked for and no branches exist."""
-        scores = {K: self.score(K) for K in range(max(least, 2), most + 1)}
-        if least <= 1:
-            scores = {1: 0.0, **scores}
+        scores = {K: self.score(K) for K in range(least, most + 1)}
         largest = max(scores.values(), default=-np.inf)
         if not np.isfinite(largest):
             return None
@@ -223,12 +221,10 @@ class Found:
 
     def others(self, number: int, least: int, most: int) -> list[int]:
         """Return other numbers with more evidence than one cluster, best first; of one cluster, the next best."""
-        scores = {K: self.score(K) for K in range(max(least, 2), most + 1)}
-        better = [K for K, score in scores.items() if number != K and score > CLEAR]
-        if number == 1 and not better:
-            better = [K for K, score in scores.items() if np.isfinite(score)]
-            return sorted(better, key=lambda K: (-scores[K], K))[:1]
-        return sorted(better, key=lambda K: (-scores[K], K))
+        scores = {K: self.score(K) for K in range(max(least, 2), most + 1) if number != K}
+        finite = [K for K, score in scores.items() if np.isfinite(score)]
+        ranked = sorted(finite, key=lambda K: (-scores[K], K))
+        return [K for K in ranked if scores[K] > CLEAR] or ranked[: number == 1]
 
     def near(self, number: int, others: list[int]) -> list[int]:
         """Return those of the others that are as well supported."""
@@ -247,10 +243,8 @@ class Found:
             labels[out] = labels[~out][cKDTree(self.points[~out]).query(self.points[out])[1]]
         return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
-    def depths(self, n_clusters: int | None) -> list[float]:
+    def depths(self, n_clusters: int) -> list[float]:
         """Return for each division how much fewer points are near the border than near the middle, from 0 to 1."""
-        if n_clusters is None or n_clusters < 2:
-            return []
         near, middle, _ = self.counts[self.divisions.branches_of(n_clusters)[1]].T
         return [float(depth) for depth in np.clip(1.0 - (near + 1.0) / (middle + 1.0), 0.0, 1.0)]
 
