@@ -97,9 +97,7 @@ def decide_by_points(
     if not trees.n_objects:
         return Shown(decide(trees))
     given = None if n_clusters is None else decision_on(trees, n_clusters, None)
-    most = (
-        trees.n_numbers if trees.max_clusters is None else min(trees.max_clusters, trees.n_numbers)
-    )
+    most = min(trees.max_clusters or trees.n_numbers, trees.n_numbers)
     found = divide(points, trees, n_jobs=n_jobs)
     number = found.best(min_clusters, most)
     if number == 1 < trees.bounds.smallest:  # constraints need more than one cluster
@@ -118,11 +116,7 @@ def decide_by_points(
     answer = _divided_further(found, answer, most, n_jobs)
     if answer.n_clusters != number:
         others = [K for K in (number, *others) if K not in (1, answer.n_clusters)]
-    divisions = {
-        K: Division(found.labels(K), found.score(K))
-        for K in others[:_KEPT]
-        if K > 1 and np.isfinite(found.score(K))
-    }
+    divisions = {K: Division(found.labels(K), found.score(K)) for K in others[:_KEPT]}
     if given is not None:
         given = replace(given, seen=None if found.graph is None else answer.n_clusters)
         if n_clusters != answer.n_clusters or (
