@@ -33,7 +33,6 @@ from conclust.number.centers import Discriminants, Ellipsoids
 from conclust.number.constants import (
     BY_CHANCE,
     CLEAR,
-    COMPONENTS,
     COST,
     HALVINGS,
     NEIGHBOURS,
@@ -262,7 +261,7 @@ def divide(points: Floats, trees: Trees, *, n_jobs: int | None = None) -> Found:
     spread = points
     if len(EqualRows.of(points)) >= 2 * SMALLEST:  # fewer are places of their own, not rounded
         spread = spread_rounded_columns(points, np.random.default_rng(_SEED))
-    compared = leading_components(spread, COMPONENTS)
+    compared = leading_components(spread)
     tree = trees.matrices[ALIKE]
     branches = Branches.of(tree)
     counts, evidence = np.zeros((len(branches.joined), 3)), np.zeros(len(branches.joined))
@@ -344,7 +343,7 @@ def _cut_into(
     )
     cuts = [_cut(trees, tree, number) for tree in trees.matrices.values()]
     torn = [share_torn(graph, number, labels, BY_CHANCE) for labels, _ in cuts]
-    compared = leading_components(points, COMPONENTS)  # no border is looked for: as they are
+    compared = leading_components(points)  # no border is looked for: as they are
     around = Ellipsoids.fit(compared, number, _SEED, n_runs=HALVINGS)
     if around is not None:
         labels = around.labels(compared)
