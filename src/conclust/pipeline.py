@@ -290,8 +290,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     Clusters of the tree keep their shapes; those that overlap are placed around centres, in the metric of the covariance within
     clusters, with straight borders. If a number is given that the points show by themselves, the answer is the same as without
     it. For any other number the clusters are those around centres or a cut of a tree, by which of them tears near neighbours
-    apart least: the share of ties that its worst cluster loses. The memberships are the evidence of the members for the
-    clusters; if the members favour another cluster than the nearest centre, both have the same share.
+    apart least: the share of ties that its worst cluster loses, larger by three quarters of its standard error if it is a cut,
+    which has seen the ties. The memberships are the evidence of the members for the clusters; if the members favour another cluster than the nearest centre, both have the same share.
 
     None or "auto"? None finds clusters of any shape with borders between them, and takes little more time than making the members.
     "auto" finds the same clusters; if there are none, it looks for clusters without a border that k-means finds again in
