@@ -9,7 +9,7 @@ import numpy as np
 SMALLEST, MOST = 8, 60
 # Halvings of the points, the same in every run; as many runs of k-means find clusters around centres.
 HALVINGS = 8
-# Most objects that are counted; of more, so many are drawn.
+# Most objects that are counted, drawn at random.
 MOST_OBJECTS = 3_000
 # Objects whose mean is a place of reference.
 OBJECTS_A_PLACE = 3
