@@ -342,7 +342,7 @@ def _cut_into(
         found.points, min(NEIGHBOURS, len(points) - 1), n_jobs=n_jobs
     )
     cuts = [_cut(trees, tree, number) for tree in trees.matrices.values()]
-    torn = [share_torn(graph, number, labels, BY_CHANCE) for labels, _ in cuts]
+    torn = [share_torn(graph, number, placed, BY_CHANCE) for _, placed, _ in cuts]
     compared = leading_components(points)  # no border is looked for: as they are
     around = Ellipsoids.fit(compared, number, _SEED, n_runs=HALVINGS)
     if around is not None:
@@ -351,20 +351,21 @@ def _cut_into(
             return Shown(replace(given, labels=labels), around.of_points(points, compared))
     if min(torn) == np.inf:
         return Shown(given)
-    labels, specks = cuts[int(np.argmin(torn))]
+    labels, _, specks = cuts[int(np.argmin(torn))]
     return Shown(replace(given, labels=labels, specks=tuple(specks.tolist())))
 
 
-def _cut(trees: Trees, tree: Floats, n_clusters: int) -> tuple[Ints, Ints]:
-    """Return a cut of a tree into a number of clusters, and the objects of specks; all are where most votes are."""
+def _cut(trees: Trees, tree: Floats, n_clusters: int) -> tuple[Ints, Ints, Ints]:
+    """Return a cut of a tree into a number of clusters, the same where most votes are, and the objects of specks, which are there in both."""
     labels = counted_cut(tree, n_clusters)
     specks = np.flatnonzero(labels < 0)
-    part = trees.ensemble
+    part, within = trees.ensemble, labels
     if len(specks):
         clustered = np.flatnonzero(labels >= 0)
-        part, labels = part.part(clustered), labels[clustered]
-    votes = votes_for(part, labels, trees.counting)
-    return clusters_with_most_votes(trees.ensemble, votes), specks
+        part, within = part.part(clustered), labels[clustered]
+    votes = votes_for(part, within, trees.counting)
+    placed = clusters_with_most_votes(trees.ensemble, votes)
+    return np.where(labels < 0, placed, labels), placed, specks
 
 
 def share_torn(
