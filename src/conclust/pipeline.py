@@ -8,11 +8,13 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar, cast
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._arrays.containers import check_row_names
+from conclust._arrays.containers import check_row_names, holds
+from conclust._arrays.rows import shares_of_rows
 from conclust._parameters import Parameters, Range, check_parameters
 from conclust._progress import fitting, step
 from conclust._random import RandomStateLike, seed_sequence, spawn_seeds
@@ -27,7 +29,7 @@ from conclust._sklearn import (
 from conclust._types import Floats, Ints
 from conclust._validation import check_column_names, refuse, refuse_arguments, shown
 from conclust.consensus.auto.estimator import AutoConsensus
-from conclust.consensus.auto.votes import clusters_with_most_votes
+from conclust.consensus.auto.votes import certain_clusters, clusters_with_most_votes, votes_for
 from conclust.consensus.base import ConsensusClusterer, given_links
 from conclust.consensus.constraints import read_constraints
 from conclust.consensus.method import advice_on, make, method_named
@@ -35,10 +37,16 @@ from conclust.ensemble import MISSING, NOISE, Ensemble, as_ensemble
 from conclust.ensemble.labels import canonical_labels, indicator_of
 from conclust.exceptions import InputError, ParameterError
 from conclust.generation.generator import EnsembleGenerator
-from conclust.generation.labelling.labelling import as_many_as_differ, is_in_blocks, scaled_points
+from conclust.generation.labelling.labelling import (
+    as_many_as_differ,
+    is_in_blocks,
+    scaled_blocks,
+    scaled_points,
+)
+from conclust.generation.labelling.models import nearest_center
 from conclust.generation.points import doubts, read_points, refuse_views
 from conclust.measures.agreement import anmi
-from conclust.number import ClusterCenters, decide_by_points
+from conclust.number import Discriminants, decide_by_points
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -116,6 +124,85 @@ _NO_WEIGHTS = (
     "AutoConsensus().fit(cc.Ensemble(labels, weights=w))"
 )
 _AUTO = "auto"
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterCenters:
+    """Clusters as the points nearest to centres, with the evidence of the members for them.
+
+    Attributes
+    ----------
+    centers : ndarray of shape (n_clusters, n_axes)
+        Means of the clusters, in the coordinates after `whitening`.
+    whitening : ndarray of shape (n_features, n_axes)
+        Points times this matrix have about the same spread within clusters in all directions.
+    votes : ndarray of shape (n_ensemble_clusters, n_clusters)
+        Votes of each cluster of the ensemble for each of the clusters.
+    """
+
+    centers: Floats
+    whitening: Floats
+    votes: Floats
+
+    @classmethod
+    def of(
+        cls, found: Discriminants, points: Floats, objects: Ints, ensemble: Ensemble
+    ) -> ClusterCenters:
+        """Return the centres of clusters that the points of some objects show."""
+        centers, whitening = found
+        labels = nearest_center(points @ whitening, centers).astype(np.int64)
+        weighted, certainty = certain_clusters(ensemble, objects)
+        counting = weighted.column_weights * certainty
+        return cls(centers, whitening, votes_for(weighted, labels, counting))
+
+    def fits(self, d: int, n_columns: int, K: int) -> bool:
+        """Return whether these are K centres of points with d features, with the votes of `n_columns` clusters."""
+        axes = self.centers.shape[-1]
+        return (
+            holds(self.centers, K, axes)
+            and holds(self.whitening, d, axes)
+            and holds(self.votes, n_columns, K)
+            and bool((self.votes >= 0).all())
+        )
+
+    def nearest(self, generator: Any, X: Any) -> Ints:
+        """Return the nearest centre of each point of X, (n_samples,), in the scale of a fitted generator."""
+        blocks = scaled_blocks(generator, X)
+        nearest = [nearest_center(block @ self.whitening, self.centers) for block in blocks]
+        return np.concatenate(nearest).astype(np.int64)
+
+    def membership(self, labels: Ints, indicator: sp.csr_array) -> Floats:
+        """Return the share of the members' evidence for each cluster.
+
+        If the members favour other clusters than that of the nearest centre, these and it get the same share: they are
+        equally likely.
+
+        Parameters
+        ----------
+        labels : ndarray of int64 of shape (n_samples,)
+            The nearest centre of each point.
+        indicator : sparse array of shape (n_samples, n_ensemble_clusters)
+            The clusters of the ensemble that each point is in.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            Rows sum to 1; the largest entry is that of the nearest centre.
+        """
+        shares = shares_of_rows(indicator @ self.votes)
+        rows = np.arange(len(shares))
+        favoured = shares > shares[rows, labels, np.newaxis]
+        favoured[rows, labels] = True
+        means = (shares * favoured).sum(axis=1) / favoured.sum(axis=1)
+        shares = np.where(favoured, means[:, np.newaxis], shares)
+        # The label is the largest entry, the first one if tied.
+        first = np.flatnonzero(shares.argmax(axis=1) != labels)
+        shares[first, labels[first]] = np.nextafter(shares[first, labels[first]], 2.0)
+        return shares
+
+    def renumbered(self, order: Ints) -> ClusterCenters:
+        """Return the same with the clusters in another order."""
+        return ClusterCenters(self.centers[order], self.whitening, self.votes[:, order])
 
 
 @dataclass(eq=False, repr=False)
@@ -203,8 +290,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     Clusters of the tree keep their shapes; those that overlap are placed around centres, in the metric of the covariance within
     clusters, with straight borders. If a number is given that the points show by themselves, the answer is the same as without
     it. For any other number the clusters are those around centres or a cut of a tree, by which of them tears near neighbours
-    apart least: the share of ties that its worst cluster loses. The memberships are the evidence of the members for the
-    clusters; if the members favour another cluster than the nearest centre, both have the same share.
+    apart least: the share of ties that its worst cluster loses, larger by three quarters of its standard error if it is a cut,
+    which has seen the ties. The memberships are the evidence of the members for the clusters; if the members favour another cluster than the nearest centre, both have the same share.
 
     None or "auto"? None finds clusters of any shape with borders between them, and takes little more time than making the members.
     "auto" finds the same clusters; if there are none, it looks for clusters without a border that k-means finds again in

@@ -14,8 +14,8 @@ from conclust._files.saving import of_bytes, to_bytes
 from conclust.borders import leading_components
 from conclust.consensus.auto.votes import certain_clusters
 from conclust.metrics import adjusted_rand_index
-from conclust.number import ClusterCenters
 from conclust.number.centers import Ellipsoids
+from conclust.pipeline import ClusterCenters
 
 
 def overlapping(seed=0, n=300, d=8, distance=3.0):

@@ -7,7 +7,7 @@ from scipy.cluster.hierarchy import linkage
 from conclust import ConsensusClustering
 from conclust.metrics import adjusted_rand_index
 from conclust.neighbours import neighbour_graph
-from conclust.number.decision import least_torn, shares_of_ties_cut
+from conclust.number.decision import share_torn
 from conclust.trees.agglomeration import clusters_at, counted_cut
 
 
@@ -51,26 +51,26 @@ def test_ten_far_objects_are_no_cluster(seed):
 
 def test_small_clusters_next_to_a_large_one_are_counted():
     rng = np.random.default_rng(0)
-    centers = 40 * np.eye(6)
     y = np.repeat(np.arange(6), [500, 50, 50, 50, 50, 50])
-    model = ConsensusClustering(n_clusters=6, random_state=0).fit(
-        centers[y] + rng.normal(size=(750, 6))
-    )
+    X = 40 * np.eye(6)[y] + rng.normal(size=(750, 6))
+    model = ConsensusClustering(n_clusters=6, random_state=0).fit(X)
     assert adjusted_rand_index(model.labels_, y) == 1
     assert model.specks_ == ()
 
 
-def test_the_shares_of_ties_that_leave_each_cluster_are_counted_pair_by_pair():
-    rng = np.random.default_rng(0)
-    points, labels = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+def test_the_share_of_ties_that_a_cluster_could_keep_is_counted_pair_by_pair():
+    points, labels = np.random.default_rng(0).normal(size=(40, 2)), np.repeat([0, 1], [3, 37])
     graph = neighbour_graph(points, 4)
-    distances = np.linalg.norm(points[:, np.newaxis] - points, axis=2)
-    near = np.argsort(distances, axis=1)[:, 1:5]
-    tied = np.zeros((40, 40), dtype=bool)
-    tied[np.arange(40)[:, np.newaxis], near] = True
-    tied |= tied.T
-    expected = [tied[labels == k][:, labels != k].sum() / tied[labels == k].sum() for k in range(3)]
-    np.testing.assert_allclose(shares_of_ties_cut(graph, labels), expected)
+    tied = graph.to_scipy().toarray() > 0
+    torn = []
+    for k in range(2):
+        inside = labels == k
+        could = sum(min(tied[i].sum(), inside.sum() - 1) for i in np.flatnonzero(inside))
+        torn.append(1 - tied[inside][:, inside].sum() / could)
+    assert share_torn(graph, 2, labels) == pytest.approx(max(torn))
+    by_chance = [share + (share / size) ** 0.5 for share, size in zip(torn, (3, 37), strict=True)]
+    assert share_torn(graph, 2, labels, 1.0) == pytest.approx(max(by_chance))
+    assert share_torn(graph, 3, labels) == np.inf
 
 
 def test_rings_are_torn_less_by_the_rings_than_by_halves():
@@ -78,5 +78,4 @@ def test_rings_are_torn_less_by_the_rings_than_by_halves():
     ring = np.column_stack([np.cos(angle), np.sin(angle)])
     graph = neighbour_graph(np.vstack([ring, 3 * ring]), 5)
     rings, halves = np.repeat([0, 1], 60), np.tile(angle > np.pi, 2).astype(np.int64)
-    assert least_torn(graph, 2, [halves, rings]) == 1
-    assert least_torn(graph, 3, [halves, rings]) is None
+    assert share_torn(graph, 2, rings, 0.5) < share_torn(graph, 2, halves)

@@ -45,7 +45,7 @@ _TYPES = {
     "Search": "conclust.generation.labelling.models",
     "PointIndex": "conclust.neighbours.search",
     "NeighbourVote": "conclust.generation.labelling.models",
-    "ClusterCenters": "conclust.number.centers",
+    "ClusterCenters": "conclust.pipeline",
     "Divergence": "conclust.divergences",
     "Recoding": "conclust.weighting.granularity",
     "FactoredModel": "conclust.consensus.papers.probabilistic.placements.factored_model",

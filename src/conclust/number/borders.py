@@ -20,13 +20,9 @@ from conclust.number.constants import (
     ALONG_PATHS,
     BAND,
     HALVINGS,
-    IN_VALLEY,
-    MOST_BORDERS,
+    MOST,
     MOST_OBJECTS,
-    MOST_PIECES,
-    OBJECTS_A_PIECE,
     OBJECTS_A_PLACE,
-    ON_PEAK,
     SMALLEST,
     WITH_BORDER,
     WITHOUT_BORDER,
@@ -71,7 +67,7 @@ class Branches:
         order = np.empty(n, dtype=np.int64)
         order[first[:n]] = np.arange(n)
         smaller = sizes[children].min(axis=1, initial=n)
-        highest = np.flatnonzero(smaller >= SMALLEST)[-MOST_BORDERS:]
+        highest = np.flatnonzero(smaller >= SMALLEST)[-MOST:]
         tested = np.zeros(n - 1, dtype=np.bool_)
         tested[highest] = True
         divided = np.zeros(2 * n - 1, dtype=np.bool_)
@@ -264,7 +260,7 @@ def evidence_of_pieces(
     n_jobs : int or None
         Threads. The result does not depend on it.
     """
-    pieces = _pieces(tree, OBJECTS_A_PIECE)
+    pieces = _pieces(tree)
     piece_of = pieces[graph.rows.first]
     ends = np.column_stack([piece_of[graph.sources], piece_of[graph.ends]])
     pairs = np.unique(
@@ -275,7 +271,7 @@ def evidence_of_pieces(
     means = valley_counts(
         points, pieces, pairs, n_splits=HALVINGS, random_state=0, n_jobs=n_jobs
     ).means
-    gains = IN_VALLEY * means[:, 1] + ON_PEAK * np.minimum(means[:, 0], means[:, 2])
+    gains = evidence_of(np.column_stack([means[:, 1], np.minimum(means[:, 0], means[:, 2])]))
     in_order = pieces[branches.order]
     first = np.unique(in_order, return_index=True)[1]
     after = first + np.bincount(pieces)
@@ -365,10 +361,9 @@ def _is_empty_along(ties: sp.csr_array, sides: NDArray[np.int8], masses: Floats)
     return bool((near + 1.0) / (at_middle + 1.0) < ALONG_PATHS)
 
 
-def _pieces(tree: Floats, objects: int = 1) -> Ints:
-    """Cut a tree into small pieces, with this number of objects in the mean, or more."""
-    n = len(tree) + 1
-    return clusters_at(tree, max(3, min(isqrt(n), n // objects, MOST_PIECES)))
+def _pieces(tree: Floats) -> Ints:
+    """Cut a tree into small pieces."""
+    return clusters_at(tree, max(3, min(isqrt(len(tree) + 1), MOST)))
 
 
 def _whitened(points: Floats, pieces: Ints) -> Floats:

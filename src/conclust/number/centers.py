@@ -1,21 +1,15 @@
-"""Clusters around centres: those of a common covariance, and what places other points in them."""
+"""Clusters around centres, which share a covariance."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from conclust._arrays.containers import holds, moderate
-from conclust._arrays.rows import shares_of_rows
+from conclust._arrays.containers import moderate
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.votes import certain_clusters, votes_for
-from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import one_hot
-from conclust.generation.labelling.labelling import scaled_blocks
-from conclust.generation.labelling.models import nearest_center
 from conclust.generation.runs import run_kmeans
 
 # The smallest share of the sphere: where points vary in some directions only, the covariance must still have an inverse.
@@ -77,85 +71,6 @@ class Ellipsoids:
             axes = (points - mean).T @ compared / (compared * compared).sum(axis=0)
             whitening = axes @ whitening
         return Discriminants(np.asarray(means + mean @ whitening), whitening)
-
-
-@dataclass(frozen=True, eq=False)
-class ClusterCenters:
-    """Clusters as the points nearest to centres, with the evidence of the members for them.
-
-    Attributes
-    ----------
-    centers : ndarray of shape (n_clusters, n_axes)
-        Means of the clusters, in the coordinates after `whitening`.
-    whitening : ndarray of shape (n_features, n_axes)
-        Points times this matrix have about the same spread within clusters in all directions.
-    votes : ndarray of shape (n_ensemble_clusters, n_clusters)
-        Votes of each cluster of the ensemble for each of the clusters.
-    """
-
-    centers: Floats
-    whitening: Floats
-    votes: Floats
-
-    @classmethod
-    def of(
-        cls, found: Discriminants, points: Floats, objects: Ints, ensemble: Ensemble
-    ) -> ClusterCenters:
-        """Return the centres of clusters that the points of some objects show."""
-        centers, whitening = found
-        labels = nearest_center(points @ whitening, centers).astype(np.int64)
-        weighted, certainty = certain_clusters(ensemble, objects)
-        counting = weighted.column_weights * certainty
-        return cls(centers, whitening, votes_for(weighted, labels, counting))
-
-    def fits(self, d: int, n_columns: int, K: int) -> bool:
-        """Return whether these are K centres of points with d features, with the votes of `n_columns` clusters."""
-        axes = self.centers.shape[-1]
-        return (
-            holds(self.centers, K, axes)
-            and holds(self.whitening, d, axes)
-            and holds(self.votes, n_columns, K)
-            and bool((self.votes >= 0).all())
-        )
-
-    def nearest(self, generator: Any, X: Any) -> Ints:
-        """Return the nearest centre of each point of X, (n_samples,), in the scale of a fitted generator."""
-        blocks = scaled_blocks(generator, X)
-        nearest = [nearest_center(block @ self.whitening, self.centers) for block in blocks]
-        return np.concatenate(nearest).astype(np.int64)
-
-    def membership(self, labels: Ints, indicator: sp.csr_array) -> Floats:
-        """Return the share of the members' evidence for each cluster.
-
-        If the members favour other clusters than that of the nearest centre, these and it get the same share: they are
-        equally likely.
-
-        Parameters
-        ----------
-        labels : ndarray of int64 of shape (n_samples,)
-            The nearest centre of each point.
-        indicator : sparse array of shape (n_samples, n_ensemble_clusters)
-            The clusters of the ensemble that each point is in.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters)
-            Rows sum to 1; the largest entry is that of the nearest centre.
-        """
-        shares = shares_of_rows(indicator @ self.votes)
-        rows = np.arange(len(shares))
-        favoured = shares > shares[rows, labels, np.newaxis]
-        favoured[rows, labels] = True
-        means = (shares * favoured).sum(axis=1) / favoured.sum(axis=1)
-        shares = np.where(favoured, means[:, np.newaxis], shares)
-        # The label is the largest entry, the first one if tied.
-        first = np.flatnonzero(shares.argmax(axis=1) != labels)
-        shares[first, labels[first]] = np.nextafter(shares[first, labels[first]], 2.0)
-        return shares
-
-    def renumbered(self, order: Ints) -> ClusterCenters:
-        """Return the same with the clusters in another order."""
-        return ClusterCenters(self.centers[order], self.whitening, self.votes[:, order])
 
 
 def means_and_covariance(

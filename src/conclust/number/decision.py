@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -31,7 +30,14 @@ from conclust.number.borders import (
     without_paths,
 )
 from conclust.number.centers import Discriminants, Ellipsoids
-from conclust.number.constants import CLEAR, COMPONENTS, COST, HALVINGS, NEIGHBOURS, SMALLEST
+from conclust.number.constants import (
+    BY_CHANCE,
+    CLEAR,
+    COST,
+    HALVINGS,
+    NEIGHBOURS,
+    SMALLEST,
+)
 from conclust.number.halves import Halved, divide_by_halves
 from conclust.trees.agglomeration import counted_cut, has_specks
 
@@ -66,7 +72,7 @@ def decide_by_points(
     branches, counted in the same way (`divide_by_halves`).
 
     If a number is given that the points do not show by themselves, or only with a speck, the clusters are those around
-    centres, or a cut of a tree, by which of them tears near neighbours apart least (`least_torn`). The halvings of the
+    centres, or a cut of a tree, by which of them tears near neighbours apart least (`share_torn`). The halvings of the
     points are the same in every run.
 
     Parameters
@@ -90,9 +96,7 @@ def decide_by_points(
     if not trees.n_objects:
         return Shown(decide(trees))
     given = None if n_clusters is None else decision_on(trees, n_clusters, None)
-    most = (
-        trees.n_numbers if trees.max_clusters is None else min(trees.max_clusters, trees.n_numbers)
-    )
+    most = min(trees.max_clusters or trees.n_numbers, trees.n_numbers)
     found = divide(points, trees, n_jobs=n_jobs)
     number = found.best(min_clusters, most)
     if number == 1 < trees.bounds.smallest:  # constraints need more than one cluster
@@ -111,11 +115,7 @@ def decide_by_points(
     answer = _divided_further(found, answer, most, n_jobs)
     if answer.n_clusters != number:
         others = [K for K in (number, *others) if K not in (1, answer.n_clusters)]
-    divisions = {
-        K: Division(found.labels(K), found.score(K))
-        for K in others[:_KEPT]
-        if K > 1 and np.isfinite(found.score(K))
-    }
+    divisions = {K: Division(found.labels(K), found.score(K)) for K in others[:_KEPT]}
     if given is not None:
         given = replace(given, seen=None if found.graph is None else answer.n_clusters)
         if n_clusters != answer.n_clusters or (
@@ -206,9 +206,7 @@ class Found:
 
     def best(self, least: int, most: int) -> int | None:
         """Return the smallest number whose score is within 1 of the largest; None if two are asked for and no branches exist."""
-        scores = {K: self.score(K) for K in range(max(least, 2), most + 1)}
-        if least <= 1:
-            scores = {1: 0.0, **scores}
+        scores = {K: self.score(K) for K in range(least, most + 1)}
         largest = max(scores.values(), default=-np.inf)
         if not np.isfinite(largest):
             return None
@@ -216,12 +214,10 @@ class Found:
 
     def others(self, number: int, least: int, most: int) -> list[int]:
         """Return other numbers with more evidence than one cluster, best first; of one cluster, the next best."""
-        scores = {K: self.score(K) for K in range(max(least, 2), most + 1)}
-        better = [K for K, score in scores.items() if number != K and score > CLEAR]
-        if number == 1 and not better:
-            better = [K for K, score in scores.items() if np.isfinite(score)]
-            return sorted(better, key=lambda K: (-scores[K], K))[:1]
-        return sorted(better, key=lambda K: (-scores[K], K))
+        scores = {K: self.score(K) for K in range(max(least, 2), most + 1) if number != K}
+        finite = [K for K, score in scores.items() if np.isfinite(score)]
+        ranked = sorted(finite, key=lambda K: (-scores[K], K))
+        return [K for K in ranked if scores[K] > CLEAR] or ranked[: number == 1]
 
     def near(self, number: int, others: list[int]) -> list[int]:
         """Return those of the others that are as well supported."""
@@ -240,10 +236,8 @@ class Found:
             labels[out] = labels[~out][cKDTree(self.points[~out]).query(self.points[out])[1]]
         return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
-    def depths(self, n_clusters: int | None) -> list[float]:
+    def depths(self, n_clusters: int) -> list[float]:
         """Return for each division how much fewer points are near the border than near the middle, from 0 to 1."""
-        if n_clusters is None or n_clusters < 2:
-            return []
         near, middle, _ = self.counts[self.divisions.branches_of(n_clusters)[1]].T
         return [float(depth) for depth in np.clip(1.0 - (near + 1.0) / (middle + 1.0), 0.0, 1.0)]
 
@@ -267,7 +261,7 @@ def divide(points: Floats, trees: Trees, *, n_jobs: int | None = None) -> Found:
     spread = points
     if len(EqualRows.of(points)) >= 2 * SMALLEST:  # fewer are places of their own, not rounded
         spread = spread_rounded_columns(points, np.random.default_rng(_SEED))
-    compared = leading_components(spread, COMPONENTS)
+    compared = leading_components(spread)
     tree = trees.matrices[ALIKE]
     branches = Branches.of(tree)
     counts, evidence = np.zeros((len(branches.joined), 3)), np.zeros(len(branches.joined))
@@ -341,73 +335,28 @@ def _cut_into(
     points: Floats, found: Found, trees: Trees, given: Decision, n_jobs: int | None
 ) -> Shown:
     """Return the clusters of a number that the points do not show by themselves."""
-    number, compared = given.n_clusters, found.points
+    number = given.n_clusters
     if not 1 < number < len(points):
         return Shown(given)
-    around, cuts = (
-        Ellipsoids.fit(compared, number, _SEED, n_runs=HALVINGS),
-        cuts_without_specks(trees, number),
-    )
-    candidates = [] if around is None else [around.labels(compared)]
     graph = found.graph or neighbour_graph(
-        compared, min(NEIGHBOURS, len(points) - 1), n_jobs=n_jobs
+        found.points, min(NEIGHBOURS, len(points) - 1), n_jobs=n_jobs
     )
-    chosen = least_torn(graph, number, [*candidates, *(cut.placed for cut in cuts)])
-    if chosen is None:
+    cuts = [_cut(trees, tree, number) for tree in trees.matrices.values()]
+    torn = [share_torn(graph, number, placed, BY_CHANCE) for _, placed, _ in cuts]
+    compared = leading_components(points)  # no border is looked for: as they are
+    around = Ellipsoids.fit(compared, number, _SEED, n_runs=HALVINGS)
+    if around is not None:
+        labels = around.labels(compared)
+        if (share := share_torn(graph, number, labels)) <= min(torn) and share < np.inf:
+            return Shown(replace(given, labels=labels), around.of_points(points, compared))
+    if min(torn) == np.inf:
         return Shown(given)
-    if around is not None and chosen == 0:
-        return Shown(replace(given, labels=candidates[0]), around.of_points(points, compared))
-    cut = cuts[chosen - len(candidates)]
-    return Shown(replace(given, labels=cut.labels, specks=tuple(cut.specks.tolist())))
+    labels, _, specks = cuts[int(np.argmin(torn))]
+    return Shown(replace(given, labels=labels, specks=tuple(specks.tolist())))
 
 
-class CutOfTree(NamedTuple):
-    """Clusters of the objects of the trees, the same after the votes, and the objects of specks."""
-
-    labels: Ints
-    placed: Ints
-    specks: Ints
-
-
-def cuts_without_specks(trees: Trees, n_clusters: int) -> list[CutOfTree]:
-    """Return the cut of each tree into a number of clusters; objects of specks are where most votes are."""
-    return [_cut(trees, tree, n_clusters) for tree in trees.matrices.values()]
-
-
-def least_torn(graph: NeighbourGraph, n_clusters: int, candidates: Sequence[Ints]) -> int | None:
-    """Return the candidate whose worst cluster loses the smallest share of its ties between near neighbours.
-
-    Parameters
-    ----------
-    graph : NeighbourGraph
-        The graph of the nearest neighbours of the points.
-    n_clusters : int
-        The number of clusters; candidates with fewer are left out.
-    candidates : sequence of ndarray of int64 of shape (n_objects,)
-        The clusters.
-
-    Returns
-    -------
-    int or None
-        The place of the candidate, the first one of several; None if none has this number of clusters.
-    """
-    torn = {
-        at: shares_of_ties_cut(graph, labels).max()
-        for at, labels in enumerate(candidates)
-        if len(np.unique(labels)) == n_clusters
-    }
-    return min(torn, key=torn.__getitem__, default=None)
-
-
-def shares_of_ties_cut(graph: NeighbourGraph, labels: Ints) -> Floats:
-    """Return the share of the ties of each cluster that leave it, 0 of a cluster without ties."""
-    of_points = labels[graph.rows.first]
-    source = of_points[graph.sources]
-    ties = np.bincount(source)
-    return np.bincount(source, weights=source != of_points[graph.ends]) / np.maximum(ties, 1)
-
-
-def _cut(trees: Trees, tree: Floats, n_clusters: int) -> CutOfTree:
+def _cut(trees: Trees, tree: Floats, n_clusters: int) -> tuple[Ints, Ints, Ints]:
+    """Return a cut of a tree into a number of clusters, the same where most votes are, and the objects of specks, which are there in both."""
     labels = counted_cut(tree, n_clusters)
     specks = np.flatnonzero(labels < 0)
     part, within = trees.ensemble, labels
@@ -416,4 +365,33 @@ def _cut(trees: Trees, tree: Floats, n_clusters: int) -> CutOfTree:
         part, within = part.part(clustered), labels[clustered]
     votes = votes_for(part, within, trees.counting)
     placed = clusters_with_most_votes(trees.ensemble, votes)
-    return CutOfTree(np.where(labels < 0, placed, labels), placed, specks)
+    return np.where(labels < 0, placed, labels), placed, specks
+
+
+def share_torn(
+    graph: NeighbourGraph, n_clusters: int, labels: Ints, by_chance: float = 0.0
+) -> float:
+    """Return the largest share of its ties between near neighbours that a cluster loses, of those it could keep.
+
+    A cluster of m points can keep m - 1 ties of each. Members are made from neighbours, so that the cut of a tree has seen
+    the ties that judge it, and clusters around centres have not: the share of a cut counts as larger.
+
+    Parameters
+    ----------
+    graph : NeighbourGraph
+        The graph of the nearest neighbours of the points.
+    n_clusters : int
+        The number of clusters; of labels with fewer the share is inf.
+    labels : ndarray of int64 of shape (n_objects,)
+        The clusters.
+    by_chance : float, default=0
+        By how many of its standard errors a share counts as larger.
+    """
+    if len(np.unique(labels)) != n_clusters:
+        return np.inf
+    of_points = labels[graph.rows.first]
+    source, sizes = of_points[graph.sources], np.bincount(of_points)
+    kept = np.bincount(source, weights=source == of_points[graph.ends])
+    could = np.minimum(np.diff(graph.starts), sizes[of_points] - 1)
+    lost = 1.0 - kept / np.maximum(np.bincount(of_points, weights=could), 1.0)
+    return float((lost + by_chance * np.sqrt(lost / sizes)).max())
