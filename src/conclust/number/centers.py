@@ -28,6 +28,12 @@ class Discriminants(NamedTuple):
     centers: Floats
     whitening: Floats
 
+    def nearest(self, generator: Any, X: Any) -> Ints:
+        """Return the nearest centre of each point of X, (n_samples,), in the scale of a fitted generator."""
+        blocks = scaled_blocks(generator, X)
+        nearest = [nearest_center(block @ self.whitening, self.centers) for block in blocks]
+        return np.concatenate(nearest).astype(np.int64)
+
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoids:
@@ -120,9 +126,7 @@ class ClusterCenters:
 
     def nearest(self, generator: Any, X: Any) -> Ints:
         """Return the nearest centre of each point of X, (n_samples,), in the scale of a fitted generator."""
-        blocks = scaled_blocks(generator, X)
-        nearest = [nearest_center(block @ self.whitening, self.centers) for block in blocks]
-        return np.concatenate(nearest).astype(np.int64)
+        return Discriminants(self.centers, self.whitening).nearest(generator, X)
 
     def membership(self, labels: Ints, indicator: sp.csr_array) -> Floats:
         """Return the share of the members' evidence for each cluster.

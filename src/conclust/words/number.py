@@ -64,6 +64,7 @@ def reason_of(decision: Decision, found: int) -> Reason:
     why = _why_by_partitions(decision) if borders is None else _of_borders(borders)
     if decision.constrained is not None:
         why = f"the constraints require this number; without them, {why}"
+        others = [other for other in others if K not in other.numbers]
     return Reason(found, why, tuple(others), testable=of_points)
 
 
