@@ -271,3 +271,8 @@ def test_a_number_that_constraints_require_is_not_the_next_best_too():
     assert model.reason_.startswith("3 clusters: the constraints require this number")
     assert "n_clusters=3" not in model.reason_
     assert not model.evidence_
+
+
+def test_points_without_a_division_are_not_sent_to_a_test():
+    assert "auto" not in fitted(np.ones((50, 2))).reason_
+    assert "auto" in fitted(np.random.default_rng(0).random((16, 2))).reason_

@@ -65,7 +65,8 @@ def reason_of(decision: Decision, found: int) -> Reason:
     if decision.constrained is not None:
         why = f"the constraints require this number; without them, {why}"
         others = [other for other in others if K not in other.numbers]
-    return Reason(found, why, tuple(others), testable=of_points)
+    # Equal points have no division to be tested.
+    return Reason(found, why, tuple(others), testable=of_points and bool(decision.supports))
 
 
 def _suggested(shown: int, K: int, who: str = "clusterings") -> Other:
