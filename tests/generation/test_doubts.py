@@ -24,7 +24,8 @@ def test_the_sum_of_a_column_is_named():
     X = np.column_stack([np.append(column, column.sum()), RNG.normal(size=21)])
     (said,) = doubts(X)
     assert said.startswith("Object 20 is the sum of all others in column 0")
-    X[3, 0] = np.nan
+    few, X[3, 0] = RNG.uniform(1, 50, (60, 1)), np.nan
+    assert "a total" in doubts(np.append(few, [0.97 * few.sum(0)], axis=0))[0]  # not all are there
     assert doubts(X[:-1]) == []
 
 

@@ -316,7 +316,7 @@ def doubts(
     -------
     list of str
         A row that is the sum of the others in a column; cells a hundred times as far from the median of their column as
-        any other; rows and names that are repeated.
+        any other (ten times, if it is about the sum of the others); rows and names that are repeated.
     """
     said = []
     for j, column in enumerate(np.asarray(X, dtype=np.float64).T):
@@ -324,8 +324,9 @@ def doubts(
         held = np.flatnonzero(np.isfinite(column))
         if held.size < _FEW:
             continue
-        total = _total(column[held])
-        far = [] if total is not None else _far(column[held])
+        total = _total(column[held], 1e-4)
+        about = _BEYOND if _total(column[held], 0.1) is None else _BEYOND // 10
+        far = [] if total is not None else _far(column[held], about)
         if total is not None:
             row = int(held[total])
             said.append(
@@ -346,23 +347,23 @@ def _object(row: int, ids: Sequence[str] | None) -> str:
     return f"Object {row}" if ids is None else f"Object {ids[row]!r}"
 
 
-def _total(values: Floats) -> int | None:
-    """Return the place of a value that is the sum of all others, which have its sign; None if there is none."""
+def _total(values: Floats, off: float) -> int | None:
+    """Return the place of a value that is the sum of all others, but for a share; all have one sign. None if there is none."""
     if np.count_nonzero(values) < _FEW or (values.min() < 0 < values.max()):
         return None
     largest = int(np.argmax(np.abs(values)))
     rest = float(values.sum() - values[largest])
-    return largest if abs(values[largest] - rest) <= 1e-4 * abs(rest) else None
+    return largest if abs(values[largest] - rest) <= off * abs(rest) else None
 
 
-def _far(values: Floats) -> list[tuple[int, float]]:
+def _far(values: Floats, beyond: float) -> list[tuple[int, float]]:
     """Return the places of values that are far beyond all others, and how many times as far from the median."""
     distance = np.abs(values - np.median(values))
     order = np.argpartition(-distance, _AT_ONCE)[: _AT_ONCE + 1]
     order = order[np.argsort(-distance[order])]
     for k in range(len(order) - 1, 0, -1):
         inner = distance[order[k]]
-        if inner > 0 and distance[order[k - 1]] >= _BEYOND * inner:
+        if inner > 0 and distance[order[k - 1]] >= beyond * inner:
             return [(int(at), float(distance[at] / inner)) for at in order[:k]]
     return []
 
