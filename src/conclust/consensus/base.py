@@ -38,6 +38,7 @@ from conclust._validation import (
 from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.consensus.method import Method, NumberNeeded, Task, names_in_blocks, names_of_those
 from conclust.ensemble import Ensemble, Missing, Naming, as_ensemble
+from conclust.ensemble.ensemble import FEW_DRAWS
 from conclust.ensemble.labels import (
     canonical_labels,
     encode_labels,
@@ -207,6 +208,10 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
     def _fit_in_memory(self, X: Any, links: tuple[Any, Any] | None = None) -> None:
         """Compute the consensus of labels in memory."""
         task = self._begin(X, links)
+        if type(task.ensemble) is Ensemble and min(task.ensemble.shape) >= FEW_DRAWS:
+            from conclust.measures.agreement import warn_of_draws_in_rows
+
+            warn_of_draws_in_rows(task.ensemble)
         self._end(task, self._fit(task.part, task.observed))
 
     def _begin(self, X: Any, links: tuple[Any, Any] | None = None) -> Task:

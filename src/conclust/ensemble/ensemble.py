@@ -877,7 +877,7 @@ _FEW_ROWS = 5
 _FEW_ANSWERS = 20
 _MOST_COLUMNS = 6  # of tables of answers
 # Smaller matrices may number the clusters of all rows by first appearance by chance.
-_FEW_DRAWS = 10
+FEW_DRAWS = 10
 
 
 def clusterings_as_rows(labels: Any, n: int, m: int) -> bool:
@@ -916,7 +916,7 @@ def draws_in_rows(labels: Any, n: int, m: int) -> bool:
     Then the first column is constant: a partition in one cluster, if rows were objects. A constant first row is an object
     in the first cluster of every partition, as in columns numbered by first appearance: it does not count as draws.
     """
-    if n < _FEW_DRAWS or m < _FEW_DRAWS:
+    if n < FEW_DRAWS or m < FEW_DRAWS:
         return False
     array = np.asarray(labels)
     if array.dtype.kind not in "iu" or array.shape != (n, m) or array[0, 0] not in (0, 1):

@@ -16,7 +16,6 @@ from conclust._arrays.containers import column_names, few_values, refuse_gaps, r
 from conclust._sklearn import check_order, record_features, record_order
 from conclust._types import Floats
 from conclust._validation import brief, check_column_names, count, shown
-from conclust.ensemble import Ensemble
 from conclust.exceptions import DistancesWarning, InputError, SparseInputError, warn
 
 _NAMED = 4
@@ -151,13 +150,9 @@ def _converted(X: Any, owner: str, name: str, convert: Callable[[], Floats]) -> 
 
 
 def refuse_ensemble(X: Any, owner: str) -> None:
-    """Refuse labels and graphs in place of points."""
-    refuse_graph(X, f"{owner} needs points, a matrix of numbers with a row for each object.")
-    if isinstance(X, Ensemble):
-        raise InputError(
-            f"{owner} needs points, a matrix of numbers with one row per object. Got an Ensemble, whose numbers are names of "
-            "clusters: AutoConsensus().fit(ensemble) combines its partitions."
-        )
+    """Refuse labels, graphs and estimators in place of points."""
+    needed = f"{owner} needs points, a matrix of numbers with one row per object."
+    refuse_graph(X, needed, of="numbers")
 
 
 def _unmasked(X: Any) -> Any:
