@@ -149,7 +149,8 @@ def _call_of(selection: Selection) -> str:
 
 
 def _of_consensus(result: Any, ensemble: Any) -> Reported:
-    refuse_container(result, "The result of a report")
+    if not hasattr(result, "labels_"):
+        refuse_container(result, "The result of a report")
     model = result if hasattr(result, "fit") else None
     if model is not None:
         check_is_fitted(model)
