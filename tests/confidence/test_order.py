@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from conclust import AutoConsensus, ConsensusClustering, Ensemble, plotting
-from conclust.confidence import border_tests, cluster_features, object_confidence, power
+from conclust.confidence import border_tests, object_confidence, power
 from conclust.exceptions import InputError
 from conclust.selection import choose
 
@@ -22,7 +22,7 @@ MODEL = AutoConsensus().fit(ENSEMBLE)
         (lambda: object_confidence(ENSEMBLE, MODEL), r"object_confidence\(consensus, ensemble\)\."),
         (lambda: plotting.silhouette_bars(X), r"silhouette_bars\(consensus, ensemble\)\."),
         (lambda: border_tests(ENSEMBLE, LABELS), "Got an Ensemble, whose numbers are names"),
-        (lambda: cluster_features(ENSEMBLE, LABELS), "Got an Ensemble"),
+        (lambda: ConsensusClustering().fit("a.csv"), r"Got 'a\.csv'.* pandas\.read_csv"),
         (lambda: power(LABELS, ENSEMBLE), "Got an Ensemble"),
         (lambda: choose(MODEL), r"Got an estimator, AutoConsensus\.$"),
         (lambda: ConsensusClustering().fit(MODEL), r"Got an estimator, AutoConsensus\."),

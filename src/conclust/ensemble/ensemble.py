@@ -50,13 +50,7 @@ from conclust.ensemble.labels import (
 from conclust.ensemble.tables import TablesReader
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning, warn
 
-__all__ = [
-    "MISSING",
-    "NOISE",
-    "DistinctRows",
-    "Ensemble",
-    "Missing",
-]
+__all__ = ["MISSING", "NOISE", "DistinctRows", "Ensemble", "Missing"]
 
 Noise: TypeAlias = Literal["equal", "apart"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from os import PathLike
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -90,6 +91,11 @@ def _are_distances(points: Floats) -> bool:
 def refuse_views(X: Any) -> None:
     """Refuse several matrices of the same objects."""
     refuse_graph(X, "Points must form a matrix (n_samples, n_features).")
+    if isinstance(X, str | PathLike):
+        read = (
+            "read a file of points first, pandas.read_csv(path), or use the shell: conclust cluster"
+        )
+        raise InputError(f"Points must form a matrix. Got {shown(X)}: {read}.")
     if sp.issparse(X):  # some sparse matrices are dicts
         return
     if isinstance(X, Mapping | Set):

@@ -88,7 +88,8 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
             _objects(drawn, sure, max_objects, gallery, of=reported.n_samples),
         ]
     if alone:
-        sections.append(_what_to_do(decision["next"]))
+        tips = [*filter(None, [decision["next"]]), *ONE_CLUSTER]
+        sections.append(section("overview", "What you can do", [_list("", tips)]))
     sections.append(why_section(reported, gallery))
     if alone and judged is not None:
         pictures = gallery.of_clusters(drawn)
@@ -96,7 +97,8 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
     if judged is not None:
         sections.append(_partitions(drawn, gallery, of=reported.n_samples))
     checklist = checklist_of(reported, decision)
-    sections += [_run(reported), _citing(reported), _checklist(checklist)]
+    citing = section("cite", "How to cite", [text_block(CITING), _list("", cited(reported))])
+    sections += [_run(reported), citing, _checklist(checklist)]
     sections.append(_repeating(reported))
     return {
         "format": FORMAT,
@@ -117,11 +119,6 @@ def _run(reported: Reported) -> dict[str, Any]:
         cells = {"step": list(map(shown, seconds)), "seconds": numbers([*seconds.values()], 3)}
         blocks.append(table("How long it took", columns.STEPS, cells))
     return section("run", "What was run", blocks)
-
-
-def _what_to_do(what_next: str) -> dict[str, Any]:
-    tips = [*filter(None, [what_next]), *ONE_CLUSTER]
-    return section("overview", "What you can do", [_list("", tips)])
 
 
 def _clusters(
@@ -217,10 +214,6 @@ def _ways(reported: Reported, gallery: Gallery) -> list[dict[str, Any]]:
     if several is None:
         return []
     return [text_block(several_ways(several)), gallery.of_ways(reported, several.assignments)]
-
-
-def _citing(reported: Reported) -> dict[str, Any]:
-    return section("cite", "How to cite", [text_block(CITING), _list("", cited(reported))])
 
 
 def _checklist(items: list[list[str]]) -> dict[str, Any]:

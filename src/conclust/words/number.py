@@ -83,7 +83,12 @@ def _why_by_partitions(decision: Decision) -> str:
         return "no object is in a cluster of any partition"
     if not decision.supports and decision.components is not None:
         if K == 1:
-            return "the clusterings agree hardly more than by chance"
+            one = "most clusterings have a single cluster"
+            return (
+                one
+                if testimony.typical == 1
+                else "the clusterings agree hardly more than by chance"
+            )
         if testimony.gain <= 0:
             return "all clusterings show these clusters"
         return f"this number explains best where the clusterings agree (log-likelihood {testimony.gain:,.0f} above one cluster)"
