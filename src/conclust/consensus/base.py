@@ -208,11 +208,11 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
     def _fit_in_memory(self, X: Any, links: tuple[Any, Any] | None = None) -> None:
         """Compute the consensus of labels in memory."""
         task = self._begin(X, links)
+        self._end(task, self._fit(task.part, task.observed))
         if type(task.ensemble) is Ensemble and min(task.ensemble.shape) >= FEW_DRAWS:
             from conclust.measures.agreement import warn_of_draws_in_rows
 
             warn_of_draws_in_rows(task.ensemble)
-        self._end(task, self._fit(task.part, task.observed))
 
     def _begin(self, X: Any, links: tuple[Any, Any] | None = None) -> Task:
         """Read the labels and check them."""
