@@ -251,7 +251,7 @@ def test_a_ring_is_not_cut_along_its_paths():
 
 
 @pytest.mark.parametrize("name", ["iris", "cloud"])
-def test_clusters_at_the_numbers_of_the_reason_are_those_of_a_fit_with_that_number(name):
+def test_clusters_at_numbers_that_the_reason_names_equal_a_fit_with_this_number(name):
     X = load("iris").X if name == "iris" else np.random.default_rng(0).normal(size=(300, 4))
     model = fitted(X)
     assert model.labels_at(model.n_clusters_) is model.labels_
