@@ -40,7 +40,6 @@ from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import (
     as_many_as_differ,
     is_in_blocks,
-    scaled_blocks,
     scaled_points,
 )
 from conclust.generation.labelling.models import nearest_center
@@ -167,9 +166,7 @@ class ClusterCenters:
 
     def nearest(self, generator: Any, X: Any) -> Ints:
         """Return the nearest centre of each point of X, (n_samples,), in the scale of a fitted generator."""
-        blocks = scaled_blocks(generator, X)
-        nearest = [nearest_center(block @ self.whitening, self.centers) for block in blocks]
-        return np.concatenate(nearest).astype(np.int64)
+        return _nearest(Discriminants(self.centers, self.whitening), generator, X)
 
     def membership(self, labels: Ints, indicator: sp.csr_array) -> Floats:
         """Return the share of the members' evidence for each cluster.
@@ -203,6 +200,12 @@ class ClusterCenters:
     def renumbered(self, order: Ints) -> ClusterCenters:
         """Return the same with the clusters in another order."""
         return ClusterCenters(self.centers[order], self.whitening, self.votes[:, order])
+
+
+def _nearest(found: Discriminants, generator: Any, X: Any) -> Ints:
+    blocks = scaled_blocks(generator, X)
+    nearest = [nearest_center(block @ found.whitening, found.centers) for block in blocks]
+    return np.concatenate(nearest).astype(np.int64)
 
 
 @dataclass(eq=False, repr=False)
@@ -252,9 +255,9 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         If the points chose the number, or show the one given: for each division, how much fewer points are near the border than in an equally wide
         band within the clusters, from 0 to 1.
     evidence_ : dict of int to float
-        If the points chose the number: the next best numbers, best first, with the evidence for their borders above that of one
-        cluster (the logarithm of a likelihood ratio, less 3 for each further cluster; beside one cluster, that of halves of the
-        points if it is larger). ``labels_at`` returns their clusters.
+        If the points chose the number, without constraints: the other numbers that ``reason_`` names, best first, with the evidence for their borders
+        above that of one cluster (the logarithm of a likelihood ratio, less 3 for each further cluster; beside one cluster, that of
+        halves of the points if it is larger; -inf without such borders). ``labels_at`` returns their clusters.
     centers_ : ClusterCenters or None
         Where clusters overlap: the centres that ``labels_``, ``membership_`` and ``predict`` follow.
         ``consensus_.labels_`` has the clusters by the votes of the members. None also if constraints changed the clusters.
@@ -435,13 +438,13 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             trees, objects = growth.trees, growth.objects
             points = scaled_points(self.generator_, X, objects)
             least, jobs = self.min_clusters, consensus.n_jobs
-            decision, found = decide_by_points(
+            decision, found, offered = decide_by_points(
                 points, trees, consensus.n_clusters, min_clusters=least, n_jobs=jobs
             )
             returning = self.selection_.n_clusters if self.n_clusters == _AUTO else 1
             if decision.n_clusters == 1 < returning:
                 consensus.set_params(n_clusters=returning)
-                decision, found = decide_by_points(points, trees, returning, n_jobs=jobs)
+                decision, found, _ = decide_by_points(points, trees, returning, n_jobs=jobs)
             before = None
             if found is not None:
                 self.centers_ = ClusterCenters.of(found, points, objects, self.ensemble_)
@@ -452,9 +455,11 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         self.consensus_ = consensus
         if decision.depths is not None:
             self.border_depths_ = np.array(decision.depths)
-        self.evidence_ = {K: one.evidence for K, one in decision.divisions.items()}
-        self._votes_at_ = {
-            K: trees.cut_along(one.labels).votes for K, one in decision.divisions.items()
+        self.evidence_ = {K: evidence for K, (evidence, _) in offered.items()}
+        # The labels around centres, or the votes of the members.
+        self._at = {
+            K: _nearest(around, self.generator_, X) if around else other.cut(trees).votes
+            for K, (_, (other, around, _)) in offered.items()
         }
         self.specks_ = tuple(objects[list(decision.specks)].tolist())
         if self.centers_ is not None:
@@ -582,9 +587,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         return labels if self.centers_ is None else self._labels
 
     def labels_at(self, n_clusters: int) -> Ints:
-        """Return the clusters at another number that the points support next best, without another fit.
-
-        With ``n_clusters`` given, a fit looks for the best clusters of that number, which may be others than these.
+        """Return the clusters at another number that ``reason_`` names: those of a fit with this number given, without a fit.
 
         Parameters
         ----------
@@ -606,17 +609,13 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             return self.labels_
         if n_clusters == 1:
             return np.zeros(self.ensemble_.n_samples, dtype=np.int64)
-        votes = vars(self).get("_votes_at_", {})
-        if n_clusters not in votes:
-            kept = sorted({1, self.n_clusters_, *votes})
-            refuse(
-                "n_clusters",
-                f"{_OWNER}.labels_at",
-                f"one of {kept}",
-                n_clusters,
-                f"For other numbers, fit with n_clusters={n_clusters}.",
-            )
-        return canonical_labels(clusters_with_most_votes(self.ensemble_, votes[n_clusters]))
+        at = vars(self).get("_at", {})
+        if n_clusters not in at:
+            owner, kept = f"{_OWNER}.labels_at", sorted({1, self.n_clusters_, *at})
+            advice = f"For other numbers, fit with n_clusters={n_clusters}."
+            refuse("n_clusters", owner, f"one of {kept}", n_clusters, advice)
+        at, around = at[n_clusters], at[n_clusters].ndim == 1
+        return canonical_labels(at if around else clusters_with_most_votes(self.ensemble_, at))
 
     @property
     def n_clusters_(self) -> int:

@@ -131,6 +131,7 @@ def test_invalid_choices_are_refused_with_the_nearest_valid_one(capsys):
             "determines the number of clusters itself",
         ),
         (["-K", "3"], "there is no option -K. Is it -k?"),
+        (["--overwrite"], "there is no option --overwrite. Is it --force?"),
         ([*hbgf, "width=3"], "HBGF has no parameter 'width'. It has: partitioner, joint, balance"),
         ([*hbgf, "width"], "--set takes NAME=VALUE, got 'width'."),
         ([*hbgf, "=3"], "--set takes NAME=VALUE, got '=3'."),

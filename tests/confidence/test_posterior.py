@@ -65,12 +65,6 @@ def test_draws_with_missing_objects_and_noise_have_a_ball():
     assert ball.lower_vertical.n_clusters.tolist() == [3]
 
 
-def test_a_model_in_place_of_its_labels_is_refused_with_advice():
-    model = BayesEstimate(random_state=0).fit(EVERYTHING)
-    with pytest.raises(InputError, match=r"Got BayesEstimate\(random_state=0\). Pass its labels_."):
-        credible_ball(EVERYTHING, model)
-
-
 def test_a_ball_refuses_invalid_arguments():
     with pytest.raises(ParameterError, match="'level' parameter of credible_ball"):
         credible_ball(EVERYTHING, ALL[0], level=0.0)

@@ -18,12 +18,7 @@ from sklearn import datasets as sk
 
 from conclust import datasets, metrics
 from conclust.datasets.folder import PUBLISHED, Published
-from conclust.exceptions import (
-    DatasetNotFoundError,
-    FileFormatError,
-    InputError,
-    ParameterError,
-)
+from conclust.exceptions import DatasetNotFoundError, FileFormatError, InputError, ParameterError
 
 # Name, points and class sizes.
 GENERATED = {

@@ -145,3 +145,16 @@ def _numbered(labels):
     """Return labels numbered by first appearance."""
     seen = {}
     return [seen.setdefault(label, len(seen)) for label in labels]
+
+
+def test_blocks_of_indicators_are_named_with_the_way_to_read_them():
+    labels = np.random.default_rng(0).integers(0, 3, (60, 4))
+    indicators = np.hstack([np.eye(3, dtype=np.int64)[column] for column in labels.T])
+    with pytest.warns(OrientationWarning, match=r"from_memberships\(\[labels\[:, :3\], \.\.\.\]\)"):
+        cc.Ensemble(indicators)
+    soft = cc.Ensemble.from_memberships(np.hsplit(indicators, 4))
+    np.testing.assert_array_equal(soft.most_probable().labels, cc.Ensemble(labels).labels)
+    indicators[7, 3:6] = 1  # two clusters of one object
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cc.Ensemble(indicators)

@@ -96,9 +96,7 @@ def test_an_error_waits_for_running_members():
 
 
 @pytest.mark.parametrize(
-    ("signals", "code"),
-    [([signal.SIGINT] * 4, 130), ([signal.SIGTERM], 143)],
-    ids=["many", "term"],
+    ("signals", "code"), [([signal.SIGINT] * 4, 130), ([signal.SIGTERM], 143)], ids=["many", "term"]
 )
 def test_the_shell_reports_the_signal_that_ended_it(tmp_path, signals, code):
     np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(20_000, 2)))

@@ -7,11 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from conclust import (
-    QMI,
-    Ensemble,
-    WeightedNMF,
-)
+from conclust import QMI, Ensemble, WeightedNMF
 from conclust.consensus.label_rows import best_of_restarts, fewer_starts
 
 SEED = np.random.SeedSequence(0)
@@ -95,10 +91,7 @@ def test_differences_from_rounding_are_no_improvement(threads):
 
 @pytest.mark.parametrize(
     "model",
-    [
-        QMI(4, random_state=0),
-        WeightedNMF(4, tol=1e-4, random_state=0),
-    ],
+    [QMI(4, random_state=0), WeightedNMF(4, tol=1e-4, random_state=0)],
     ids=lambda model: type(model).__name__,
 )
 def test_methods_draw_one_sample_and_refine_once(model, monkeypatch):

@@ -11,13 +11,7 @@ from conclust.evidence.nearest import _in_small_clusters
 from conclust.exceptions import DenseLimitError, ParameterError, UnsupportedEnsembleError
 
 # The last ones are counted with all objects at once if no label is missing.
-SHAPES = [
-    (30, 5, 3),
-    (40, 70, 3),
-    (120, 4, 90),
-    (400, 12, 350),
-    (259, 256, 2),
-]
+SHAPES = [(30, 5, 3), (40, 70, 3), (120, 4, 90), (400, 12, 350), (259, 256, 2)]
 
 
 @pytest.mark.parametrize(("missing", "noise"), [(0.0, 0.0), (0.3, 0.0), (0.0, 0.2), (0.2, 0.1)])

@@ -26,7 +26,9 @@ def test_the_sum_of_a_column_is_named():
     column = RNG.lognormal(5, 1, 20)
     X = np.column_stack([np.append(column, column.sum()), RNG.normal(size=21)])
     assert doubts(X) == [Doubt("total", 20, 0, X[20, 0], doubts(X)[0].times)]
-    X[3, 0] = np.nan
+    few, X[3, 0] = RNG.uniform(1, 50, (60, 1)), np.nan
+    (about,) = doubts(np.append(few, [0.97 * few.sum(0)], axis=0))  # not all are there
+    assert (about.kind, about.row) == ("far", 60)
     assert doubts(X[:-1]) == []
 
 

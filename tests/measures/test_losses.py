@@ -9,10 +9,7 @@ from tests.naive import losses as naive
 from conclust import Ensemble
 from conclust.exceptions import InputError, ParameterError, UnsupportedEnsembleError
 from conclust.measures.losses import LOSSES, PartitionRows, all_losses, loss_values
-from conclust.metrics import (
-    expected_loss,
-    variation_of_information,
-)
+from conclust.metrics import expected_loss, variation_of_information
 
 
 def odd_labels(seed, n=12, m=7):

@@ -7,13 +7,7 @@ from hypothesis import strategies as st
 from tests.naive import measures as naive
 
 from conclust.exceptions import InputError
-from conclust.membership import (
-    bridgeness,
-    cluster_similarity,
-    entropy,
-    soft_centroids,
-    vat_order,
-)
+from conclust.membership import bridgeness, cluster_similarity, entropy, soft_centroids, vat_order
 
 
 def dirichlet(n=60, k=4, seed=0, concentration=0.4):

@@ -250,13 +250,29 @@ def test_a_ring_is_not_cut_along_its_paths():
     assert divide_by_halves(ring, neighbour_graph(ring, 10), 1, 20)[0] is None
 
 
-def test_clusters_at_the_next_best_number_need_no_other_fit():
-    X = load("iris").X
+@pytest.mark.parametrize("name", ["iris", "cloud"])
+def test_clusters_at_numbers_that_the_reason_names_equal_a_fit_with_this_number(name):
+    X = load("iris").X if name == "iris" else np.random.default_rng(0).normal(size=(300, 4))
     model = fitted(X)
-    assert model.n_clusters_ == 2
-    assert model.labels_at(2) is model.labels_
-    assert 3 in model.evidence_
-    assert len(np.unique(model.labels_at(3))) == 3
+    assert model.labels_at(model.n_clusters_) is model.labels_
+    assert list(model.evidence_) == {"iris": [3, 4], "cloud": [2]}[name]
+    for K in model.evidence_:
+        other = fitted(X, n_clusters=K)
+        assert other.labels_.tolist() == model.labels_at(K).tolist()
+        assert (other.centers_ is not None) == (name == "cloud")
     with pytest.raises(ParameterError, match="fit with n_clusters=40"):
         model.labels_at(40)
-    assert fitted(X, n_clusters=3).labels_at(3).max() == 2
+
+
+def test_a_number_that_constraints_require_is_not_the_next_best_too():
+    links = {"must_link": [[0, 60]], "cannot_link": [[0, 1]]}
+    model = ConsensusClustering(random_state=0).fit(load("iris").X, **links)
+    assert model.n_clusters_ == 3
+    assert model.reason_.startswith("3 clusters: the constraints require this number")
+    assert "n_clusters=3" not in model.reason_
+    assert not model.evidence_
+
+
+def test_points_without_a_division_are_not_sent_to_a_test():
+    assert "auto" not in fitted(np.ones((50, 2))).reason_
+    assert "auto" in fitted(np.random.default_rng(0).random((16, 2))).reason_

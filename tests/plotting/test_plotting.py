@@ -217,12 +217,6 @@ def test_matching_clusters_share_colours_and_none_is_grey():
     assert {"EAC", "class", "number"} <= texts
 
 
-def test_very_many_clusters_are_coloured():
-    ax = coassociation_heatmap(np.eye(60), labels=np.arange(60))
-    colours = strips_of(ax)[0].images[0].get_array().reshape(-1, 3)
-    assert len(np.unique(colours, axis=0)) == 60
-
-
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [

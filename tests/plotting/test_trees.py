@@ -35,14 +35,6 @@ def test_clusters_have_the_colours_of_their_labels(seed):
     np.testing.assert_array_equal(alone.labels, picture.labels)
 
 
-def test_the_left_cluster_may_be_the_second():
-    tree = [[0, 1, 0.6, 2], [2, 3, 1.0, 3]]  # object 2 is to the left of the others
-    ax = plotting.dendrogram(tree, 2)
-    colours, sizes = strips_of(ax)
-    np.testing.assert_allclose(colours, cluster_colours(2)[[1, 0]])
-    assert sizes == ["1", "2"]
-
-
 def test_labels_that_the_tree_does_not_give_are_matched_with_its_clusters():
     tree = [[0, 1, 0.1, 2], [2, 3, 0.2, 2], [4, 5, 0.3, 2], [6, 7, 0.8, 4], [8, 9, 0.9, 6]]
     labels = [2, 2, 0, 0, -1, 1]

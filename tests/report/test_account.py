@@ -186,10 +186,7 @@ def test_one_cluster_of_clusterings_shows_their_evidence():
             EAC(3),
             "3 clusters in 90 objects, the number requested; no p-value: the number was given",
         ),
-        (
-            PCC(5, random_state=0),
-            "5 clusters in 90 objects",
-        ),
+        (PCC(5, random_state=0), "5 clusters in 90 objects"),
         (HBGF(2, random_state=0), "2 clusters in 90 objects, the number requested"),
         (WeightedPCC(3, random_state=0), "clusters in 90 objects, the number requested"),
     ],

@@ -104,10 +104,7 @@ def test_folders_have_their_pictures(blobs, tmp_path):
         "objects": ["bars", "silhouette"],
         "partitions": ["map"],
     }
-    assert pictures(report.account(tmp_path / "cluster"))["clusters"] == [
-        "heatmap",
-        "embedding",
-    ]
+    assert pictures(report.account(tmp_path / "cluster"))["clusters"] == ["heatmap", "embedding"]
 
 
 def test_a_failed_number_leaves_the_others(blobs):

@@ -37,11 +37,7 @@ def one_cluster_test(
     if resamples is None:
         resamples = asked.resamples(len(X), np.random.SeedSequence(seed))
     return OneClusterTest(
-        asked,
-        points,
-        resamples,
-        seed=np.random.SeedSequence((seed, 1)),
-        report=lambda _: None,
+        asked, points, resamples, seed=np.random.SeedSequence((seed, 1)), report=lambda _: None
     )
 
 

@@ -7,10 +7,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 
 from conclust import ConsensusClustering
 from conclust.selection import choose
-from conclust.selection.resampled.testing import (
-    SMALLEST,
-    largest_silhouette,
-)
+from conclust.selection.resampled.testing import SMALLEST, largest_silhouette
 
 
 def blobs(size, centers, seed):

@@ -95,7 +95,7 @@ def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
         raise SparseInputError(
             f"{name} must be a dense array of {of}. Got a sparse one, {kind}: pass its toarray()."
         )
-    refuse_graph(given, f"{name} must be an array of {of}.")
+    refuse_graph(given, f"{name} must be an array of {of}.", of=of)
     if hasattr(given, "obs") and hasattr(given, "obsm"):
         raise InputError(f"{name} must be an array of {of}. Got an {kind}: {_WAYS[of]}")
     if hasattr(given, "block_rows") and callable(getattr(given, "ensemble", None)):
@@ -117,12 +117,19 @@ def refuse_container(given: Any, name: str, *, of: Of = "labels") -> None:
         )
 
 
-def refuse_graph(given: Any, needed: str) -> None:
-    """Refuse a graph of networkx or igraph; `needed` is the sentence about what is expected."""
+def refuse_graph(given: Any, needed: str, *, of: Of = "labels") -> None:
+    """Refuse a graph of networkx or igraph, an estimator, and an Ensemble for numbers; `needed` says what is expected."""
     kind: Any = type(given)  # a frame has its columns as attributes
     if callable(getattr(kind, "is_directed", None)) and hasattr(kind, "to_directed"):
         raise InputError(
             f"{needed} Got a graph, {kind.__name__}: conclust.GraphConsensus finds its communities."
+        )
+    if hasattr(kind, "fit") and hasattr(kind, "get_params"):
+        way = " Pass its labels_." if of == "labels" else ""
+        raise InputError(f"{needed} Got an estimator, {kind.__name__}.{way}")
+    if of == "numbers" and hasattr(kind, "partition_weights"):
+        raise InputError(
+            f"{needed} Got an Ensemble, whose numbers are names of clusters: AutoConsensus().fit(ensemble) combines its partitions."
         )
 
 

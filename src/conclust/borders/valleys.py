@@ -90,12 +90,7 @@ class BorderGeometry:
 
 
 def border_geometry(
-    X: Floats,
-    first: Bools,
-    pieces: Ints,
-    n_pieces: int,
-    *,
-    estimated: bool = False,
+    X: Floats, first: Bools, pieces: Ints, n_pieces: int, *, estimated: bool = False
 ) -> BorderGeometry:
     """Fix the borders between pieces by the first part of the points.
 

@@ -24,6 +24,10 @@ class _Formatter(argparse.HelpFormatter):
         return text if text.startswith("examples:") else super()._fill_text(text, width, indent)
 
 
+# Names of options in other programs.
+_ELSEWHERE = {"--overwrite": "--force", "--sep": "--delimiter", "-o": "--out", "--n-jobs": "--jobs"}
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser with one-line errors, which suggest the most similar word."""
 
@@ -39,7 +43,8 @@ class _Parser(argparse.ArgumentParser):
         wrong = next((word.partition("=")[0] for word in marked), "")
         if wrong in self._option_string_actions:
             self.error(f"{wrong} comes after --, which ends the options. Give it before --.")
-        close = get_close_matches(wrong.lower(), self._option_string_actions, n=1)
+        meant, known = _ELSEWHERE.get(wrong, wrong).lower(), self._option_string_actions
+        close = [meant] if meant in known else get_close_matches(meant, known, n=1)
         hint = f" Is it {close[0]}?" if close else ""
         what = f"option {wrong}" if wrong else f"place for {' '.join(unrecognised)}"
         self.error(f"there is no {what}.{hint}")

@@ -89,11 +89,7 @@ class Calibration:
 
 
 def calibrated(
-    model: Any,
-    X: ArrayLike,
-    *,
-    n_halvings: int = 5,
-    random_state: RandomStateLike = None,
+    model: Any, X: ArrayLike, *, n_halvings: int = 5, random_state: RandomStateLike = None
 ) -> Calibration:
     """Measure how often the clusters of such objects are found again in a fresh sample.
 

@@ -39,6 +39,7 @@ from conclust._validation import (
 from conclust.consensus.constraints import Constraints, read_constraints
 from conclust.consensus.method import Method, NumberNeeded, Task, names_in_blocks, names_of_those
 from conclust.ensemble import Ensemble, Missing, Naming, as_ensemble
+from conclust.ensemble.ensemble import FEW_DRAWS
 from conclust.ensemble.labels import (
     canonical_labels,
     encode_labels,
@@ -209,6 +210,10 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         """Compute the consensus of labels in memory."""
         task = self._begin(X, links)
         self._end(task, self._fit(task.part, task.observed))
+        if type(task.ensemble) is Ensemble and min(task.ensemble.shape) >= FEW_DRAWS:
+            from conclust.measures.agreement import warn_of_draws_in_rows
+
+            warn_of_draws_in_rows(task.ensemble)
 
     def _begin(self, X: Any, links: tuple[Any, Any] | None = None) -> Task:
         """Read the labels and check them."""

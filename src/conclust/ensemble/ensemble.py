@@ -50,13 +50,7 @@ from conclust.ensemble.labels import (
 from conclust.ensemble.tables import TablesReader
 from conclust.exceptions import FileFormatError, InputError, OrientationWarning, warn
 
-__all__ = [
-    "MISSING",
-    "NOISE",
-    "DistinctRows",
-    "Ensemble",
-    "Missing",
-]
+__all__ = ["MISSING", "NOISE", "DistinctRows", "Ensemble", "Missing"]
 
 Noise: TypeAlias = Literal["equal", "apart"]
 
@@ -176,6 +170,13 @@ class Ensemble(TablesReader, Derived):
             warn(draws_hint(*self.shape), OrientationWarning)
         elif (columns := answers_in_rows(self.codes, self.cluster_counts)) is not None:
             warn(answers_hint(self.n_samples, columns), OrientationWarning)
+        elif (first := first_indicators(self.codes, coded.names)) > 1:
+            warn(
+                f"The labels are read as {self.n_partitions} partitions, but blocks of the columns hold one 1 in each row (columns "
+                f"0 to {first - 1}), as indicators of clusters do. If each block is a partition, pass the blocks: "
+                f"Ensemble.from_memberships([labels[:, :{first}], ...]).",
+                OrientationWarning,
+            )
 
     @classmethod
     def from_memberships(
@@ -877,7 +878,7 @@ _FEW_ROWS = 5
 _FEW_ANSWERS = 20
 _MOST_COLUMNS = 6  # of tables of answers
 # Smaller matrices may number the clusters of all rows by first appearance by chance.
-_FEW_DRAWS = 10
+FEW_DRAWS = 10
 
 
 def clusterings_as_rows(labels: Any, n: int, m: int) -> bool:
@@ -916,7 +917,7 @@ def draws_in_rows(labels: Any, n: int, m: int) -> bool:
     Then the first column is constant: a partition in one cluster, if rows were objects. A constant first row is an object
     in the first cluster of every partition, as in columns numbered by first appearance: it does not count as draws.
     """
-    if n < _FEW_DRAWS or m < _FEW_DRAWS:
+    if n < FEW_DRAWS or m < FEW_DRAWS:
         return False
     array = np.asarray(labels)
     if array.dtype.kind not in "iu" or array.shape != (n, m) or array[0, 0] not in (0, 1):
@@ -934,6 +935,20 @@ def draws_hint(n: int, m: int) -> str:
         f"The labels are read as {n} objects in {m} partitions, but each of the {n} rows numbers its clusters by first "
         f"appearance, as draws of a partition of {m} objects do. If each row is a draw, use Ensemble.from_draws(labels)."
     )
+
+
+def first_indicators(codes: NDArray[Any], names: Names) -> int:
+    """Return the number of columns in the first block of columns of 0 and 1 that sum to 1 in each row; 0 unless all are in such."""
+    if len(names) < 4 or any({0, 1} != {*one} for one in names):
+        return 0
+    ones, first, start = np.zeros(len(codes), dtype=np.int64), 0, 0
+    for at, column in enumerate(codes.T, 1):
+        ones += column == names[at - 1].index(1)
+        if ones.max() > 1:
+            return 0
+        if ones.min() == 1:
+            first, start, ones = first or at, at, np.zeros_like(ones)
+    return first if start == len(names) else 0
 
 
 def answers_in_rows(codes: NDArray[Any], cluster_counts: Ints) -> tuple[int, int] | None:

@@ -55,10 +55,7 @@ def pack(
     coded: CodedLabels, weights: Floats | None, soft: sp.csr_array | None
 ) -> tuple[dict[str, NDArray[Any]], Any]:
     """Return the parts of an ensemble as arrays, and the names of its clusters, in the form of files."""
-    arrays: dict[str, NDArray[Any]] = {
-        "codes": coded.codes,
-        "cluster_counts": coded.cluster_counts,
-    }
+    arrays: dict[str, NDArray[Any]] = {"codes": coded.codes, "cluster_counts": coded.cluster_counts}
     if weights is not None:
         arrays["weights"] = weights
     if soft is not None:

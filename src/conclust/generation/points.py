@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from os import PathLike
 from typing import Any, Literal, NamedTuple, TypeGuard
 
 import numpy as np
@@ -16,7 +17,6 @@ from conclust._arrays.containers import column_names, few_values, refuse_gaps, r
 from conclust._sklearn import check_order, record_features, record_order
 from conclust._types import Floats
 from conclust._validation import check_column_names, shown
-from conclust.ensemble import Ensemble
 from conclust.exceptions import DistancesWarning, InputError, SparseInputError, warn
 
 _NAMED = 4
@@ -90,6 +90,11 @@ def _are_distances(points: Floats) -> bool:
 def refuse_views(X: Any) -> None:
     """Refuse several matrices of the same objects."""
     refuse_graph(X, "Points must form a matrix (n_samples, n_features).")
+    if isinstance(X, str | PathLike):
+        read = (
+            "read a file of points first, pandas.read_csv(path), or use the shell: conclust cluster"
+        )
+        raise InputError(f"Points must form a matrix. Got {shown(X)}: {read}.")
     if sp.issparse(X):  # some sparse matrices are dicts
         return
     if isinstance(X, Mapping | Set):
@@ -150,13 +155,9 @@ def _converted(X: Any, owner: str, name: str, convert: Callable[[], Floats]) -> 
 
 
 def refuse_ensemble(X: Any, owner: str) -> None:
-    """Refuse labels and graphs in place of points."""
-    refuse_graph(X, f"{owner} needs points, a matrix of numbers with a row for each object.")
-    if isinstance(X, Ensemble):
-        raise InputError(
-            f"{owner} needs points, a matrix of numbers with one row per object. Got an Ensemble, whose numbers are names of "
-            "clusters: AutoConsensus().fit(ensemble) combines its partitions."
-        )
+    """Refuse labels, graphs and estimators in place of points."""
+    needed = f"{owner} needs points, a matrix of numbers with one row per object."
+    refuse_graph(X, needed, of="numbers")
 
 
 def _unmasked(X: Any) -> Any:
@@ -336,18 +337,19 @@ def doubts(X: Floats, ids: Sequence[str] | None = None) -> list[Doubt]:
     -------
     list of Doubt
         A row that is the sum of the others in a column; cells a hundred times as far from the median of their column as
-        any other; rows and names that are repeated.
+        any other (ten times, if it is about the sum of the others); rows and names that are repeated.
     """
     found = []
     for j, column in enumerate(np.asarray(X, dtype=np.float64).T):
         held = np.flatnonzero(np.isfinite(column))
         if held.size < _FEW:
             continue
-        total = _total(column[held])
+        total = _total(column[held], 1e-4)
+        about = _BEYOND if _total(column[held], 0.1) is None else _BEYOND // 10
         if total is not None:
             found.append(Doubt("total", int(held[total]), j, float(column[held[total]])))
             continue
-        for at, times in _far(column[held]):
+        for at, times in _far(column[held], about):
             found.append(Doubt("far", int(held[at]), j, float(column[held[at]]), times))
     names = tuple((name, times) for name, times in Counter(ids or ()).items() if times > 1)
     rows = _repeated_rows(np.asarray(X, dtype=np.float64))
@@ -358,23 +360,23 @@ def doubts(X: Floats, ids: Sequence[str] | None = None) -> list[Doubt]:
     ]
 
 
-def _total(values: Floats) -> int | None:
-    """Return the place of a value that is the sum of all others, which have its sign; None if there is none."""
+def _total(values: Floats, off: float) -> int | None:
+    """Return the place of a value that is the sum of all others, but for a share; all have one sign. None if there is none."""
     if np.count_nonzero(values) < _FEW or (values.min() < 0 < values.max()):
         return None
     largest = int(np.argmax(np.abs(values)))
     rest = float(values.sum() - values[largest])
-    return largest if abs(values[largest] - rest) <= 1e-4 * abs(rest) else None
+    return largest if abs(values[largest] - rest) <= off * abs(rest) else None
 
 
-def _far(values: Floats) -> list[tuple[int, float]]:
+def _far(values: Floats, beyond: float) -> list[tuple[int, float]]:
     """Return the places of values that are far beyond all others, and how many times as far from the median."""
     distance = np.abs(values - np.median(values))
     order = np.argpartition(-distance, _AT_ONCE)[: _AT_ONCE + 1]
     order = order[np.argsort(-distance[order])]
     for k in range(len(order) - 1, 0, -1):
         inner = distance[order[k]]
-        if inner > 0 and distance[order[k - 1]] >= _BEYOND * inner:
+        if inner > 0 and distance[order[k - 1]] >= beyond * inner:
             return [(int(at), float(distance[at] / inner)) for at in order[:k]]
     return []
 

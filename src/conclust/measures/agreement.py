@@ -14,9 +14,9 @@ from conclust._types import Floats, Ints
 from conclust._validation import check_option
 from conclust.ensemble import Ensemble, as_ensemble
 from conclust.ensemble.derived import labels_of
-from conclust.ensemble.ensemble import draws_in_rows
+from conclust.ensemble.ensemble import FEW_DRAWS, draws_in_rows
 from conclust.ensemble.labels import over_clusters
-from conclust.exceptions import InputError
+from conclust.exceptions import InputError, OrientationWarning, warn
 from conclust.measures.comparison import Average, mean_entropy, nmi_of
 from conclust.measures.contingency import read_labels_beside, tabulate
 from conclust.spectra.gram import gram_blocks, runs_of_partitions
@@ -27,8 +27,8 @@ Comparison: TypeAlias = Literal["nmi", "ari", "vi"]
 
 # Maximum number of clusters times members in one pass.
 _CELLS = 1 << 22
-# Rows and columns that are looked at for draws, their minimum number, and the mean adjusted Rand index from which they agree.
-_LOOKED_AT, _FEW_DRAWS, _AGREEMENT = 40, 10, 0.2
+# Rows and columns that are looked at for draws, their minimum number, the mean adjusted Rand index from which they agree, and rows of columns.
+_LOOKED_AT, _AGREEMENT, _ROWS = 40, 0.2, 1000
 # Columns whose index is below this share of that of the rows do not agree as the rows do.
 _CLEARLY_LESS = 0.7
 
@@ -231,14 +231,23 @@ def _all_ari(members: Ensemble, shared: Floats) -> Floats:
     return np.where(same, 1.0, (both - expected) / np.where(same, 1.0, most - expected))
 
 
-def draws_are_rows(ensemble: Ensemble) -> bool:
-    """Return whether the rows of labels agree as partitions of the columns, as draws do, and the columns do not.
+def warn_of_draws_in_rows(ensemble: Ensemble) -> None:
+    """Warn if the rows of labels agree as partitions of the columns, as draws do, and the columns do not.
 
-    Rows and columns with one label say nothing. Labels that number their clusters by first appearance in each row are not
-    looked at: `Ensemble` warns of them.
+    Rows and columns with one label say nothing, and draws have no missing labels. Labels that number their clusters by first
+    appearance in each row are not looked at: `Ensemble` warns of them.
     """
     n, m = ensemble.shape
-    if ensemble.is_soft or min(n, m) < _FEW_DRAWS:
+    if _draws_are_rows(ensemble, n, m):
+        warn(
+            f"The labels are read as {n} objects in {m} partitions, but their rows agree as partitions of the columns, and their "
+            "columns do not as partitions of the rows. If each row is a draw, use Ensemble.from_draws(labels).",
+            OrientationWarning,
+        )
+
+
+def _draws_are_rows(ensemble: Ensemble, n: int, m: int) -> bool:
+    if ensemble.is_soft or min(n, m) < FEW_DRAWS or ensemble.missing_counts.any():
         return False
     if not all(isinstance(name, int) for names in ensemble.names for name in names):
         return False
@@ -252,14 +261,15 @@ def draws_are_rows(ensemble: Ensemble) -> bool:
     as_draws = _mean_similarity(labels.T)
     if not as_draws > _AGREEMENT:
         return False
-    as_objects = _mean_similarity(ensemble.labels[:, columns])
+    some = np.linspace(0, n - 1, min(n, _ROWS), dtype=np.int64)
+    as_objects = _mean_similarity(ensemble.labels[np.ix_(some, columns)])
     return bool(np.isnan(as_objects) or as_objects < _CLEARLY_LESS * as_draws)
 
 
 def _mean_similarity(labels: Ints) -> float:
     """Return the mean adjusted Rand index of columns of labels that have several; NaN if they are few."""
     several = labels[:, (labels != labels[0]).any(axis=0)]
-    if several.shape[1] < _FEW_DRAWS // 2:
+    if several.shape[1] < FEW_DRAWS // 2:
         return np.nan
     # Above 1, because Ensemble looks for draws among labels that begin with 0 or 1.
     partitions = Ensemble(np.where(several < 0, several, several + 2))

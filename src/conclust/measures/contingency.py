@@ -19,7 +19,7 @@ from conclust._validation import shown
 from conclust.ensemble.columns import exact_column, unmasked
 from conclust.ensemble.derived import labels_of
 from conclust.ensemble.labels import MISSING, NOISE, code_labels
-from conclust.exceptions import DenseLimitError, InputError
+from conclust.exceptions import DenseLimitError, InputError, order_of_call
 
 MAX_CELLS = 2**27  # of a dense table: 1 GiB of int64
 
@@ -183,7 +183,7 @@ def read_labels(labels: Any, name: str) -> tuple[Ints, tuple[Hashable, ...]]:
         ) from error
     if array.ndim != 1:
         got = f"an array of shape {array.shape}" if array.ndim else shown(labels)
-        advice = " Pass its labels_." if hasattr(labels, "labels_") else ""
+        advice = f" The order is {order_of_call()}." if array.ndim == 2 else ""
         raise InputError(f"{name!r} must be a 1-D array, one label per object. Got {got}.{advice}")
     if array.size < 2:
         raise InputError(

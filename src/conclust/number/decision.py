@@ -14,7 +14,6 @@ from conclust.borders import leading_components
 from conclust.consensus.auto.decision import (
     AtBorders,
     Decision,
-    Division,
     decide,
     decision_on,
 )
@@ -42,15 +41,20 @@ from conclust.number.halves import Halved, divide_by_halves
 from conclust.trees.agglomeration import counted_cut, has_specks
 
 _SEED = 0
-# Numbers beside the answer whose clusters are kept.
-_KEPT = 5
+# Most numbers that are as well supported.
+_NEAR = 3
 
 
 class Shown(NamedTuple):
-    """A decision, and what places points in its clusters if these are the points around centres."""
+    """A decision, and what places points in its clusters if these are the points around centres.
+
+    If the points chose the number, `offered` has the evidence for the other ones that the reason names, and what a fit decides
+    that is given one of them.
+    """
 
     decision: Decision
     centers: Discriminants | None = None
+    offered: dict[int, tuple[float, Shown]] = {}  # noqa: RUF012
 
 
 def decide_by_points(
@@ -115,32 +119,34 @@ def decide_by_points(
     answer = _divided_further(found, answer, most, n_jobs)
     if answer.n_clusters != number:
         others = [K for K in (number, *others) if K not in (1, answer.n_clusters)]
-    divisions = {K: Division(found.labels(K), found.score(K)) for K in others[:_KEPT]}
+    around = None if answer.around is None else answer.around.of_points(points, found.points)
     if given is not None:
         given = replace(given, seen=None if found.graph is None else answer.n_clusters)
         if n_clusters != answer.n_clusters or (
             answer.labels is not None and has_specks(answer.labels)
         ):
-            given = replace(given, divisions=divisions)
             return _cut_into(points, found, trees, given, n_jobs)
-        decision = replace(given, labels=answer.labels, depths=tuple(answer.depths))
-    else:
-        decision = Decision(
-            answer.n_clusters,
-            "points",
-            answer.n_clusters if found.graph is None else trees.n_clusters_shown,
-            supports=trees.supports,
-            alternatives=tuple(others),
-            labels=answer.labels,
-            borders=answer.borders,
-            near=answer.near,
-            at_least=min_clusters,
-            at_most=trees.max_clusters,
-            depths=tuple(answer.depths),
-        )
-    decision = replace(decision, divisions=divisions)
-    around = None if answer.around is None else answer.around.of_points(points, found.points)
-    return Shown(decision, around)
+        return Shown(replace(given, labels=answer.labels, depths=tuple(answer.depths)), around)
+    decision = Decision(
+        answer.n_clusters,
+        "points",
+        answer.n_clusters if found.graph is None else trees.n_clusters_shown,
+        supports=trees.supports,
+        alternatives=tuple(others),
+        labels=answer.labels,
+        borders=answer.borders,
+        near=answer.near,
+        at_least=min_clusters,
+        at_most=trees.max_clusters,
+        depths=tuple(answer.depths),
+    )
+    named = {*others[:1], *decision.near, decision.shown} - {1, answer.n_clusters}
+    offered = {
+        K: (found.score(K), _cut_into(points, found, trees, decision_on(trees, K), n_jobs))
+        for K in sorted(named, key=lambda K: (-found.score(K), K))
+        if trees.constraints is None
+    }
+    return Shown(decision, around, offered)
 
 
 class Answer(NamedTuple):
@@ -224,7 +230,7 @@ class Found:
         if number == 1:
             return others
         largest = max(map(self.score, (number, *others)))
-        return [K for K in others if self.score(K) >= largest - CLEAR]
+        return [K for K in others if self.score(K) >= largest - CLEAR][:_NEAR]
 
     def labels(self, n_clusters: int) -> Ints:
         """Return the clusters; objects that are in none of the branches are in the cluster of the nearest object."""

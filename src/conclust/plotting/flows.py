@@ -301,15 +301,7 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     across = largest * np.sqrt(flow.size / flow.size.max())
     across = np.maximum(across, 3.0)
     fills = cluster_colours(int(flow.colour.max()) + 1)[flow.colour]
-    ax.scatter(
-        flow.x,
-        y,
-        s=across**2,
-        c=fills,
-        edgecolors=INK,
-        linewidths=0.6,
-        zorder=2,
-    )
+    ax.scatter(flow.x, y, s=across**2, c=fills, edgecolors=INK, linewidths=0.6, zorder=2)
     words = [f"{number}" for number in numbers]
     # Points per unit of x. In a figure of our own, the layout gives the rest to the names of rows.
     unit = 72.0 * inches / 1.08

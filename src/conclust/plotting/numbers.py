@@ -246,11 +246,7 @@ def cdf_of(given: Any) -> dict[int, tuple[Floats, Floats]]:
 
 @drawn_in_style
 def criterion_curve(
-    given: Any,
-    criterion: str = "pac",
-    *,
-    chosen: int | None = None,
-    ax: Axes | None = None,
+    given: Any, criterion: str = "pac", *, chosen: int | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw a criterion over the number of clusters, with its standard error and its references without clusters.
 

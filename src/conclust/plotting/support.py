@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
+from conclust._validation import shown
 from conclust.confidence import ConsensusTree
 from conclust.exceptions import InputError
 from conclust.plotting.canvas.figures import axes
@@ -83,7 +84,7 @@ def consensus_tree_of(tree: ConsensusTree, *, alpha: float | None = None) -> Sup
     if not isinstance(tree, ConsensusTree) or not tree.splits:
         raise InputError(
             "consensus_tree draws a ConsensusTree with a split, as of conclust.confidence.consensus_tree. "
-            f"Got {tree!r}."
+            f"Got {shown(tree)}."
         )
     order = [0]
     for split in tree.splits:

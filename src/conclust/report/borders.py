@@ -31,11 +31,7 @@ def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | No
         return None
     text = described(borders, more_than_gaussian=is_rejected(reported.selection))
     how = tests_of_borders(borders.agreement, reported.n_samples)
-    blocks: list[dict[str, Any]] = [
-        text_block(text),
-        text_block(how),
-        _table(borders),
-    ]
+    blocks: list[dict[str, Any]] = [text_block(text), text_block(how), _table(borders)]
     if (power := reported.power) is not None:
         blocks += [text_block(f"{power.told()} {in_more(power)}"), gallery.of_power(power)]
     if reported.border_tree is not None:

@@ -88,14 +88,16 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
             _objects(drawn, sure, max_objects, gallery, of=reported.n_samples),
         ]
     if alone:
-        sections.append(_what_to_do(decision["next"]))
+        tips = [*filter(None, [decision["next"]]), *ONE_CLUSTER]
+        sections.append(section("overview", [_list("", tips)], "one"))
     sections.append(why_section(reported, gallery))
     if alone and judged is not None:
         sections.append(section("evidence", [gallery.of_clusters(drawn)]))
     if judged is not None:
         sections.append(_partitions(drawn, gallery, of=reported.n_samples))
     checklist = checklist_of(reported, decision)
-    sections += [_run(reported), _citing(reported), _checklist(checklist)]
+    citing = section("cite", [text_block(CITING), _list("", cited(reported))])
+    sections += [_run(reported), citing, _checklist(checklist)]
     sections.append(_repeating(reported))
     return {
         "format": FORMAT,
@@ -116,11 +118,6 @@ def _run(reported: Reported) -> dict[str, Any]:
         cells = {"step": list(map(shown, seconds)), "seconds": numbers([*seconds.values()], 3)}
         blocks.append(table(columns.CAPTIONS["steps"], columns.STEPS, cells))
     return section("run", blocks)
-
-
-def _what_to_do(what_next: str) -> dict[str, Any]:
-    tips = [*filter(None, [what_next]), *ONE_CLUSTER]
-    return section("overview", [_list("", tips)], "one")
 
 
 def _clusters(
@@ -216,10 +213,6 @@ def _ways(reported: Reported, gallery: Gallery) -> list[dict[str, Any]]:
     if several is None:
         return []
     return [text_block(several_ways(several)), gallery.of_ways(reported, several.assignments)]
-
-
-def _citing(reported: Reported) -> dict[str, Any]:
-    return section("cite", [text_block(CITING), _list("", cited(reported))])
 
 
 def _checklist(items: list[list[str]]) -> dict[str, Any]:

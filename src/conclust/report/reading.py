@@ -149,8 +149,9 @@ def _call_of(selection: Selection) -> str:
 
 
 def _of_consensus(result: Any, ensemble: Any) -> Reported:
-    refuse_container(result, "The result of a report")
     model = result if hasattr(result, "fit") else None
+    if model is None:
+        refuse_container(result, "The result of a report")
     if model is not None:
         check_is_fitted(model)
         if not hasattr(model, "labels_"):

@@ -77,10 +77,7 @@ def write_features(path: Path, features: Features, filled: Ints) -> None:
 
 
 def _rows(
-    names: Sequence[str],
-    categories: Sequence[str],
-    found: ClusterFeatures,
-    filled: Ints,
+    names: Sequence[str], categories: Sequence[str], found: ClusterFeatures, filled: Ints
 ) -> dict[str, NDArray[Any]]:
     """Return columns of features.csv: for each feature one row per cluster."""
     K, d = found.difference.shape

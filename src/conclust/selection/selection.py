@@ -432,7 +432,7 @@ def assemble(
             n_clusters, alternatives = 1, ()
     why, doubts = words.why_of(decision, second), words.doubts_of(decision, second, loosest)
     if doubts:
-        warn(" ".join(doubts), SelectionWarning)
+        warn(f"{count(n_clusters, 'cluster')} by resampling: {' '.join(doubts)}", SelectionWarning)
     return Selection(
         n_clusters=n_clusters,
         p_value=p_value,

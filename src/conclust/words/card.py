@@ -151,7 +151,8 @@ def _how_sure(model: Any) -> str:
         return str(model.calibration_.told())
     membership = getattr(model, "membership_", None)
     if membership is None:
-        return "Not measured: conclust.confidence.object_confidence(model, ensemble) does it."
+        of = "model.ensemble_" if hasattr(model, "ensemble_") else "ensemble"
+        return f"Not measured: conclust.confidence.object_confidence(model, {of}) measures how far the clusterings agree on each object."
     held = np.flatnonzero(model.labels_ >= 0)
     share = membership[held, model.labels_[held]]
     way = "conclust.confidence.calibrated(model, X)" if getattr(model, "_in_points", False) else ""

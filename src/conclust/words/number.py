@@ -64,7 +64,9 @@ def reason_of(decision: Decision, found: int) -> Reason:
     why = _why_by_partitions(decision) if borders is None else _of_borders(borders)
     if decision.constrained is not None:
         why = f"the constraints require this number; without them, {why}"
-    return Reason(found, why, tuple(others), testable=of_points)
+        others = [other for other in others if K not in other.numbers]
+    # Equal points have no division to be tested.
+    return Reason(found, why, tuple(others), testable=of_points and bool(decision.supports))
 
 
 def _suggested(shown: int, K: int, who: str = "clusterings") -> Other:
@@ -81,7 +83,12 @@ def _why_by_partitions(decision: Decision) -> str:
         return "no object is in a cluster of any partition"
     if testimony.counts:
         if K == 1:
-            return "the clusterings agree hardly more than by chance"
+            one = "most clusterings have a single cluster"
+            return (
+                one
+                if testimony.typical == 1
+                else "the clusterings agree hardly more than by chance"
+            )
         if testimony.gain <= 0:
             return "all clusterings show these clusters"
         return f"this number explains best where the clusterings agree (log-likelihood {testimony.gain:,.0f} above one cluster)"

@@ -181,7 +181,10 @@ def reason_beside(selection: Selection, seen: Reason | None) -> Reason:
     if not same and number > 1 and all(number not in other.numbers for other in others):
         others = (*others, Other(f"resampling shows {number}", (number,)))
     p = "not tested" if math.isnan(selection.p_value) else f"p = {selection.p_value:.2g}"
-    why = f"{seen.why}; resampling of k-means shows {shown} ({p} against one cluster)"
+    if number > 1 and selection.p_value > selection.settings.get("alpha", 0.05):
+        p += ", which is not small, but each border holds"
+    finer = ", which may be parts of these" if number > seen.n_clusters else ""
+    why = f"{seen.why}; resampling of k-means shows {shown}{finer} (against one cluster, {p})"
     return Reason(seen.n_clusters, why, others)
 
 

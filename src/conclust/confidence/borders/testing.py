@@ -263,11 +263,7 @@ def _parts(
     for s, (rng, seed) in enumerate(tracked(draws, "parts", n_splits)):
         drawn, first = split_of(rng, len(points), size)
         part, agreement[s] = matched(
-            spread[drawn],
-            labels[drawn],
-            n_clusters,
-            first[drawn],
-            clustering(points[first], seed),
+            spread[drawn], labels[drawn], n_clusters, first[drawn], clustering(points[first], seed)
         )
         parts.append(part)
     return parts, agreement

@@ -18,7 +18,7 @@ from scipy.special import gammaln
 from conclust._arrays.rows import ratio
 from conclust._progress import stage
 from conclust._types import Floats, Ints
-from conclust.consensus.auto.trees import Support, Trees, largest_number
+from conclust.consensus.auto.trees import CutOfTree, Support, Trees, largest_number
 from conclust.consensus.auto.votes import CLEAR, PRIOR, REPEATS, ROUNDS, shared_with
 from conclust.consensus.constraints import Bounds
 from conclust.consensus.mixture.multinomial import Components
@@ -226,13 +226,6 @@ class Testimony:
         return self.clear is None and (self.independent or self.n_clusters <= self.typical)
 
 
-class Division(NamedTuple):
-    """Clusters of the objects of the trees, and the evidence for their borders, less the cost of each further cluster."""
-
-    labels: Ints
-    evidence: float
-
-
 @dataclass(frozen=True)
 class AtBorders:
     """Borders of clusters among the points.
@@ -294,8 +287,6 @@ class Decision:
         Depths of the valleys at the borders, if the points decided.
     specks : tuple of int
         Objects of groups that were too small to count as clusters.
-    divisions : dict of int to Division
-        The best division into each number that was found, if the points decided: the number itself and the alternatives.
     """
 
     n_clusters: int
@@ -315,7 +306,11 @@ class Decision:
     near: tuple[int, ...] = ()
     depths: tuple[float, ...] | None = None
     specks: tuple[int, ...] = ()
-    divisions: dict[int, Division] = field(default_factory=dict)
+
+    def cut(self, trees: Trees) -> CutOfTree:
+        """Return its clusters of the objects of the trees."""
+        own = self.labels
+        return trees.cut_at(self.n_clusters) if own is None else trees.cut_along(own)
 
 
 def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = None) -> Decision:

@@ -133,8 +133,7 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         none = CutOfTree(np.empty((0, 4)), CERTAIN, 0.0, votes, labels)
         model = VotingModel(offsets, votes)
         return Placed(np.ones((ensemble.n_samples, 1)), model, none, decision)
-    own = decision.labels
-    chosen = trees.cut_at(decision.n_clusters) if own is None else trees.cut_along(own)
+    chosen = decision.cut(trees)
     if decision.components is not None:
         chosen = replace(chosen, evidence=WITNESSES)
     model = VotingModel(offsets, chosen.votes, decision.components)
@@ -383,7 +382,7 @@ class AutoConsensus(PlacingClusterer):
         self.n_clusters_cut_, self.number_by_ = decision.n_clusters, decision.by
         self.n_clusters_shown_, self.supports_ = decision.shown, decision.supports
         self.alternatives_ = decision.alternatives
-        self._decision = replace(decision, labels=None, divisions={})
+        self._decision = replace(decision, labels=None)
         return placed.membership
 
     def _check_parameters(self, ensemble: Ensemble) -> None:

@@ -26,8 +26,6 @@ from conclust.consensus.method import Method
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 from conclust.ensemble.derived import within_range
 from conclust.ensemble.labels import MISSING, NOISE, canonical_labels
-from conclust.exceptions import OrientationWarning, warn
-from conclust.measures.agreement import draws_are_rows
 from conclust.measures.losses import (
     LOSSES,
     Loss,
@@ -513,13 +511,6 @@ class BayesEstimate(ConsensusClusterer):
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         check_loss(self.loss, self.split_cost, "BayesEstimate")
-        if draws_are_rows(ensemble):
-            warn(
-                f"The labels are read as {ensemble.n_samples} objects in {ensemble.n_partitions} draws, but their rows agree as "
-                "partitions of the columns, and their columns do not as partitions of the rows. If each row is a draw, use "
-                "Ensemble.from_draws(labels).",
-                OrientationWarning,
-            )
 
     def _fit(self, ensemble: Ensemble, observed: Bools) -> NDArray[Any]:
         labels, best, drawn = least_expected_loss(

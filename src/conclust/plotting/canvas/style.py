@@ -26,16 +26,7 @@ NO_EVIDENCE = "#f0d9c8"
 COLOURS = ("#fafcfb", "#d5ebe4", "#8fcdc2", "#439fab", "#276691", "#1d2f62", "#0b0f2b")
 # Colours of clusters: distinct for colour-blind readers (a test states how distinct), after Okabe
 # and Ito's palette; adjacent colours differ in lightness, for greyscale.
-_CLUSTERS = (
-    "#e69f00",
-    "#0072b2",
-    "#009e73",
-    "#5b3a8c",
-    "#56b4e9",
-    "#b3421a",
-    "#cc79a7",
-    "#f0e442",
-)
+_CLUSTERS = ("#e69f00", "#0072b2", "#009e73", "#5b3a8c", "#56b4e9", "#b3421a", "#cc79a7", "#f0e442")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Any, ...] = (
     "solid",
