@@ -208,6 +208,7 @@ def test_columns_and_drop_select_columns(runs):
     assert read_ensemble(runs, Reading(columns=("r3", "r1"))).ids == [f"u{i}" for i in range(30)]
     assert read_ensemble(runs, Reading(columns=("2", "3"))).names == ("r1", "r2")
     assert read_ensemble(runs, Reading(drop=("class", "r2"))).names == ("r1", "r3")
+    assert read_ensemble(runs, Reading(columns=("r*",), drop=("r2",))).names == ("r1", "r3")
     dropped = read_ensemble(runs, Reading(drop=("customer_id",)))
     assert (dropped.ids, dropped.names) == (None, ("r1", "r2", "r3", "class"))
 

@@ -105,7 +105,7 @@ FORM = {
     "NUL": ("a,b\n1,2\n3,\0\n", "NUL character at line 3"),
     "ragged, short": (
         "a,b\n1,2\n3\n",
-        "line 3 has 1 field, the first line has 2 (separated by comma",
+        "line 3 has 1 field, the first line has 2 (separated by comma)",
     ),
     "ragged, long": ("a;b\n1;2\n3;4;5\n", "line 3 has 3 fields, the first line has 2"),
     "ragged far below": ("a,b\n" + "1,2\n" * 9000 + "3\n", "line 9002 has 1 field"),
@@ -125,6 +125,7 @@ FORM = {
         "quotation mark that is misplaced or left open in the row that begins in line 2",
     ),
     "counting header": ("0,1,2\n5,6,7\n", "counts 0, 1, 2"),
+    "comment": ("# note\nx,y\n1,2\n3,4\n", "leave out lines that are not rows"),
     "empty line in one column": ("a\n1\n\n3\n", "is empty in line 3"),
 }
 
@@ -233,6 +234,8 @@ def test_unknown_columns_are_refused(tmp_path, wanted):
 
 def test_selections_without_data_columns_are_refused(tmp_path):
     refused(InputError, lambda: points(tmp_path, "a\n1\n", id_column="a"), "no column of data")
+    text = "plan,city\n" + "a,b\nc,d\n" * 9
+    refused(InputError, lambda: points(tmp_path, text), "None has numbers in every cell")
     refused(
         InputError,
         lambda: points(tmp_path, "a,b\n1,2\n", id_column="a", label_column="1"),

@@ -132,7 +132,7 @@ def read_ensemble(path: Path, how: Reading, one_of: Sequence[str] | None = None)
             saved = Ensemble.load(source.path)
             names = tuple(str(u + 1) for u in range(saved.n_partitions))
             return _weighted(saved, how, names, notes=("a saved ensemble",))
-        table = Table(source, how, "labels")
+        table = Table(source, how, "labels" if one_of is None else "labelling")
         if one_of is not None:
             if is_label_file(table.names) and how.id_column is None:
                 how = replace(how, id_column=table.names[0])

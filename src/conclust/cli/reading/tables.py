@@ -20,14 +20,7 @@ from conclust._types import Floats
 from conclust._validation import count, shown
 from conclust.cli.console import plain
 from conclust.cli.reading import notation
-from conclust.cli.reading.notation import (
-    NAMING,
-    NUMBERING,
-    Reading,
-    described,
-    is_number,
-    last_word,
-)
+from conclust.cli.reading.notation import Reading, is_number, last_word
 from conclust.cli.reading.textfile import Source, TextFile
 from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
 from conclust.exceptions import InputError, warn
@@ -39,19 +32,24 @@ OBJECT = "object"
 _ROLES = {
     "--id-column": "names of the objects",
     "--label-column": "known classes",
-    "--categories": "categories",
     "--columns": "data",
+    "--categories": "categories",
     "--drop": "left out",
 }
 """Roles of columns by the options that give them."""
-_OURS = re.compile(
-    r"label|confidence|kept|(cluster_|k)\d+|__index_level_.*"
-)  # not names of the objects
+# Columns that are not named in results as the input names them.
+_OURS = re.compile(r"label|confidence|kept|(cluster_|k)\d+|__index_level_.*")
 _NEARLY = 0.9  # minimum share of different values of labels that are names
 _LISTED = 40  # maximum number of columns in a refusal
 FEW = 10  # number of objects below which all labels of a column may differ by chance
-_POINTS, _LABELS = "X points data fea", "labels label members L y gt draws cls z weights X"
-"""Usual names of arrays in an NPZ file, the first before the others."""
+_USUAL = {
+    "points": ("X", "points", "data", "fea"),
+    "labels": ("labels", "L", "members", "X"),
+    "labelling": ("labels", "label", "y", "gt"),
+    "weights": ("weights",),
+    "draws": ("draws", "labels", "cls", "z"),
+}
+"""Usual names of arrays in an NPZ file."""
 
 
 class Column:
@@ -133,7 +131,7 @@ class Column:
         table, labels = self.table, self.table.of_labels
         if not self.name or self.name in table.index:
             return True
-        words = NAMING if labels or self.is_text else NUMBERING
+        words = notation.NAMING if labels or self.is_text else notation.NUMBERING
         called = table.named and words.fullmatch(last_word(self.name)) is not None
         kind = self.is_text or self.is_whole or (labels and called)
         placed = kind and (called or self.place == 0) and len(table) > 2 and len(table.columns) > 1
@@ -146,7 +144,7 @@ class Column:
         """Return it as labels: NaN, None or -1 missing, -2 noise."""
         if isinstance(self.data, np.ndarray):
             return np.asarray(self.data)
-        if re.match("timestamp|date|time|list|struct", kind := str(self.data.type)):
+        if re.search("date|time|duration|list|struct|map|binary", kind := str(self.data.type)):
             raise InputError(f"the column {self.name!r} is of type {kind}, which is not read.")
         found = arrow_labels(self.data if self.table.text is None else self._names_or_numbers())
         return found.objects() if isinstance(found, CodedColumn) else found
@@ -156,9 +154,7 @@ class Column:
         kinds = self.cells.drop_null().unique().to_pylist()
         words = [word for word in kinds if not is_number(word, plain=True)]
         if len(words) == 1 and len(kinds) > 2:  # such as the name of a total
-            what = (
-                f"{self.at(words[0])}: {words[0]!r} is read as a label, and all others are numbers"
-            )
+            what = f"{self.at(words[0])}: {words[0]!r} is read as a label, all others are numbers"
             warn(f"{what}. If it means a missing label, give --na={words[0]}.", UserWarning)
         if words:
             return self.cells
@@ -185,8 +181,8 @@ class Table:
         The file.
     how : Reading
         The user's settings.
-    what : {"points", "labels", "weights"}
-        What it holds.
+    what : {"points", "labels", "labelling", "weights"}
+        Content of the file.
 
     Attributes
     ----------
@@ -209,10 +205,8 @@ class Table:
     """
 
     def __init__(self, source: Source, how: Reading, what: str) -> None:
-        self.name, self.how, self.of_labels = source.name, how, what == "labels"
+        self.name, self.how, self.of_labels = source.name, how, what.startswith("label")
         self.index, self.text, form = set[str](), None, WHOLE[source.kind]
-        names: Sequence[str]
-        data: Any
         self.named, self.notes = form.has_columns, list[str]()
         if form.read is None:
             self.text = text = TextFile(source, how, labels=self.of_labels)
@@ -228,7 +222,7 @@ class Table:
             if array.ndim != 2 or array.dtype.kind not in kinds:
                 got = f"Got shape {array.shape} and dtype {array.dtype} instead"
                 raise InputError(f"{what} are arrays of numbers with a row per object. {got}.")
-            names, data = [str(j + 1) for j in range(array.shape[1])], array.T
+            names, data = [str(j + 1) for j in range(array.shape[1])], [*array.T]
         cells = zip(names, data, strict=True)
         self.columns = [Column(self, j, name, one) for j, (name, one) in enumerate(cells)]
         self.names = tuple(names)
@@ -253,7 +247,7 @@ def read_array(source: Source, how: Reading, what: str) -> NDArray[Any]:
     arrays: dict[str, NDArray[Any]] = _whole(source, how, mmap=what != "points")
     if {"codes", "cluster_counts"} <= arrays.keys():
         raise InputError("it is a saved ensemble, which is read by 'conclust combine'.")
-    usual = (_POINTS if what == "points" else _LABELS).split()
+    usual = _USUAL[what]
     found = [name for name in usual if name in arrays][:1] or [*arrays]
     if len(found) != 1:
         way = f"Save one alone, by numpy.save, or by one of the names {', '.join(usual)}"
@@ -336,12 +330,12 @@ def roles_of(table: Table, how: Reading) -> tuple[list[Column], list[Column], di
     """
     every = how.categories == ("all",)
     categories = () if every else how.categories
-    wanted = (how.id_column,), (how.label_column,), categories, how.columns or (), how.drop
+    wanted = (how.id_column,), (how.label_column,), how.columns or (), categories, how.drop
     role_of: dict[Column, str] = {}
     for option, names in zip(_ROLES, wanted, strict=True):
         for column in [one for name in names if name for one in table.matching(name, option)]:
             before = role_of.get(column, "")
-            if before and (before, option) != ("--columns", "--drop"):
+            if before and (before != "--columns" or option not in ("--categories", "--drop")):
                 raise InputError(f"{before} and {option} name the same column, {column.name!r}.")
             role_of[column] = option
     free = [column for column in table.columns if column not in role_of]
@@ -357,13 +351,15 @@ def roles_of(table: Table, how: Reading) -> tuple[list[Column], list[Column], di
     for column in free:
         role = "--categories" if every and column.is_text else "--columns"
         role_of.setdefault(column, role if how.columns is None else "--drop")
-    ids, classes, kinds, data, _ = (
+    ids, classes, data, kinds, _ = (
         [column for column, role in role_of.items() if role == one] for one in _ROLES
     )
     if not table.of_labels:
         settle(data, how)
         _refuse_undecided(table, role_of, how)
-        written = {column: described(column.notation, column.empty_words) for column in data}
+        written = {
+            column: notation.described(column.notation, column.empty_words) for column in data
+        }
         for what in dict.fromkeys(chain(*written.values())):
             those = [repr(column.name) for column, words in written.items() if what in words]
             table.notes.append(f"{what} in {', '.join(those[:12])}")
@@ -373,16 +369,13 @@ def roles_of(table: Table, how: Reading) -> tuple[list[Column], list[Column], di
     if classes and not any(classes[0].words):
         raise InputError(f"--label-column: the column {classes[0].name!r} has no known classes.")
     name = ids[0].name if ids and table.named else ""
-    return (
-        data,
-        kinds,
-        {
-            "ids": ids[0].texts if ids else None,
-            "id_name": OBJECT if not name or _OURS.fullmatch(name) else name,
-            "classes": [word or "" for word in classes[0].words] if classes else None,
-            "notes": tuple(table.notes),
-        },
-    )
+    objects = {
+        "ids": ids[0].texts if ids else None,
+        "id_name": OBJECT if not name or _OURS.fullmatch(name) else name,
+        "classes": [word or "" for word in classes[0].words] if classes else None,
+        "notes": tuple(table.notes),
+    }
+    return data, kinds, objects
 
 
 def names_objects(n_values: int, n_seen: int) -> bool:
@@ -397,7 +390,7 @@ def _refuse_undecided(table: Table, role_of: dict[Column, str], how: Reading) ->
         what, option, value = _ROLES[role_of[column]], "", ""
         if role_of[column] == "--columns":
             what, option, value = _account(column, how)
-        if option == "--id-column" and (option in more or option in role_of.values()):
+        if option == "--id-column" and (how.columns or option in {*more, *role_of.values()}):
             option = "--drop"
         if option:
             more.setdefault(option, []).append(f'"{value}"' if "," in value else value)
@@ -409,7 +402,14 @@ def _refuse_undecided(table: Table, role_of: dict[Column, str], how: Reading) ->
     rest = f"\n  and {len(lines) - _LISTED:,} more columns" * (len(lines) > _LISTED)
     listed = "".join(line for _, line in sorted(lines, key=lambda line: line[0])[:_LISTED]) + rest
     way = "Write them as in the file of the result, or make the result by 'conclust cluster --impute median': empty cells are then filled here as well."
-    if how.command:  # not predict, which has no such options
+    taken = [
+        value
+        for option in ("--drop", "--categories", "--id-column")
+        for value in more.get(option, ())
+    ]
+    if len(taken) == [*role_of.values()].count("--columns"):
+        way = "None has numbers in every cell. Where all columns are categories or labels, use: conclust combine."
+    elif how.command:  # not predict, which has no such options
         settled = [f"{option}={','.join(dict.fromkeys(values))}" for option, values in more.items()]
         command = plain(shlex.join(["conclust", *how.command, *settled]))
         way = f"This command gives each a meaning:\n\n  {command}\n\nText is names of the objects (--id-column), known classes (--label-column) or categories (--categories), or is left out (--drop); --impute fills empty cells, --na names them."
@@ -420,10 +420,12 @@ def _account(column: Column, how: Reading) -> tuple[str, str, str]:
     """Return what a column is, and the option and its value that settles it; empty if nothing is open."""
     name, values, n = column.name, column.values, len(column.table)
     if values is not None:
-        numbered = not how.columns and NUMBERING.fullmatch(last_word(name)) and column.is_whole
+        numbered = (
+            not how.columns and notation.NUMBERING.fullmatch(last_word(name)) and column.is_whole
+        )
         if numbered and (kinds := len({*values})) < n and names_objects(kinds, n):
             return f"whole numbers, {kinds:,} for {n:,} objects: names with repeats", "--drop", name
-        what = ", ".join(described(column.notation, column.empty_words)) or "numbers"
+        what = ", ".join(notation.described(column.notation, column.empty_words)) or "numbers"
         gaps, infinite = ~np.isfinite(values), np.isinf(values)
         if not gaps.any():
             return what, "", ""
@@ -447,9 +449,8 @@ def _account(column: Column, how: Reading) -> tuple[str, str, str]:
         what = f"numbers, but {cell[:60]!r} in {column.at(cell)} is not a number"
         return what, "--na", cell
     option = "--drop" if kinds > max(20, len(texts) / 4) else "--categories"
-    if names_objects(kinds, len(texts)) and (
-        column.place == 0 or NAMING.fullmatch(last_word(name))
-    ):
-        option = "--id-column"
+    if names_objects(kinds, len(texts)):
+        called = column.place == 0 or notation.NAMING.fullmatch(last_word(name))
+        option = "--id-column" if called else "--drop"
     what = f"text, {kinds:,} values for {len(texts):,} objects (such as {texts[0][:60]!r})"
     return what, option, name

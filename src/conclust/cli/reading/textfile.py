@@ -42,6 +42,7 @@ _NO_TEXT = {
 # As Excel ("Unicode text") and `>` of PowerShell 5 write them.
 _MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _WAY = "Give --header yes or --header no"
+_RAGGED = "Give --delimiter, or leave out lines that are not rows of the table, such as comments"
 _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 49
 _HEAD = 1000  # rows by which the first line is recognised as a header
@@ -63,7 +64,12 @@ class Source:
             if self.path.suffix.lower() == ending or re.match(sign, content):
                 from pyarrow import BufferReader, CompressedInputStream
 
-                content = _content(CompressedInputStream(BufferReader(content), codec), self.name)
+                try:
+                    content = _content(
+                        CompressedInputStream(BufferReader(content), codec), self.name
+                    )
+                except OSError as error:
+                    refuse_file(self.name, f"is damaged or cut off: it does not unpack ({error})")
         for first in filter(content.startswith, _NO_TEXT):
             refuse_file(self.name, _NO_TEXT[first])
         return content
@@ -72,15 +78,10 @@ class Source:
 def _content(stream: Any, name: str) -> bytes:
     """Return what is in a stream; refuse more than is read. A call of read(limit) would ask for that much memory."""
     content, limit = bytearray(), reading_limit()
-    try:
-        for part in iter(lambda: stream.read(1 << 16), b""):
-            content += part
-            if len(content) > limit:
-                refuse_file(name, f"holds more than {limit:,} bytes, which is the limit")
-    except OSError as error:
-        if error.errno is not None:
-            raise
-        refuse_file(name, f"is damaged or cut off: it does not unpack ({error})")
+    for part in iter(lambda: stream.read(1 << 16), b""):
+        content += part
+        if len(content) > limit:
+            refuse_file(name, f"holds more than {limit:,} bytes, which is the limit")
     return bytes(content)
 
 
@@ -171,10 +172,8 @@ class TextFile:
             self._refuse(fault)
         if not self.has_header:
             self.names = [str(j + 1) for j in range(len(first))]
-        self.notes = [
-            "its first line read as the header" if self.has_header else "no header",
-            *blanks,
-        ]
+        said = "its first line read as the header" if self.has_header else "no header"
+        self.notes = [said, *blanks]
 
     def line(self, row: int) -> int:
         """Return the line at which a row ends, from 1."""
@@ -195,7 +194,7 @@ class TextFile:
             what = f"{fault} at line {line}: it is damaged, or in another encoding"
             self._refuse(f"{what}. Give its encoding, for instance --encoding {way}")
         if not text.strip():
-            self._refuse("is empty")
+            self._refuse("is empty. Each object must have a line")
         return text
 
     def _columns(self) -> list[Any]:
@@ -232,7 +231,7 @@ class TextFile:
                 if len(row) != width:
                     sign = next(name for name, s in SEPARATORS.items() if s == self._separator)
                     what = f"line {line} has {count(len(row), 'field')}, the first line has {width}"
-                    self._refuse(f"is ragged: {what} (separated by {sign}; see --delimiter)")
+                    self._refuse(f"is ragged: {what} (separated by {sign}). {_RAGGED}")
                 if width == 1 and 0 < end < line - 1 - row[0].count("\n"):
                     self._refuse(f"is empty in line {end + 1}. Write NA for a missing label")
                 end = line
@@ -250,9 +249,7 @@ class TextFile:
             return not any(map(number, names))
         if len(names) > 2 and names == [str(k) for k in range(len(names))]:
             if len(names) <= 10:
-                self._refuse(
-                    f"has a first line that counts 0, 1, 2, ... as column names do. {_WAY}"
-                )
+                self._refuse(f"has a first line that counts 0, 1, 2, as names do. {_WAY}")
             return True
         if not text:  # a row of numbers is data, unless a nameless index column precedes it
             return not self._labels and len(names) > 1 and not names[0] and all(names[1:])
@@ -294,9 +291,8 @@ class TextFile:
             if row >= 0 and len(first) > 1 and not all(map(is_number, first)):
                 return f"has its header again in line {self.line(row)}, as files joined one after the other have. Leave it out; if it is an object, give --header no"
         if len(first) == 1 and not divided:
-            texts = [
-                text for cell in self.columns[0].to_pylist() if (text := cell.strip()) not in EMPTY
-            ]
+            cells = map(str.strip, self.columns[0].to_pylist())
+            texts = [text for text in cells if text not in EMPTY]
             parts = [re.split(r"[\s|:/,;]+", one) for one in texts]
             numbers = bool(texts) and all(is_number(part) for row in parts for part in row)
             if (numbers or 2 * len({*texts}) > len(texts)) and all(len(row) > 1 for row in parts):
@@ -348,5 +344,5 @@ def _lacks_a_name(rows: list[list[str]]) -> bool:
     """Return whether the first row is a header without the name of the first column, as R's write.table writes it."""
     widths, names = {len(row) for row in rows[1:]}, {row[0] for row in rows[1:]}
     whole = len(rows) > 2 and widths == {len(rows[0]) + 1} and len(names) == len(rows) - 1
-    filled = all(row[-1].strip() not in EMPTY for row in rows[1:])
-    return whole and filled and not any(map(is_number, rows[0]))
+    filled = whole and all(row[-1].strip() not in EMPTY for row in rows[1:])
+    return filled and not any(map(is_number, rows[0])) and not rows[0][0].startswith("#")
