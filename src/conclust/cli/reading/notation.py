@@ -152,6 +152,8 @@ def readings(cells: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     head = cells[:1000].drop_null()[:20].to_pylist()
     for k, (name, pattern, steps) in enumerate(_NOTATIONS):
+        if k == 1 and found and not compute.any(compute.match_substring(cells, ".")).as_py():
+            return {"number": found["point"]}
         plain, values = k < 2, cells  # far quicker: Arrow refuses all but plain numbers
         # The first cells of most columns show that they do not fit.
         if name in found or not all(re.fullmatch(pattern, cell) for cell in head):
