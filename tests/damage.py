@@ -10,7 +10,6 @@ import contextlib
 import gzip
 import io
 import json
-import lzma
 import shutil
 import signal
 import tempfile
@@ -98,7 +97,6 @@ class Workshop:
             (".csv", text),
             (".csv.gz", gzip.compress(text)),
             (".csv.bz2", bz2.compress(text)),
-            (".csv.xz", lzma.compress(text)),
         ):
             made.append(stem.with_name(name + suffix))
             made[-1].write_bytes(content)

@@ -40,6 +40,7 @@ from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import (
     as_many_as_differ,
     is_in_blocks,
+    scaled_blocks,
     scaled_points,
 )
 from conclust.generation.labelling.models import nearest_center

@@ -283,7 +283,6 @@ def test_wrong_command_lines_exit_with_2(capsys):
         ["cluster", "x.csv", "--out", "o", "--method", "kmeans"],
         ["cluster", "x.csv", "--out", "o", "--method", "eac", "--max-clusters", "3"],
         ["cluster", "x.csv", "--out", "o", "--clusters", "3", "--max-clusters", "3"],
-        ["cluster", "x.csv", "--out", "o", "--columns", "a", "--drop", "b"],
         ["cluster", "x.csv", "--out", "o", "--columns", "a,,b"],
         ["cluster", "x.csv", "--out", "o", "--decimal", "x"],
         ["cluster", "x.csv", "--out", "o", "--impute", "magic"],

@@ -44,13 +44,11 @@ def test_files_in_another_encoding_than_the_given_one_are_refused(tmp_path):
         ("a,b\n1,2\nß,2\n".encode("cp1252"), "ascii", "is not valid ascii at line 3"),
         ("a,b\n1,2\nß,2\n".encode("cp1252"), "utf-8", "is not valid utf-8 at line 3"),
         (b"a,b\n1,23\n", "utf-16-le", "is not valid utf-16-le"),
-        # Nothing says which byte of a sign comes first: a guess would depend on the machine.
-        ("a,b\n1,2\n".encode("utf-16-be"), "utf-16", "no byte order mark.* utf-16-le or utf-16-be"),
     ):
         path.write_bytes(content)
         with pytest.raises(FileFormatError, match=sentence):
             read_ensemble(path, Reading(encoding=encoding))
-    for name in ("klingon", "hex", "", "rot13"):
+    for name in ("klingon", "hex", "", "rot13", "utf-16", "UTF_32"):
         with pytest.raises(argparse.ArgumentTypeError, match="encoding of text that Python knows"):
             encoding_named(name)
 

@@ -1,7 +1,5 @@
 """Headers, names of objects, delimiters and weights as other programs write them."""
 
-import bz2
-import gzip
 import lzma
 
 import numpy as np
@@ -24,7 +22,7 @@ def test_numbers_that_nearly_name_the_objects_are_no_measurement(tmp_path):
         f"{one},{a:.3f},{b:.3f}" for one, (a, b) in zip(ids, rng.normal(size=(50, 2)), strict=True)
     ]
     path.write_text("\n".join(["id,a,b", *rows]))
-    with pytest.raises(InputError, match=r"'id' +whole numbers, 49 different ones for 50 objects"):
+    with pytest.raises(InputError, match=r"'id' +whole numbers, 49 for 50 objects"):
         read_points(path, Reading())
     assert read_points(path, Reading(drop=("id",))).X.shape == (50, 2)
     assert read_points(path, Reading(columns=("id", "a"))).X.shape == (50, 2)
@@ -58,7 +56,7 @@ def test_a_row_of_weights_is_read_by_the_names_of_the_partitions(tmp_path):
         ensemble = read_ensemble(labels, Reading(weights=weights)).ensemble
         assert ensemble.weights.tolist() == [1, 2, 3]
     weights.write_text("c,a,z\n3,1,2\n")
-    with pytest.raises(InputError, match=r"no column 'b'\. Its columns are 'c', 'a', 'z'"):
+    with pytest.raises(InputError, match=r"no column 'b'\. Its columns are \['c', 'a', 'z'\]"):
         read_ensemble(labels, Reading(weights=weights))
 
 
@@ -160,17 +158,12 @@ def test_commas_between_columns_are_no_decimal_commas(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (
-            gzip.compress(b"a,b\n1,2\n3,4\n", mtime=0),
-            "is compressed. Give it a name that ends in .gz",
-        ),
-        (bz2.compress(b"a,b\n1,2\n3,4\n"), "is compressed. Give it a name that ends in .bz2"),
-        (lzma.compress(b"a,b\n1,2\n3,4\n"), "is compressed. Give it a name that ends in .xz"),
+        (lzma.compress(b"a,b\n1,2\n3,4\n"), r"'xz -dc FILE \| conclust COMMAND -'"),
         (
             b"\x28\xb5\x2f\xfd\x04\x00 and more",
             r"is compressed by zstd. Unpack it in a pipe, 'zstd -dc FILE \| conclust COMMAND -'",
         ),
-        (b"PK\x03\x04 and more", "is a ZIP file or a spreadsheet"),
+        (b"PK\x03\x04 and more", "is a spreadsheet or a ZIP file"),
         (b"PAR1\x15\x04\x15", "is a Parquet file"),
     ],
 )

@@ -20,13 +20,10 @@ from conclust.cli.reading.inputs import (
     Reading,
     points_of,
     read_ensemble,
-    read_labelling,
     read_points,
-    read_weights,
 )
-from conclust.cli.reading.sources import opened
-from conclust.cli.reading.tables import table_of
-from conclust.cli.reading.textfile import TextFile
+from conclust.cli.reading.tables import Table
+from conclust.cli.reading.textfile import TextFile, opened
 from conclust.exceptions import FileFormatError, InputError, MissingExtraError
 
 AUTO = Reading()
@@ -41,7 +38,7 @@ def write(tmp_path, content, name="a.csv"):
 def read_points_of(path, how):
     """Read points of which there may be only one."""
     with opened(path) as source:
-        return points_of(table_of(source, how, "points"), how)
+        return points_of(Table(source, how, "points"), how)
 
 
 def points(tmp_path, content, **how):
@@ -105,7 +102,7 @@ FORM = {
     "empty": ("", "is empty"),
     "blank": ("\n \n", "is empty"),
     "only a header": ("a,b\n", "has a header and no rows"),
-    "NUL": ("a,b\n1,2\n3,\0\n", "NUL character in line 3"),
+    "NUL": ("a,b\n1,2\n3,\0\n", "NUL character at line 3"),
     "ragged, short": (
         "a,b\n1,2\n3\n",
         "line 3 has 1 field, the first line has 2 (separated by comma)",
@@ -128,6 +125,7 @@ FORM = {
         "quotation mark that is misplaced or left open in the row that begins in line 2",
     ),
     "counting header": ("0,1,2\n5,6,7\n", "counts 0, 1, 2"),
+    "comment": ("# note\nx,y\n1,2\n3,4\n", "leave out lines that are not rows"),
     "empty line in one column": ("a\n1\n\n3\n", "is empty in line 3"),
 }
 
@@ -190,22 +188,22 @@ def test_an_ambiguous_header_is_refused_with_the_option(tmp_path):
 
 
 CONTENT = {
-    "text": ("a,b\n1,2\n3,four\n", "'four' in line 3, column 2 ('b') is not a number", "--na four"),
+    "text": ("a,b\n1,2\n3,four\n", "'four' in line 3, column 2 ('b') is not a number", "--na=four"),
     "names": (
         "kind,x\nu,1\nv,2\n",
         "text, 2 values for 2 objects (such as 'u')",
-        "--categories kind",
+        "--categories=kind",
     ),
     "empty": (
         "a,b\n1,\n2,3\n",
         "1 empty cell, the first ('') in line 2, column 2",
-        "--impute median",
+        "--impute=median",
     ),
-    "NA": ("a,b\n1,NA\n2,3\n", "the first ('NA') in line 2, column 2 ('b')", "--impute median"),
-    "empty column": ("a,b\n1,\n2,\n", "empty", "--drop b"),
+    "NA": ("a,b\n1,NA\n2,3\n", "the first ('NA') in line 2, column 2 ('b')", "--impute=median"),
+    "empty column": ("a,b\n1,\n2,\n", "empty", "--drop=b"),
     "inf": ("a,b\n1,-inf\n", "'-inf' in line 2, column 2 ('b')", "--na=-inf"),
-    "overflow": ("a,b\n1,1e999\n", "'1e999' in line 2, column 2 ('b')", "--na 1e999"),
-    "far below": ("a,b\n" + "1,2\n1,3\n" * 75_000 + "3,x\n", "'x' in line 150002", "--na x"),
+    "overflow": ("a,b\n1,1e999\n", "'1e999' in line 2, column 2 ('b')", "--na=1e999"),
+    "far below": ("a,b\n" + "1,2\n1,3\n" * 75_000 + "3,x\n", "'x' in line 150002", "--na=x"),
 }
 
 
@@ -230,12 +228,14 @@ def test_unknown_columns_are_refused(tmp_path, wanted):
     refused(
         InputError,
         lambda: points(tmp_path, "a,b\n1,2\n", id_column=wanted),
-        f"a.csv: --id-column: there is no column {wanted!r}. Its columns are 'a', 'b'",
+        f"a.csv: --id-column: there is no column {wanted!r}. Its columns are ['a', 'b']",
     )
 
 
 def test_selections_without_data_columns_are_refused(tmp_path):
     refused(InputError, lambda: points(tmp_path, "a\n1\n", id_column="a"), "no column of data")
+    text = "plan,city\n" + "a,b\nc,d\n" * 9
+    refused(InputError, lambda: points(tmp_path, text), "None has numbers in every cell")
     refused(
         InputError,
         lambda: points(tmp_path, "a,b\n1,2\n", id_column="a", label_column="1"),
@@ -338,7 +338,7 @@ def test_points_are_read_from_arrays(tmp_path):
     refused(
         InputError,
         lambda: read_points(tmp_path / "a.npy", Reading(id_column="x")),
-        "an array has no named columns",
+        "there is no column 'x'",
     )
 
 
@@ -371,7 +371,7 @@ def test_label_arrays_and_saved_ensembles_are_read(tmp_path):
     refused(
         InputError,
         lambda: read_ensemble(tmp_path / "e.npz", Reading(missing="noise")),
-        "leave --missing, --id-column",
+        "leave --missing",
     )
     for labels in (matrix, matrix.astype(float), matrix.astype(str)):
         np.save(tmp_path / "a.npy", labels)
@@ -380,20 +380,16 @@ def test_label_arrays_and_saved_ensembles_are_read(tmp_path):
 
 
 def test_weights_are_read(tmp_path):
-    for name, content in (("r.csv", "1,2,0.5\n"), ("c.csv", "weight\n1\n2\n0.5\n")):
-        path = write(tmp_path, content, name)
-        np.testing.assert_array_equal(read_weights(3, Reading(weights=path)), [1, 2, 0.5])
-    np.save(tmp_path / "w.npy", [1.0, 2.0, 0.5])
-    np.testing.assert_array_equal(read_weights(3, Reading(weights=tmp_path / "w.npy")), [1, 2, 0.5])
-    refused(InputError, lambda: read_weights(4, Reading(weights=path)), "number per partition, 4")
     matrix = write(tmp_path, "a,b,c\n0,1,1\n0,0,1\n1,1,0\n")
-    read = read_ensemble(matrix, Reading(weights=tmp_path / "r.csv"))
-    np.testing.assert_array_equal(read.ensemble.weights, [1, 2, 0.5])
-    refused(
-        InputError,
-        lambda: read_ensemble(matrix, Reading(weights=write(tmp_path, "1,2,-1\n", "n.csv"))),
-        "weight",
-    )
+    np.save(tmp_path / "w.npy", [1.0, 2.0, 0.5])
+    write(tmp_path, "1,2,0.5\n", "r.csv")
+    write(tmp_path, "weight\n1\n2\n0.5\n", "c.csv")
+    for name in ("r.csv", "c.csv", "w.npy"):
+        read = read_ensemble(matrix, Reading(weights=tmp_path / name))
+        np.testing.assert_array_equal(read.ensemble.weights, [1, 2, 0.5])
+    for content, sentence in (("1,2,-1\n", "at least 0"), ("1,2\n", "one number per partition")):
+        how = Reading(weights=write(tmp_path, content, "n.csv"))
+        refused(InputError, lambda how=how: read_ensemble(matrix, how), sentence)
 
 
 def test_parquet_files_are_read(tmp_path):
@@ -468,30 +464,30 @@ def test_parquet_without_pyarrow_names_the_missing_package(tmp_path, monkeypatch
 # ---- one labelling
 
 
+def one(path, *names):
+    return read_ensemble(path, AUTO, names).ensemble.labels[:, 0].tolist()
+
+
 def test_a_labelling_is_read_from_its_column(tmp_path):
     ours = write(tmp_path, "object,label,confidence\nu,0,0.9\nv,1,0.8\n")
-    actual = read_labelling(ours, AUTO)
-    assert actual.labels.tolist() == [0, 1]
-    assert actual.ids == ["u", "v"]
-    assert read_labelling(write(tmp_path, "3\n4\n4\n"), AUTO).labels.tolist() == [3, 4, 4]
+    assert one(ours) == [0, 1]
+    assert read_ensemble(ours, AUTO, ()).ids == ["u", "v"]
+    assert one(write(tmp_path, "3\n4\n4\n")) == [0, 1, 1]
     two = write(tmp_path, "id,a,b\nu,x,1\nv,y,2\nw,x,1\n")
-    assert read_labelling(two, AUTO, ["a"]).labels.tolist() == ["x", "y", "x"]
-    refused(InputError, lambda: read_labelling(two, AUTO), "2 columns", ": 'a', 'b'.", "--column")
+    assert one(two, "z", "a") == [0, 1, 0]
+    refused(InputError, lambda: one(two), "'a', 'b'", "--column")
 
 
 def test_a_labelling_is_read_from_an_array(tmp_path):
     np.save(tmp_path / "a.npy", [0, 1, 1])
-    assert read_labelling(tmp_path / "a.npy", AUTO).labels.tolist() == [0, 1, 1]
+    assert one(tmp_path / "a.npy") == [0, 1, 1]
     np.save(tmp_path / "a.npy", [[0, 5], [1, 6]])
-    assert read_labelling(tmp_path / "a.npy", AUTO, ["2"]).labels.tolist() == [5, 6]
-    refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO), "--column")
+    assert one(tmp_path / "a.npy", "2") == [0, 1]
+    refused(InputError, lambda: one(tmp_path / "a.npy"), "--column")
     for column in ("class", "²", "3", "0", "9" * 5000):
-        with pytest.raises(InputError, match="no column"):
-            read_labelling(tmp_path / "a.npy", AUTO, [column])
-    two = write(tmp_path, "a,b\nx,1\ny,2\n")
-    refused(InputError, lambda: read_labelling(two, AUTO, ["9" * 5000]), "no column")
+        refused(InputError, lambda column=column: one(tmp_path / "a.npy", column), "no column")
     np.save(tmp_path / "a.npy", np.zeros((2, 2, 2)))
-    refused(InputError, lambda: read_labelling(tmp_path / "a.npy", AUTO), "shape (2, 2, 2)")
+    refused(InputError, lambda: one(tmp_path / "a.npy"), "shape (2, 2, 2)")
 
 
 def test_answers_are_labels_and_spellings_of_empty_cells_are_missing(tmp_path):

@@ -44,7 +44,7 @@ def test_runs_of_one_membership_give_its_most_probable_clusters(runs, tmp_path, 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("x y\n1 2\n", "line 1, column 1: 'x' is not a number, as memberships are"),
+        ("x y\n1 2\n", "line 1: a row of memberships has numbers"),
         ("0.5 0.7\n1 0\n", "sum to 1, up to rounding"),
     ],
 )

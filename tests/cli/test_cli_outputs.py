@@ -14,7 +14,7 @@ from conclust import results
 from conclust._files.spreadsheets import guard_text, unguarded
 from conclust.cli import main
 from conclust.cli.commands.consensus import send
-from conclust.cli.reading.inputs import Reading, read_labelling
+from conclust.cli.reading.inputs import Reading, read_ensemble
 from conclust.exceptions import OutputExistsError
 from conclust.results import writing as outputs
 from conclust.results.writing import LabelTable, OutputFolder, write_labels, write_memberships
@@ -79,8 +79,9 @@ def test_tables_written_in_chunks_are_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(outputs, "_CHUNK", 7)
     actual = np.array(random.Random(0).choices(range(5), k=40))
     write_labels(tmp_path / "l.csv", actual, LabelTable())
-    back = read_labelling(tmp_path / "l.csv", AUTO)
-    np.testing.assert_array_equal(back.labels, actual)
+    back = read_ensemble(tmp_path / "l.csv", AUTO, ())
+    names = np.array(back.ensemble.names[0])
+    np.testing.assert_array_equal(names[back.ensemble.labels[:, 0]], actual)
     assert back.ids == [str(i) for i in range(40)]
 
 

@@ -263,9 +263,9 @@ def test_invalid_result_folders_are_refused(clustered, combined, tmp_path, capsy
     out = ["--out", tmp_path / "p"]
     assert "is not a complete result folder" in told(tmp_path, new, *out)
     assert "holds the result that is read" in told(result, new, "--out", result, "--force")
-    assert "lacks 'a', 'b', 'c', from which the result was made" in told(result, combined, *out)
+    assert "lacks ['a', 'b', 'c'], from which the result was made" in told(result, combined, *out)
     short = points(tmp_path / "short.csv", NEW, ("a", "b"))
-    assert "lacks 'c'" in told(result, short, *out)
+    assert "lacks ['c']" in told(result, short, *out)
     changed = tmp_path / "changed"
     shutil.copytree(result, changed)
     forge(changed / "model.npz", "PCC", "_code_type", lambda _: None)

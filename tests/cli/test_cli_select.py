@@ -218,7 +218,7 @@ def test_suggested_categories_are_accepted(mixed, tmp_path, capsys):
     path, group = mixed
     assert main(["select", str(path), *QUICK]) == 1
     advice = capsys.readouterr().err
-    assert "--categories plan,region\n" in advice
+    assert "--categories=plan,region\n" in advice
     out = tmp_path / "out"
     words = ["--categories", "plan", "--drop", "region,noise", "--out", str(out)]
     assert main(["select", str(path), *QUICK, *words]) == 0

@@ -5,7 +5,6 @@ import csv
 import gzip
 import io
 import json
-import lzma
 import os
 import subprocess
 import sys
@@ -217,7 +216,7 @@ def test_labels_pass_through_pipes(matrix):
             1,
             b"could not be written to standard output, or not all of it: No space left on device",
         ),
-        ("$P combine - -k 2 --out o -q <&-", 1, b"Standard input is closed"),
+        ("$P combine - -k 2 --out o -q <&-", 1, b"standard input is closed"),
     ],
 )
 def test_closed_and_missing_pipes_are_reported(matrix, line, code, said):
@@ -245,15 +244,15 @@ def test_arrays_and_compressed_tables_pass_through_pipes(matrix, capsysbinary, m
     labels = np.array([[0, 0, 1]] * 4 + [[1, 2, 0]] * 4)
     np.save(matrix.parent / "l.npy", labels)
     Ensemble(labels).save(matrix.parent / "e.npz")
-    for ending, pack in (("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)):
+    for ending, pack in (("gz", gzip.compress), ("bz2", bz2.compress)):
         (matrix.parent / f"l.csv.{ending}").write_bytes(pack(matrix.read_bytes()))
     printed = []
-    for name in ("labels.csv", "l.npy", "e.npz", "l.csv.gz", "l.csv.bz2", "l.csv.xz"):
+    for name in ("labels.csv", "l.npy", "e.npz", "l.csv.gz", "l.csv.bz2"):
         with (matrix.parent / name).open("rb") as file:
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(file))
             assert main(["combine", "-", "-k", "2", "--out", "-", "-q"]) == 0
         printed.append(capsysbinary.readouterr().out)
-    assert printed == [printed[0]] * 6
+    assert printed == [printed[0]] * 5
     assert len(rows_of(printed[0])) == 8
 
 

@@ -143,7 +143,7 @@ def test_notations_are_found_by_the_whole_column(tmp_path, cells, values):
 
 def test_other_columns_and_options_decide_ambiguous_columns(tmp_path):
     with pytest.raises(
-        InputError, match=r"'1,234', which may be point or comma .*\n.*\n.*\n\n.*--decimal comma"
+        InputError, match=r"'1,234', which may be comma or point .*\n.*\n.*\n\n.*--decimal=comma"
     ):
         column(tmp_path, "1,234", "5,678")
     assert column(tmp_path, "1,234", "5,678", decimal="comma") == [1.234, 5.678]

@@ -99,7 +99,7 @@ FORMATS = {
             "CSV",
             (".csv", ".tsv", ".txt", ".dat", ".data", ".clu"),
             "text",
-            hint=" (comma, semicolon, tab, | or blanks; UTF-8 or UTF-16; .gz, .bz2 and .xz too)",
+            hint=" (comma, semicolon, tab, | or blanks; UTF-8 or UTF-16; .gz and .bz2 too)",
         ),
         Format("npy", "NPY", (".npy",), "array", b"\x93NUMPY", _read_npy, _npy_rows),
         Format("npz", "NPZ", (".npz",), "arrays", b"PK", _read_npz),

@@ -76,17 +76,11 @@ def add_reading(
             help="column of known classes: not part of the data, used only to score the result",
         )
     if selection:
-        either = group.add_mutually_exclusive_group()
-        either.add_argument(
-            "--columns",
-            type=names,
-            action="extend",
-            metavar="A,B",
-            help="columns to use, by name or number, or as 'leiden_*'",
-        )
-        either.add_argument(
-            "--drop", type=names, action="extend", metavar="A,B", help="columns to leave out"
-        )
+        for option, what in (
+            ("--columns", "columns to use, by name or number, or as 'leiden_*'"),
+            ("--drop", "columns to leave out"),
+        ):
+            group.add_argument(option, type=names, action="extend", metavar="A,B", help=what)
     group.add_argument(
         "--header",
         choices=("auto", "yes", "no"),
@@ -308,6 +302,7 @@ def encoding_named(name: str) -> str:
     try:
         usual = codecs.lookup(name).name
         readable = _SIGNS.encode(usual).decode(usual) == _SIGNS
+        readable = readable and usual not in ("utf-16", "utf-32")  # a byte order mark says more
     except (LookupError, UnicodeError, ValueError):
         readable = False
     if not readable:

@@ -17,7 +17,7 @@ from conclust import metrics
 from conclust._files.spreadsheets import unguarded
 from conclust._validation import count
 from conclust.cli.console import plain
-from conclust.cli.reading.inputs import read_ensemble, read_labelling
+from conclust.cli.reading.inputs import read_ensemble
 from conclust.cli.reading.notation import Reading
 from conclust.cli.requested import reading
 from conclust.ensemble import Ensemble
@@ -71,7 +71,7 @@ def run_all(arguments: argparse.Namespace) -> None:
         runs, names = table.ensemble, table.names
     else:
         columns, _ = _aligned(paths, [wanted] * len(paths), how)
-        runs = Ensemble(np.column_stack([Ensemble(one[:, None]).labels for one in columns]))
+        runs = Ensemble(np.column_stack(columns))
         names = tuple(plain(path) for path in paths)
     found = replace(choose_run(runs), names=names)
     losses = [None if np.isnan(loss) else loss for loss in found.losses.tolist()]
@@ -95,21 +95,22 @@ def _aligned(
     paths: Sequence[Path], wanted: Sequence[Sequence[str]], how: Reading
 ) -> tuple[list[NDArray[Any]], bool]:
     """Read a labelling of each file, objects in the order of the first; return whether they are matched by name."""
-    runs = [read_labelling(path, how, names) for path, names in zip(paths, wanted, strict=True)]
-    first, columns, named = runs[0], [runs[0].labels], False
-    for path, one in zip(paths[1:], runs[1:], strict=True):
+    runs = [read_ensemble(path, how, names) for path, names in zip(paths, wanted, strict=True)]
+    labels = [run.ensemble.labels[:, 0] for run in runs]
+    first, columns, named = runs[0], labels[:1], False
+    for path, one, found in zip(paths[1:], runs[1:], labels[1:], strict=True):
         pair, same = (paths[0], path), how.id_column is not None or first.id_name == one.id_name
         named = first.ids is not None and one.ids is not None and same
         if named:
-            columns.append(_align(pair, first.ids or [], one.ids or [], one.labels))
+            columns.append(_align(pair, first.ids or [], one.ids or [], found))
             continue
-        if len(one.labels) != len(first.labels):
+        if len(found) != len(columns[0]):
             raise InputError(
-                f"{pair[0]} has {len(first.labels)} objects and {path} has {len(one.labels)}: "
+                f"{pair[0]} has {len(columns[0])} objects and {path} has {len(found)}: "
                 "without names, objects are compared in order. Name the objects in both files and give "
                 "--id-column."
             )
-        columns.append(one.labels)
+        columns.append(found)
     return columns, named
 
 

@@ -26,7 +26,6 @@ from conclust.cli.commands.fill import Filled
 from conclust.cli.commands.of_points import described, points_read
 from conclust.cli.console import STREAM, Talk, plain, send_table
 from conclust.cli.options import LEVEL
-from conclust.cli.reading.columns import Objects
 from conclust.cli.reading.inputs import (
     Points,
     read_answers,
@@ -34,6 +33,7 @@ from conclust.cli.reading.inputs import (
     read_ensemble,
     read_memberships,
 )
+from conclust.cli.reading.tables import Objects
 from conclust.cli.record import Clock, given, parameters, record_of, recorded_warnings
 from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import jobs, reading, scale

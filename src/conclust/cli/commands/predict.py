@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from conclust._files.saving import fits, load
 from conclust._files.storage import write_json
 from conclust._types import Floats, Ints
-from conclust._validation import count
+from conclust._validation import count, shown
 from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, plain
-from conclust.cli.reading.columns import OBJECT, Objects, roles_of
 from conclust.cli.reading.inputs import points_of
 from conclust.cli.reading.notation import Reading
-from conclust.cli.reading.sources import opened
-from conclust.cli.reading.tables import Table, label_matrix, listed, table_of
+from conclust.cli.reading.tables import OBJECT, Objects, Table, label_matrix, roles_of
+from conclust.cli.reading.textfile import opened
 from conclust.cli.record import Clock, record_of
 from conclust.cli.requested import jobs, reading
 from conclust.cli.summary import score, sizes_of
@@ -96,7 +95,7 @@ def run(arguments: argparse.Namespace) -> None:
             how, settings = reading(arguments), result.record.settings
             na = (*how.na, *(settings.get("na", ()) if source.kind == "csv" else ()))
             how = replace(how, na=na, notations=settings.get("notations", {}), command=())
-            table = table_of(source, how, "labels" if result.of_labels else "points")
+            table = Table(source, how, "labels" if result.of_labels else "points")
             new = _read_new(arguments, how, result, table)
         n_new = len(new.X)
         talk.step(shell.read_line(table.name, [count(n_new, "new object")]))
@@ -229,8 +228,8 @@ def _by_name(how: Reading, table: Table, columns: tuple[str, ...], id_name: str)
     if all(name.isdigit() for name in columns) and not how.categories:
         return how  # the columns of the result had no names: by order
     raise InputError(
-        f"{table.name} lacks {listed(lacking)}, from which the result was made. Its columns are "
-        f"{listed(table.names)}."
+        f"{table.name} lacks {shown(lacking)}, from which the result was made. Its columns are "
+        f"{shown([*table.names])}."
     )
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # the options of the shell are declared without NumPy
     from pathlib import Path
 
-    from conclust._types import Floats
     from conclust.ensemble import Missing
 
 SEPARATORS = {"tab": "\t", "semicolon": ";", "comma": ",", "pipe": "|", "blank": " "}
@@ -25,7 +26,8 @@ _BLANK = " \u00a0\u202f"  # also those that do not break a line
 _MINUS = "\u2212"  # as typesetters write it
 SPACES = " \t\n\r\x0b\x0c" + _BLANK
 """Characters around a cell that are no part of it: not all that str.strip() takes, such as a file separator."""
-_THOUSANDS = {"point": ",'\u2019" + _BLANK, "comma": ".'\u2019" + _BLANK}
+_GAPS = "'\u2019" + _BLANK
+_SIGNS = (("point", r"\.", "," + _GAPS), ("comma", ",", "." + _GAPS))
 """Decimal signs, each with the signs that may stand between thousands."""
 _DATES = "YYYY-MM-DD YYYY/MM/DD DD.MM.YYYY DD-MM-YYYY MM-DD-YYYY DD/MM/YYYY MM/DD/YYYY"
 _TIME = r"(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)Z?)?"
@@ -88,22 +90,41 @@ class Reading:
     command: tuple[str, ...] = ("cluster",)
 
 
-def _number(decimal: str) -> str:
-    whole = rf"(?:[0-9]{{1,3}}(?:[{_THOUSANDS[decimal]}][0-9]{{3}})+|[0-9]+)"
-    sign = {"point": r"\.", "comma": ","}[decimal]
-    return rf"[+{_MINUS}-]?(?:{whole}(?:{sign}[0-9]*)?|{sign}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_PLAIN = {
+    decimal: rf"[+-]?(?:[0-9]+{sign}?[0-9]*|{sign}[0-9]+|(?i:inf|infinity))(?:[eE][+-]?[0-9]+)?"
+    for decimal, sign, _ in _SIGNS
+}
+_NUMBERS = {
+    decimal: rf"[+{_MINUS}-]?(?:(?:[0-9]{{1,3}}(?:[{gaps}][0-9]{{3}})+|[0-9]+)(?:{sign}[0-9]*)?|{sign}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    for decimal, sign, gaps in _SIGNS
+}
 
 
-_NUMBERS = {decimal: _number(decimal) for decimal in _THOUSANDS}
-_PLAIN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_ANY_NUMBER = re.compile("|".join(_NUMBERS.values()) + "|[+-]?(?:inf|infinity)", re.IGNORECASE)
+def _notations() -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    """Yield notations: name, pattern of a cell, and what is replaced to get a number as Python writes it, or a date as ISO 8601."""
+    yield "point", _PLAIN["point"], []
+    yield "comma", _PLAIN["comma"], [(".", ";"), (",", ".")]
+    for unit, (decimal, _, gaps) in product(("", *_UNITS), _SIGNS):
+        number, sign, gap = _NUMBERS[decimal], re.escape(unit), f"[{_BLANK}]*" * bool(unit)
+        steps = [(f"[{gaps}{_UNITS}]", ""), (",", "."), (_MINUS, "-")]
+        yield f"{decimal} {unit}".strip(), f"{sign}{gap}(?:{number})|(?:{number}){gap}{sign}", steps
+    for name in _DATES.split():
+        order = re.findall("YYYY|MM|DD", name)
+        pattern = (
+            re.sub("YYYY", r"(\\d{4})", re.sub("MM|DD", r"(\\d\\d?)", re.escape(name))) + _TIME
+        )
+        iso = "-0".join(rf"\{order.index(part) + 1}" for part in ("YYYY", "MM", "DD"))
+        yield name, pattern, [(pattern, iso + r" \4"), (r"-0(\d\d)", r"-\1"), (" $", "")]
+
+
+_NOTATIONS = [*_notations()]
 
 
 def is_number(text: str, *, plain: bool = False) -> bool:
     """Return whether a cell is a number, in any notation or (`plain`, as labels are) with digits and a point."""
-    if plain:
-        return _PLAIN.fullmatch(text.strip(SPACES)) is not None
-    return _ANY_NUMBER.fullmatch(text.strip(SPACES + _UNITS)) is not None
+    patterns = [_PLAIN["point"]] if plain else [_PLAIN["point"], *_NUMBERS.values()]
+    text = text.strip(SPACES + _UNITS * (not plain))
+    return any(re.fullmatch(pattern, text) for pattern in patterns)
 
 
 def last_word(name: str) -> str:
@@ -112,83 +133,50 @@ def last_word(name: str) -> str:
     return words[-1].lower() if words else ""
 
 
-def plain_numbers(cells: Any) -> tuple[str, Any]:
-    """Return cells of digits and one decimal sign as numbers: "number" if none has the sign, "point" or "comma"; ("", None) if not all are."""
-    from pyarrow import ArrowInvalid, compute
-
-    def has(some: Any, sign: str) -> bool:
-        return bool(compute.any(compute.match_substring(some, sign)).as_py())
-
-    comma, point = (has(cells[:20], sign) for sign in ",.")
-    with suppress(ArrowInvalid):
-        for some in (cells[:20], cells):  # Arrow writes a message of each cell at fault
-            numbers = (compute.replace_substring(some, ",", ".") if comma else some).cast("float64")
-        point = point or has(cells, ".")
-        if not (comma and point):
-            return "comma" if comma else "point" if point else "number", numbers
-    return "", None
-
-
-def readings(cells: Any, plain: tuple[str, Any]) -> dict[str, Floats]:
+def readings(cells: Any) -> dict[str, Any]:
     """Return the values of text in every notation in which all of the cells are written.
 
     Parameters
     ----------
     cells : ChunkedArray of string
         Cells without blanks around them; null where they are empty.
-    plain : str, ChunkedArray of float64 or None
-        The cells as numbers, by `plain_numbers`.
 
     Returns
     -------
-    dict of str to ndarray
-        NaN where a cell is empty. By notation: "number" (of digits alone), "point" and "comma", with the unit, such as
+    dict of str to ChunkedArray of float64
+        Null where a cell is empty. By notation: "number" (of digits alone), "point" and "comma", with the unit, such as
         "comma %"; "YYYY-MM-DD" and the like, in days since 1970.
     """
     from pyarrow import ArrowInvalid, compute
 
     found: dict[str, Any] = {}
-    if plain[0] == "number":
-        return {"number": plain[1].to_numpy()}
     head = cells[:1000].drop_null()[:20].to_pylist()
-
-    def fits(pattern: str) -> bool:  # the first cells of most columns show that they do not
-        whole = f"^(?:{pattern})$"
-        return all(re.fullmatch(pattern, cell) for cell in head) and bool(
-            compute.all(compute.match_substring_regex(cells, whole)).as_py()
-        )
-
-    unit = next((sign for sign in _UNITS if head and sign in head[0]), "")
-    sign, gap = re.escape(unit), f"[{_BLANK}]*" * bool(unit)
-    for decimal, pattern in _NUMBERS.items():
-        if decimal == plain[0]:  # far quicker than patterns
-            found[decimal] = plain[1]
-        elif fits(f"{sign}{gap}(?:{pattern})|(?:{pattern}){gap}{sign}"):
-            others = f"[{_THOUSANDS[decimal]}{_UNITS}{_BLANK}]"
-            digits = compute.replace_substring_regex(cells, others, "")
-            for written, read in ((",", "."), (_MINUS, "-")):
-                digits = compute.replace_substring(digits, written, read)
-            found[f"{decimal} {unit}".strip()] = digits.cast("float64")
-    for name in _DATES.split():
-        order = re.findall("YYYY|MM|DD", name)
-        digits = re.sub("YYYY", r"(\\d{4})", re.sub("MM|DD", r"(\\d\\d?)", re.escape(name)))
-        if fits(pattern := digits + _TIME):
-            iso = "-0".join(rf"\{order.index(part) + 1}" for part in ("YYYY", "MM", "DD"))
-            written = compute.replace_substring_regex(cells, pattern, iso + r" \4")
-            written = compute.replace_substring_regex(written, r"-0(\d\d)", r"-\1")
+    for k, (name, pattern, steps) in enumerate(_NOTATIONS):
+        if k == 1 and found and not compute.any(compute.match_substring(cells, ".")).as_py():
+            return {"number": found["point"]}
+        plain, values = k < 2, cells  # far quicker: Arrow refuses all but plain numbers
+        # The first cells of most columns show that they do not fit.
+        if name in found or not all(re.fullmatch(pattern, cell) for cell in head):
+            continue
+        if plain or compute.all(compute.match_substring_regex(cells, f"^(?:{pattern})$")).as_py():
+            replace = compute.replace_substring if plain else compute.replace_substring_regex
+            for written, read in steps:
+                values = replace(values, written, read)
             with suppress(ArrowInvalid):  # such as the 31st of February
-                moments = compute.utf8_trim_whitespace(written).cast("timestamp[us]")
-                found[name] = compute.divide(moments.cast("int64").cast("float64"), 86_400e6)
+                if "YYYY" in name:
+                    moments = values.cast("timestamp[us]").cast("int64").cast("float64")
+                    values = compute.divide(moments, 86_400e6)
+                found[name] = values.cast("float64")
     first, last = next(iter(found), ""), next(reversed(found), "")
     if first != last and found[first].equals(found[last]):
         found = {last.replace("comma", "number"): found[last]}
-    return {notation: values.to_numpy() for notation, values in found.items()}
+    return found
 
 
-def described(notation: str) -> str:
-    """Return what is unusual in a notation, for a line about the columns that have it; empty: nothing."""
-    if notation in _DATES.split():
-        return f"dates ({notation}) as days"
+def described(notation: str, empty_words: Sequence[str]) -> list[str]:
+    """Return what is unusual in a notation, for a line about the columns that have it."""
     decimal, _, unit = notation.partition(" ")
     units = {"": "", "%": "per cent"}.get(unit, f"amounts in {unit}")
-    return ", ".join(filter(None, [units, "decimal commas" * (decimal == "comma")]))
+    whole = ", ".join(filter(None, [units, "decimal commas" * (decimal == "comma")]))
+    dates = f"dates ({notation}) as days" * ("YYYY" in notation)
+    return [*filter(None, [whole, dates]), *(f"{word!r} as empty" for word in empty_words)]

@@ -1,30 +1,132 @@
-"""Text files as columns: their encoding, separator and header are found, and what is damaged, ragged or ambiguous is refused.
+"""Bytes and text of an input: where they are, how they are packed and encoded, and how lines are divided.
 
-PyArrow splits the lines; Python's strict reader goes over those with quotation marks before, and names lines at fault.
+What is damaged, ragged or ambiguous is refused. PyArrow splits the lines; Python's strict reader goes over those with
+quotation marks before, and names lines at fault.
 """
 
 from __future__ import annotations
 
 import csv
 import re
+import sys
 from collections import Counter, deque
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from conclust._files.storage import refuse_file
+from conclust._files.formats import WHOLE
+from conclust._files.storage import open_regular, reading_limit, refuse_file
 from conclust._validation import count, missing_extra
+from conclust.cli.console import STREAM
 from conclust.cli.reading.notation import EMPTY, NAMING, SEPARATORS, Reading, is_number, last_word
-from conclust.cli.reading.sources import NO_TEXT, Source
+from conclust.exceptions import InputError
 
+_PACKINGS = {".gz": (rb"\x1f\x8b", "gzip"), ".bz2": (rb"BZh[1-9]1AY&SY", "bz2")}
+"""Compressions of text by their endings: first bytes, and Arrow's name."""
+_NO_TEXT = {
+    b"PK\x03\x04": "is a spreadsheet or a ZIP file. Save its table as CSV in UTF-8",
+    b"PAR1\x15": "is a Parquet file. Give it a name that ends in .parquet",
+    b"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
+    b"\x89HDF": "is HDF5. Write its table as CSV, of AnnData by adata.obs[[...]].to_csv(...)",
+    b"\xff\xfe\0\0": "is in UTF-32. Save it as CSV in UTF-8",
+    b"\xfd7zXZ": "is compressed by xz. Unpack it in a pipe, 'xz -dc FILE | conclust COMMAND -'",
+    # Its streams need no checksum, so that damage may pass.
+    b"(\xb5/\xfd": "is compressed by zstd. Unpack it in a pipe, 'zstd -dc FILE | conclust COMMAND -'",
+}
+"""First bytes of files that are not text, whatever their names."""
 # As Excel ("Unicode text") and `>` of PowerShell 5 write them.
-_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_MARKS = {b"\xef\xbb\xbf": "utf-8", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _WAY = "Give --header yes or --header no"
+_RAGGED = "Give --delimiter, or leave out lines that are not rows of the table, such as comments"
 _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 49
 _HEAD = 1000  # rows by which the first line is recognised as a header
-_BLANKS = re.compile(r'("(?:[^"]|"")*")|(^[ \t]+|[ \t]+$)|[ \t]+', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Source:
+    """One input: the file with its bytes, its format (a key of ``WHOLE``), its name in messages."""
+
+    path: Path
+    kind: str
+    name: str
+
+    def read(self) -> bytes:
+        """Return the content, unpacked; refuse one that is damaged, larger than what is read, or no text."""
+        with open_regular(self.path) as file:
+            content = _content(file, self.name)
+        for ending, (sign, codec) in _PACKINGS.items():
+            if self.path.suffix.lower() == ending or re.match(sign, content):
+                from pyarrow import BufferReader, CompressedInputStream
+
+                try:
+                    content = _content(
+                        CompressedInputStream(BufferReader(content), codec), self.name
+                    )
+                except OSError as error:
+                    refuse_file(self.name, f"is damaged or cut off: it does not unpack ({error})")
+        for first in filter(content.startswith, _NO_TEXT):
+            refuse_file(self.name, _NO_TEXT[first])
+        return content
+
+
+def _content(stream: Any, name: str) -> bytes:
+    """Return what is in a stream; refuse more than is read. A call of read(limit) would ask for that much memory."""
+    content, limit = bytearray(), reading_limit()
+    for part in iter(lambda: stream.read(1 << 16), b""):
+        content += part
+        if len(content) > limit:
+            refuse_file(name, f"holds more than {limit:,} bytes, which is the limit")
+    return bytes(content)
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Source]:
+    """Locate the bytes of `path` while they are read, and name it in refusals of what it holds.
+
+    A file with another ending than those known is read as text. Standard input (``-``, or a pipe under /dev/fd) is
+    copied to a temporary file, because most formats are not read in one pass; its first bytes show its format.
+
+    Raises
+    ------
+    InputError
+        It is a folder.
+    OSError
+        It does not exist or cannot be read.
+    """
+    name, ending = "standard input" if path == STREAM else str(path), path.suffix.lower()
+    kind = next((form.kind for form in WHOLE.values() if ending in form.endings), "csv")
+    with naming(name), ExitStack() as stack:
+        # Pipes that the shell made; others, like a FIFO, are never waited for.
+        if path == STREAM or re.match(r"/dev/fd/|/proc/self/fd/|/dev/stdin$", name):
+            stdin = getattr(sys.stdin, "buffer", None)
+            stream = stdin if path == STREAM else stack.enter_context(path.open("rb"))
+            if stream is None:
+                raise InputError(f"{name} is closed: there is nothing to read.")
+            content = _content(stream, name)
+            path = Path(stack.enter_context(TemporaryDirectory(prefix="conclust-"))) / "input"
+            path.write_bytes(content)
+            signs = {form.beginning: form.kind for form in WHOLE.values() if form.beginning}
+            kind = next((signs[sign] for sign in signs if content.startswith(sign)), "csv")
+        elif path.is_dir():
+            raise InputError(f"{name} is a folder. Give a file in it.")
+        yield Source(path, kind, name)
+
+
+@contextmanager
+def naming(name: str) -> Iterator[None]:
+    """Begin refusals with the name of the input."""
+    try:
+        yield
+    except InputError as error:
+        if str(error).startswith(name):
+            raise
+        raise InputError(f"{name}: {error}") from error
 
 
 class TextFile:
@@ -43,7 +145,7 @@ class TextFile:
     ----------
     columns : list of ChunkedArray of string
         The cells of each column, without the header.
-    names : tuple of str
+    names : list of str
         Names of the columns; "1", "2", ... where there is no header.
     has_header : bool
         Whether the first line was taken as a header.
@@ -53,26 +155,25 @@ class TextFile:
 
     def __init__(self, source: Source, how: Reading, *, labels: bool) -> None:
         self._refuse, self._labels = partial(refuse_file, source.name), labels
-        self._text = self._decoded(source.read(), how.encoding)
-        head = "".join(islice(_lines(self._text), _SNIFFED_LINES))
-        self._separator = how.delimiter or _sniffed(head)
-        undivided = how.delimiter is None and self._separator not in head
-        if blank := self._separator == SEPARATORS["blank"]:
-            self._text, head, self._separator = _tabbed(self._text), _tabbed(head), "\t"
-        if how.header is not False and _lacks_a_name(_tried(head, self._separator)):
-            self._text = self._separator + self._text
+        text = self._decoded(source.read(), how.encoding)
+        head = "".join(islice(_lines(text), _SNIFFED_LINES))
+        sign = how.delimiter or _sniffed(head)
+        blanks = ["columns separated by blanks"] * (sign == SEPARATORS["blank"])
+        if blanks:
+            text, head, sign = _tabbed(text), _tabbed(head), "\t"
+        lacks = how.header is not False and _lacks_a_name(_tried(head, sign))
+        self._text, self._separator = sign * lacks + text, sign
         cells = self._columns()
         first = [column[0].as_py() for column in cells]
+        self.names = [name.strip() for name in first]
         self.has_header = self._is_header(first, cells) if how.header is None else how.header
-        said = "its first line read as the header" if self.has_header else "no header"
-        self.notes = [said, *["columns separated by blanks"] * blank]
         self.columns = [column[self.has_header :] for column in cells]
-        self.names = tuple(str(j + 1) for j in range(len(first)))
-        if self.has_header:
-            self.names = tuple(name.strip() for name in first)
-            self._check_header(first)
-        if undivided and len(cells) == 1:
-            self._check_undivided(self.columns[0].to_pylist())
+        if fault := self._fault(first, divided=how.delimiter is not None or sign in head):
+            self._refuse(fault)
+        if not self.has_header:
+            self.names = [str(j + 1) for j in range(len(first))]
+        said = "its first line read as the header" if self.has_header else "no header"
+        self.notes = [said, *blanks]
 
     def line(self, row: int) -> int:
         """Return the line at which a row ends, from 1."""
@@ -80,32 +181,27 @@ class TextFile:
 
     def _decoded(self, content: bytes, given: str | None) -> str:
         """Return the text, without a byte order mark."""
-        if what := next((what for sign, what in NO_TEXT.items() if re.match(sign, content)), ""):
-            self._refuse(what)
-        mark = next((name for mark, name in _MARKS.items() if content.startswith(mark)), None)
-        encoding = mark or given or "utf-8"
-        way = "utf-16-le or utf-16-be" if b"\0" in content else "cp1252 for Windows-1252"
-        way = f"Give its encoding, for instance --encoding {way}, or save it as UTF-8"
-        if encoding in ("utf-16", "utf-32") and not mark:
-            self._refuse(f"has no byte order mark, by which {encoding} is read. {way}")
+        marked = (name for mark, name in _MARKS.items() if content.startswith(mark))
+        encoding = next(marked, given or "utf-8")
         try:
-            text = content.decode(encoding)
+            text, fault = content.decode(encoding).removeprefix("\ufeff"), "holds a NUL character"
+            line = text.count("\n", 0, text.find("\0")) + 1 if "\0" in text else 0
         except UnicodeError as error:
+            text, fault = "", f"is not valid {encoding}"
             line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
-            what = f"is not valid {encoding.removesuffix('-sig')} at line {line}"
-            self._refuse(f"{what}: it is damaged, or in another encoding. {way}")
-        if (nul := text.find("\0")) >= 0:
-            line = text.count("\n", 0, nul) + 1
-            self._refuse(f"holds a NUL character in line {line}, which no text has. {way}")
+        if line:
+            way = "utf-16-le or utf-16-be" if b"\0" in content else "cp1252 for Windows-1252"
+            what = f"{fault} at line {line}: it is damaged, or in another encoding"
+            self._refuse(f"{what}. Give its encoding, for instance --encoding {way}")
         if not text.strip():
-            self._refuse("is empty")
+            self._refuse("is empty. Each object must have a line")
         return text
 
     def _columns(self) -> list[Any]:
         """Return the cells of each column, as text."""
         try:
-            import pyarrow
-            from pyarrow import csv as arrow_csv
+            from pyarrow import ArrowInvalid, BufferReader, string
+            from pyarrow import csv as arrow
         except ImportError:
             missing_extra("pyarrow", "cli", "Reading text files")
         width, quoted = len(next(self._rows())[1]), '"' in self._text
@@ -114,33 +210,31 @@ class TextFile:
         # PyArrow reads misplaced quotation marks, and leaves out empty lines.
         if width == 1 or quoted:
             deque(self._rows(), maxlen=0)
-        content, names = self._text.encode(), [str(j) for j in range(width)]
-        reading = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string()))
-        parsing = arrow_csv.ParseOptions(delimiter=self._separator, newlines_in_values=quoted)
-        size = min(len(content) + 1, 1 << 30)  # a row must not be larger than a block
-        blocks = arrow_csv.ReadOptions(use_threads=False, block_size=size, column_names=names)
+        content, names = BufferReader(self._text.encode()), [str(j) for j in range(width)]
+        converting = arrow.ConvertOptions(column_types=dict.fromkeys(names, string()))
+        parsing = arrow.ParseOptions(delimiter=self._separator, newlines_in_values=quoted)
+        size = min(content.size() + 1, 1 << 30)  # a row must not be larger than a block
+        blocks = arrow.ReadOptions(use_threads=False, block_size=size, column_names=names)
         try:
-            file = pyarrow.BufferReader(content)
-            return list(arrow_csv.read_csv(file, blocks, parsing, reading).columns)
-        except pyarrow.ArrowInvalid as error:
+            return list(arrow.read_csv(content, blocks, parsing, converting).columns)
+        except ArrowInvalid as error:
             deque(self._rows(), maxlen=0)  # names the line at fault
             return self._refuse(f"is not a table ({error})")
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows with the lines at which they end; refuse the first at fault."""
-        reader, width, end = _split(self._text, self._separator), 0, 0
+        reader = csv.reader(_lines(self._text), delimiter=self._separator, strict=True)
+        width = end = 0
         try:
             for row in filter(None, reader):
-                width = width or len(row)
+                width, line = width or len(row), reader.line_num
                 if len(row) != width:
-                    sign = {s: name for name, s in SEPARATORS.items()}.get(self._separator, "")
-                    what = f"line {reader.line_num} has {count(len(row), 'field')}, the first line has {width}"
-                    self._refuse(
-                        f"is ragged: {what} (separated by {sign or repr(self._separator)})"
-                    )
-                if width == 1 and 0 < end < reader.line_num - 1 - row[0].count("\n"):
+                    sign = next(name for name, s in SEPARATORS.items() if s == self._separator)
+                    what = f"line {line} has {count(len(row), 'field')}, the first line has {width}"
+                    self._refuse(f"is ragged: {what} (separated by {sign}). {_RAGGED}")
+                if width == 1 and 0 < end < line - 1 - row[0].count("\n"):
                     self._refuse(f"is empty in line {end + 1}. Write NA for a missing label")
-                end = reader.line_num
+                end = line
                 yield end, row
         except csv.Error as error:
             what = "has a quotation mark that is misplaced or left open in the row that begins in"
@@ -149,74 +243,61 @@ class TextFile:
     def _is_header(self, first: list[str], cells: list[Any]) -> bool:
         """Decide by the first rows; refuse a line of which it is not clear."""
         rows = [*zip(*(column[1:_HEAD].to_pylist() for column in cells), strict=True)]
-        number = partial(is_number, plain=self._labels)
-        names = [name.strip() for name in first]
-        numbers = [number(name) for name in names]
+        number, names = partial(is_number, plain=self._labels), self.names
+        text = [j for j, name in enumerate(names) if name and not number(name)]
         if not rows:
-            return not any(numbers)
+            return not any(map(number, names))
         if len(names) > 2 and names == [str(k) for k in range(len(names))]:
-            if len(names) > 10:
-                return True
-            self._refuse(f"has a first line that counts 0, 1, 2, ... as column names do. {_WAY}")
-        text = [j for j, name in enumerate(names) if name and not numbers[j]]
-        if not text:
-            # A row of numbers is data, unless a nameless index column precedes it.
-            return not self._labels and len(names) > 1 and not names[0] and all(numbers[1:])
-        # A header of several names that comes again, as in files joined by cat, is refused later.
-        different = 1 < len(names) == len(set(names))
-        below = ([row for row in rows if row != tuple(first)] if different else []) or rows
-        if any(all(number(row[j]) or row[j].strip() in EMPTY for row in below) for j in text):
+            if len(names) <= 10:
+                self._refuse(f"has a first line that counts 0, 1, 2, as names do. {_WAY}")
+            return True
+        if not text:  # a row of numbers is data, unless a nameless index column precedes it
+            return not self._labels and len(names) > 1 and not names[0] and all(names[1:])
+        # A header that comes again, as in files joined by cat, is refused later.
+        different = len(names) > 1 and len(names) == len(set(names))
+        below = [row for row in rows if not different or row != tuple(first)] or rows
+        columns = [[cell.strip() for cell in column] for column in zip(*below, strict=True)]
+        if any(all(number(cell) or cell in EMPTY for cell in columns[j]) for j in text):
             return True  # a name above numbers
         named = NAMING.fullmatch(last_word(names[0])) and not re.search(r"[0-9]", names[0])
         if not self._labels:
             # Years and numbers of genes are names, too, beside a column that names the objects.
-            if text == [0] and named and len(names) > 1 and not number(below[0][0]):
-                return True
-            return len(text) == len(names) or (not names[0] and len(text) == len(names) - 1)
-        if named and len(below) > 2 and 2 * len({row[0] for row in below}) >= len(below):
+            alone = text == [0] and named and len(names) > 1 and not number(columns[0][0])
+            return bool(alone) or len(text) == len(names) - (not names[0])
+        if named and len(below) > 2 and 2 * len({*columns[0]}) >= len(below):
             return True  # above names of objects, which hardly repeat, unlike labels
         again = [any(row[j].strip() == name for row in rows) for j, name in enumerate(names)]
         labels = [again[j] for j in range(len(names)) if j not in text]
         if labels and all(labels):
             return False  # the first object, by its name and its labels
-        words = {again[j] for j in text}
-        if len(words) > 1:
+        if len({again[j] for j in text}) > 1:
             self._refuse(f"has a first line of names of columns, or of labels. {_WAY}")
-        return words == {False}
+        return not again[text[0]]
 
-    def _check_header(self, first: list[str]) -> None:
-        """Refuse a header with a name twice or without one, without rows, or among the rows, as in files joined by cat."""
+    def _fault(self, first: list[str], *, divided: bool) -> str:
+        """Return what is wrong with the header or with the columns; "" for nothing."""
         from pyarrow import compute
 
-        name, times = Counter(self.names).most_common(1)[0]
-        if times > 1 and name:
-            self._refuse(
-                f"has the column name {name!r} more than once in its header. If its first line is an object, add --header no"
-            )
-        if "" in self.names[1:]:
-            where = f"column {self.names.index('', 1) + 1} in its header"
-            self._refuse(f"has no name for {where}; a separator may be one too many")
-        if not len(self.columns[0]):
-            self._refuse("has a header and no rows below it")
-        if len(first) == 1 or all(map(is_number, first)):
-            return
-        equal = map(compute.equal, self.columns, first)
-        if (row := compute.index(reduce(compute.and_, equal), True).as_py()) >= 0:
-            what = f"has its header again in line {self.line(row)}, as if files were joined one after the other. Leave out the headers of all but the first. If this line is an object, give the columns other names, or --header no if the first line is one, too"
-            self._refuse(f"{what}")
-
-    def _check_undivided(self, cells: list[str]) -> None:
-        """Refuse a single column of text whose cells seem to be whole rows."""
-        texts = [text for cell in cells if (text := cell.strip()) not in EMPTY]
-        parts = [re.split(r"[\s|:/,;]+", one) for one in texts]
-        numbers = bool(texts) and all(is_number(part) for row in parts for part in row)
-        if (numbers or 2 * len(set(texts)) > len(texts)) and all(len(row) > 1 for row in parts):
-            what = f"is one column of text (such as {texts[0][:60]!r}) that seems to hold several. Lines have different numbers of fields, or a separator that is not one of those of --delimiter"
-            self._refuse(f"{what}. If each line is one label, give --delimiter comma")
-
-
-def _split(text: str, separator: str) -> Any:
-    return csv.reader(_lines(text), delimiter=separator, strict=True)
+        if self.has_header:
+            name, times = Counter(self.names).most_common(1)[0]
+            if times > 1 and name:
+                return f"has the column name {name!r} more than once in its header. If its first line is an object, add --header no"
+            if "" in self.names[1:]:
+                return f"has no name for column {self.names.index('', 1) + 1} in its header; a separator may be one too many"
+            if not len(self.columns[0]):
+                return "has a header and no rows below it"
+            equal = reduce(compute.and_, map(compute.equal, self.columns, first))
+            row = compute.index(equal, True).as_py()
+            if row >= 0 and len(first) > 1 and not all(map(is_number, first)):
+                return f"has its header again in line {self.line(row)}, as files joined one after the other have. Leave it out; if it is an object, give --header no"
+        if len(first) == 1 and not divided:
+            cells = map(str.strip, self.columns[0].to_pylist())
+            texts = [text for text in cells if text not in EMPTY]
+            parts = [re.split(r"[\s|:/,;]+", one) for one in texts]
+            numbers = bool(texts) and all(is_number(part) for row in parts for part in row)
+            if (numbers or 2 * len({*texts}) > len(texts)) and all(len(row) > 1 for row in parts):
+                return f"is one column of text (such as {texts[0][:60]!r}) that seems to hold several. If each line is one label, give --delimiter comma"
+        return ""
 
 
 def _lines(text: str) -> Iterator[str]:
@@ -224,11 +305,10 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def _tabbed(text: str) -> str:
-    """Return lines with one tab for each run of blanks, and none at their ends."""
+    """Return lines with one tab for each run of blanks outside of quotation marks, and none at their ends."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if '"' in text:  # names in quotation marks keep their blanks
-        return _BLANKS.sub(lambda m: m[1] or ("" if m[2] is not None else "\t"), text)
-    text = text.replace(" ", "\t")
+    quoted, outside = r'("(?:[^"]|"")*")|[ \t]+', text.replace(" ", "\t")
+    text = re.sub(quoted, lambda m: m[1] or "\t", text) if '"' in text else outside
     while "\t\t" in text:
         text = text.replace("\t\t", "\t")
     return text.replace("\n\t", "\n").replace("\t\n", "\n").strip("\t")
@@ -237,7 +317,8 @@ def _tabbed(text: str) -> str:
 def _tried(text: str, separator: str) -> list[list[str]]:
     """Return the rows of lines; none if these are damaged."""
     try:
-        return [row for row in _split(text, separator) if any(map(str.strip, row))]
+        rows = csv.reader(_lines(text), delimiter=separator, strict=True)
+        return [row for row in rows if any(map(str.strip, row))]
     except csv.Error:
         return []
 
@@ -251,22 +332,17 @@ def _sniffed(head: str) -> str:
     for name, separator in SEPARATORS.items():
         rows = _tried(head, separator) if name != "blank" else _tried(_tabbed(head), "\t")
         below = rows[1:] or rows
-        widths = {len(row) for row in below}
-        whole = widths == set(map(len, rows))
-        if len(widths) == 1 and widths != {1} and (whole or _lacks_a_name(rows)):
+        whole = len({len(row) for row in rows}) == 1
+        if {len(row) for row in below} - {1} and (whole or _lacks_a_name(rows)):
             cells = [cell for row in below for cell in row]
             fitting[separator] = whole, sum(map(is_number, cells)) / len(cells)
-    if fitting:
-        return max(fitting, key=lambda sign: fitting[sign])
-    return max(",;\t", key=head.lstrip("\r\n").splitlines()[0].count)
+    common = max(",;\t", key=head.lstrip("\r\n").splitlines()[0].count)
+    return max(fitting, key=lambda sign: fitting[sign], default=common)
 
 
 def _lacks_a_name(rows: list[list[str]]) -> bool:
     """Return whether the first row is a header without the name of the first column, as R's write.table writes it."""
-    below = rows[1:]
-    return (
-        len(below) > 1
-        and all(len(row) == len(rows[0]) + 1 and row[-1].strip() not in EMPTY for row in below)
-        and len({row[0] for row in below}) == len(below)
-        and not any(map(is_number, rows[0]))
-    )
+    widths, names = {len(row) for row in rows[1:]}, {row[0] for row in rows[1:]}
+    whole = len(rows) > 2 and widths == {len(rows[0]) + 1} and len(names) == len(rows) - 1
+    filled = whole and all(row[-1].strip() not in EMPTY for row in rows[1:])
+    return filled and not any(map(is_number, rows[0])) and not rows[0][0].startswith("#")
