@@ -62,7 +62,8 @@ def divide_by_halves(
     halved : Halved or None
         None where no division has so much evidence.
     evidence : dict of int to float
-        That for each number, the median over the halves looked at.
+        That for each number, the median over the halves looked at, in the columns that show less; none for a number whose
+        borders are not empty along the paths.
     """
     rng = np.random.default_rng(0)
     part = points
@@ -97,12 +98,14 @@ def divide_by_halves(
             labels = found.labels(points)
             counts, ends = _fullest_borders(found.scores(points))
             if not borders_are_empty(points, graph, labels, ends):
+                del evidence[K]
                 continue
             symmetric = _symmetric(part) if symmetric is None else symmetric
             again = [
                 each for halving in range(HALVINGS) for each in both_ways(K, halving, symmetric)
             ]
-            if np.median(again) > CLEAR:
+            evidence[K] = min(evidence[K], float(np.median(again)))
+            if evidence[K] > CLEAR:
                 depths = np.clip(1.0 - (counts[:, 0] + 1.0) / (counts[:, 1] + 1.0), 0.0, 1.0)
                 return Halved(labels, depths.tolist(), found), evidence
     return None, evidence
