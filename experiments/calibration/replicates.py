@@ -13,7 +13,7 @@ today's confidence, the share of the members.
 
 Settled with the seeds 700 to 702: which pairs count, and the groups of similar confidence; with some of 740 to 759: that halves are
 compared with the clusters of the model; with 700 to 715 and 720 to 724, also of other sizes: the probability that the number is found
-again; with 700 to 715 and 725 to 727: the root of 2 for one cluster.
+again; with 700 to 711, 725 and 735: the root of 2 for one cluster.
 """
 
 from __future__ import annotations

@@ -97,15 +97,6 @@ def test_a_single_cluster_is_found_again_as_often_as_its_evidence_says():
     assert 0.9 > np.mean(fresh) == pytest.approx(np.mean(said), abs=0.07)
 
 
-def test_overlapping_clusters_are_kept_less_near_their_border():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [4, 0]], 150, axis=0)
-    model = ConsensusClustering(generator=FEW, n_clusters=2, random_state=0).fit(X)
-    kept = calibrated(model, X, n_halvings=3, random_state=0).kept
-    near = np.abs(X[:, 0] - 2) < 0.5
-    assert kept[near].mean() < kept[~near].mean()
-
-
 def test_the_same_seed_gives_the_same_probabilities(points, model):
     again = calibrated(model, points, n_halvings=3, random_state=0)
     np.testing.assert_array_equal(again.kept, model.calibration_.kept)

@@ -47,15 +47,7 @@ def split_of(rng: np.random.Generator, n: int, size: int) -> tuple[Ints, Bools]:
 
 @dataclass(frozen=True, eq=False)
 class PartTests:
-    """The tests of some borders in one split.
-
-    Attributes
-    ----------
-    dip, valley : ndarray of shape (n_pairs,)
-        The p-values of both tests.
-    counts : ndarray of int64 of shape (n_pairs, 3)
-        Points at the peaks and in the valley between them.
-    """
+    """The tests of some borders in one split: p-values (n_pairs,), and points at the peaks and in the valley between (n_pairs, 3)."""
 
     dip: Floats
     valley: Floats
