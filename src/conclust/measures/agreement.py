@@ -249,6 +249,8 @@ def warn_of_draws_in_rows(ensemble: Ensemble) -> None:
 def _draws_are_rows(ensemble: Ensemble, n: int, m: int) -> bool:
     if ensemble.is_soft or min(n, m) < FEW_DRAWS or ensemble.missing_counts.any():
         return False
+    if ensemble.weights is not None:  # of the columns, so that these are known to be the partitions
+        return False
     if not all(isinstance(name, int) for names in ensemble.names for name in names):
         return False
     rows, columns = (np.linspace(0, k - 1, min(k, _LOOKED_AT), dtype=np.int64) for k in (n, m))
