@@ -120,7 +120,7 @@ def test_every_method_runs_on_a_pool(made_up_pool, tmp_path, capsys):
     assert "Not here, left out: usps" in printed
     assert "beside published means" in printed
     rows = {row["method"]: row for row in rows_of(tmp_path / "pools_long.csv")}
-    names = ["EAC", "HBGF", "LCE (cts, hierarchical)", "PCC (l2, matched)"]
+    names = ["EAC", "HBGF", "PCC (l2, matched)", "LCE (cts, hierarchical)"]
     assert list(rows) == ["mean member", *names, "MedianPartition"]
     for name in names:
         assert (rows[name]["draws"], rows[name]["left out"]) == ("3", "")
@@ -170,7 +170,7 @@ def test_a_method_that_refuses_is_excluded_with_its_reason(
     monkeypatch.setattr(conclust.DREC, "max_dense", 10)
     board.main(["--entries", "DREC", "HBGF", "--draws", "2", "--out", str(tmp_path)])
     assert "DREC left out of mfeat: " in capsys.readouterr().out
-    _, drec, hbgf = rows_of(tmp_path / "pools_long.csv")
+    _, hbgf, drec = rows_of(tmp_path / "pools_long.csv")
     assert (drec["draws"], drec["NMI"], hbgf["draws"]) == ("0", "", "2")
     assert "DREC cuts a matrix of" in drec["left out"]
     table = (tmp_path / "pools.md").read_text()

@@ -110,7 +110,8 @@ def test_the_shell_reports_the_signal_that_ended_it(tmp_path, signals, code):
     while " members," not in (line := process.stderr.readline()):
         assert line, "ended before it began"
     actual, printed, _ = _ended(process, send=signals, between=0.02)
-    assert actual == code, printed
+    # A signal that meets Python's last steps ends it by itself, for which a shell says the same code.
+    assert actual in (code, -signals[0]), printed
     assert "nothing was written" in printed
     assert "Traceback" not in printed
     assert [path.name for path in tmp_path.iterdir()] == ["x.npy"]

@@ -366,7 +366,7 @@ def test_uncertain_objects_are_faded():
         (lambda: P.silhouette_bars([0, 1]), "needs the ensemble"),
         (lambda: P.dendrogram([[0, 1]]), "SciPy's form"),
         (lambda: P.dendrogram([[0, 1, 2.0, 2], [2, 3, 1.0, 3]]), "rising height"),
-        (lambda: P.dendrogram(HBGF(2).fit(np.eye(4, dtype=int))), "HBGF keeps none"),
+        (lambda: P.dendrogram(HBGF(2).fit([[0, 0], [0, 0], [1, 1]])), "HBGF keeps none"),
         (lambda: P.embedding(np.zeros((3, 2)), [0, 1]), "each of the 2 objects"),
         (lambda: P.embedding([[0, np.nan]] * 2, [0, 1]), "NaN in column 1"),
         (lambda: P.embedding(np.zeros((2, 2)), [0, 1], [2, 0]), "from 0 to 1"),

@@ -227,7 +227,7 @@ def test_matching_clusters_share_colours_and_none_is_grey():
         (lambda: coassociation_heatmap([[1, -0.5], [-0.5, 1]]), InputError, "from -0.5 to 1"),
         (lambda: coassociation_heatmap([[1, 0.5], [0.1, 1]]), InputError, "symmetric"),
         (
-            lambda: coassociation_heatmap(EAC(2).fit(np.eye(4, dtype=int))),
+            lambda: coassociation_heatmap(EAC(2).fit([[0, 0], [0, 0], [1, 1]])),
             InputError,
             "labels=model",
         ),

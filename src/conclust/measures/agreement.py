@@ -254,7 +254,7 @@ def _draws_are_rows(ensemble: Ensemble, n: int, m: int) -> bool:
     if not all(isinstance(name, int) for names in ensemble.names for name in names):
         return False
     rows, columns = (np.linspace(0, k - 1, min(k, _LOOKED_AT), dtype=np.int64) for k in (n, m))
-    labels = ensemble.labels[rows]
+    labels = labels_of(ensemble.codes[rows])
     for u, names in enumerate(ensemble.names):
         clusters = labels[:, u] >= 0
         labels[clusters, u] = np.array(names, dtype=np.int64)[labels[clusters, u]]
@@ -264,7 +264,7 @@ def _draws_are_rows(ensemble: Ensemble, n: int, m: int) -> bool:
     if not as_draws > _AGREEMENT:
         return False
     some = np.linspace(0, n - 1, min(n, _ROWS), dtype=np.int64)
-    as_objects = _mean_similarity(ensemble.labels[np.ix_(some, columns)])
+    as_objects = _mean_similarity(labels_of(ensemble.codes[some][:, columns]))
     return bool(np.isnan(as_objects) or as_objects < _CLEARLY_LESS * as_draws)
 
 

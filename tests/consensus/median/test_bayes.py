@@ -11,7 +11,7 @@ from tests.cases import planted
 from tests.naive import losses as naive
 from tests.naive.partitions import all_partitions
 
-from conclust import EAC, AutoConsensus, BayesEstimate, Ensemble
+from conclust import AutoConsensus, BayesEstimate, Ensemble
 from conclust.consensus.median import bayes
 from conclust.exceptions import (
     ConclustError,
@@ -175,7 +175,7 @@ def test_draws_in_rows_are_warned_of_and_draws_in_columns_are_not(n, m, k, renam
     quick = BayesEstimate(random_state=0, n_init=1, n_rebuilds=0, max_iter=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for model in (quick, AutoConsensus(), EAC(2)):
+        for model in (quick, AutoConsensus()):
             with pytest.warns(OrientationWarning, match="from_draws"):
                 model.fit(draws.T)
         warnings.simplefilter("error", OrientationWarning)

@@ -324,6 +324,7 @@ class AutoConsensus(PlacingClusterer):
         use="you have no reason for another: it chooses the number of clusters and the evidence",
     )
     parameters: ClassVar[Parameters] = {"max_samples": Range(at_least=2)}
+    _for_draws: ClassVar[bool] = True
 
     n_clusters: NumberOfClusters = None
     _: KW_ONLY

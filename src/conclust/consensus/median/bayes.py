@@ -492,6 +492,7 @@ class BayesEstimate(ConsensusClusterer):
         citation="Wade & Ghahramani 2018, Bayesian Analysis 13; Dahl, Johnson & Müller 2022, JCGS 31",
         use="the clusterings are draws of a posterior",
     )
+    _for_draws: ClassVar[bool] = True
     parameters: ClassVar[Parameters] = {
         "split_cost": Range(above=0, below=2),
         "n_rebuilds": Range(at_least=0),
