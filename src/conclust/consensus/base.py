@@ -78,7 +78,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
 
     method: ClassVar[Method]
     parameters: ClassVar[Parameters] = {}
-    _for_draws: ClassVar[bool] = False  # whether draws are often given, so that it looks for those in rows
+    _for_draws: ClassVar[bool] = False  # whether draws are often given: those in rows are warned of
     n_clusters: Any  # the user's value, if the method has this parameter; checked before the fit
     missing: Missing = "unobserved"  # as here if the method has no such parameter
     verbose: int = 0  # no output if the method has no such parameter
@@ -211,7 +211,8 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         """Compute the consensus of labels in memory."""
         task = self._begin(X, links)
         self._end(task, self._fit(task.part, task.observed))
-        if self._for_draws and type(task.ensemble) is Ensemble and min(task.ensemble.shape) >= FEW_DRAWS:
+        held = self._for_draws and type(task.ensemble) is Ensemble
+        if held and min(task.ensemble.shape) >= FEW_DRAWS:
             from conclust.measures.agreement import warn_of_draws_in_rows
 
             warn_of_draws_in_rows(task.ensemble)
