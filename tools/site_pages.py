@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import conclust
+from conclust._lazy import homes
 from conclust.cli.parser import build_parser
 from tools.methods_table import PAGE as METHODS
 
@@ -241,9 +242,10 @@ def names_of(home: str, within: tuple[str, ...]) -> list[str]:
         return sorted(name for name, module in conclust._HOMES.items() if module in within)
     module = import_module(f"conclust.{home}")
     # Records that functions of a package return are documented, and are not among its names.
+    lazy = homes(module.__name__) if Path(f"{module.__file__}i").exists() else ()
     returned = [
         name
-        for name, value in vars(module).items()
+        for name, value in {name: getattr(module, name) for name in (*vars(module), *lazy)}.items()
         if isinstance(value, type) and value.__module__.startswith(f"{module.__name__}.")
     ]
     names = sorted({*module.__all__, *returned}, key=lambda name: (name[0].islower(), name.lower()))

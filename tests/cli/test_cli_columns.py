@@ -434,7 +434,9 @@ def test_files_of_any_name_are_text_or_refused_by_their_content(tmp_path):
     for name, content, sentence in (
         ("a.xlsx", b"PK\x03\x04", "Save its table as CSV"),
         ("a.h5ad", b"\x89HDF\r\n", "adata"),
-        ("a.pkl", b"\x80\x05\x95\0", "is not valid utf-8"),
+        ("a.pkl", b"\x80\x05\x95\0", "a pickle, which is never read"),
+        ("a.mat", b"MATLAB 5.0", "scipy.io.loadmat"),
+        ("a.json", b'{"x": 1}', "is JSON"),
         ("a", b"", "is empty"),
     ):
         (tmp_path / name).write_bytes(content)

@@ -76,6 +76,13 @@ def test_delimiters_byte_order_marks_and_line_ends_are_recognised(tmp_path, sign
     assert read.notes == ("its first line read as the header",)
 
 
+@pytest.mark.parametrize("first", ["", "city"])
+def test_years_after_a_column_of_names_are_a_header(tmp_path, first):
+    rows = [f"c{k},{k}.5,2,3,4" for k in range(20)]
+    read = points(tmp_path, "\n".join([f"{first},2019,2020,2021,2022", *rows]))
+    assert (read.names, len(read.X)) == (("2019", "2020", "2021", "2022"), 20)
+
+
 def test_a_file_without_a_header_keeps_its_first_line(tmp_path):
     read = points(tmp_path, "1,2\n3,4")
     np.testing.assert_array_equal(read.X, [[1, 2], [3, 4]])
@@ -125,6 +132,7 @@ FORM = {
         "quotation mark that is misplaced or left open in the row that begins in line 2",
     ),
     "counting header": ("0,1,2\n5,6,7\n", "counts 0, 1, 2"),
+    "header of years": ("2019,2020,2021,2022\n5,6,7,8\n", "counts 2019, 2020, 2021"),
     "comment": ("# note\nx,y\n1,2\n3,4\n", "leave out lines that are not rows"),
     "empty line in one column": ("a\n1\n\n3\n", "is empty in line 3"),
 }

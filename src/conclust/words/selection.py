@@ -184,7 +184,8 @@ def reason_beside(selection: Selection, seen: Reason | None) -> Reason:
     if number > 1 and selection.p_value > selection.settings.get("alpha", 0.05):
         p += ", which is not small, but each border holds"
     finer = ", which may be parts of these" if number > seen.n_clusters else ""
-    why = f"{seen.why}; resampling of k-means shows {shown}{finer} (against one cluster, {p})"
+    test = "the best division against one cluster" if number == 1 else "against one cluster"
+    why = f"{seen.why}; resampling of k-means shows {shown}{finer} ({test}, {p})"
     return Reason(seen.n_clusters, why, others)
 
 

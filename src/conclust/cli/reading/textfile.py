@@ -33,6 +33,16 @@ _NO_TEXT = {
     b"PAR1\x15": "is a Parquet file. Give it a name that ends in .parquet",
     b"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
     b"\x89HDF": "is HDF5. Write its table as CSV, of AnnData by adata.obs[[...]].to_csv(...)",
+    b"MATLAB": "is of MATLAB. In Python: numpy.savez('file.npz', **scipy.io.loadmat('file.mat'))",
+    b"X\n\0\0\0": "is an RDS file of R. In R: write.csv(readRDS('file.rds'), 'file.csv', row.names = FALSE)",
+    b"<stata_dta>": "is of Stata. Export its table as CSV",
+    b"ARROW1": "is a Feather file. Write its table as Parquet or CSV",
+    b"\x80\x04": "is a pickle, which is never read. Save an array by numpy.save, a table as CSV or Parquet",
+    b"\x80\x05": "is a pickle, which is never read. Save an array by numpy.save, a table as CSV or Parquet",
+    b"{\n": "is JSON. Write its table as CSV",
+    b'{"': "is JSON. Write its table as CSV",
+    b"[{": "is JSON. Write its table as CSV",
+    b"%%MatrixMarket": "is a sparse matrix. Write it as CSV with all cells, in Python or R",
     b"\xff\xfe\0\0": "is in UTF-32. Save it as CSV in UTF-8",
     b"\xfd7zXZ": "is compressed by xz. Unpack it in a pipe, 'xz -dc FILE | conclust COMMAND -'",
     # Its streams need no checksum, so that damage may pass.
@@ -247,10 +257,18 @@ class TextFile:
         text = [j for j, name in enumerate(names) if name and not number(name)]
         if not rows:
             return not any(map(number, names))
-        if len(names) > 2 and names == [str(k) for k in range(len(names))]:
-            if len(names) <= 10:
-                self._refuse(f"has a first line that counts 0, 1, 2, as names do. {_WAY}")
-            return True
+        beside = text == [0] or not names[0]  # a column that names the objects
+        run = names[beside:]
+        at = int(run[0]) if run and re.fullmatch("[0-9]{1,9}", run[0]) else -1
+        if len(run) > (2 if at == 0 else 3) and run == [str(at + k) for k in range(len(run))]:
+            if not beside and len(names) <= 10:
+                self._refuse(
+                    f"has a first line that counts {', '.join(run[:3])}, as names do. {_WAY}"
+                )
+            if not (
+                beside and names[0] and self._labels
+            ):  # else it may be an object with its labels
+                return True
         if not text:  # a row of numbers is data, unless a nameless index column precedes it
             return not self._labels and len(names) > 1 and not names[0] and all(names[1:])
         # A header that comes again, as in files joined by cat, is refused later.

@@ -95,7 +95,7 @@ Number     | Test against one cluster   | Fit with n_clusters="auto", or -k auto
 Results    | Sizes                      |
 Results    | Description                | Pass the points as X.
 Results    | Meaning of the clusters    | What they are in your field, and how they could be explained otherwise.
-Validation | Stability in fresh samples | conclust.confidence.calibrated(model, X) or --calibrate measures it.
+Validation | Stability in fresh samples | conclust.confidence.calibrated(model, X) of a ConsensusClustering, or --calibrate, measures it.
 Validation | Separation                 | conclust.confidence.border_tests(X, model) or --borders has p-values.
 Validation | Information from outside   | Compare the clusters with variables that were not used.
 Validation | Other methods              | What else was tried, and whether it gave the same clusters.

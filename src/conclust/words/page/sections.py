@@ -185,7 +185,8 @@ def certainty(reported: Reported, sure: ObjectConfidence) -> str:
     least = int(held[np.nanargmin(sure.confidence[held])])
     name = shown(least if names is None else names[least])
     way = "--calibrate" if shell else "conclust.confidence.calibrated(model, X)"
-    measurable = (shell or reported.points is not None) and not reported.record.source.categories
+    made = shell or (reported.points is not None and "generator" in reported.record.settings)
+    measurable = made and not reported.record.source.categories
     return agreed(sure.confidence[held], name, way if measurable else "")
 
 
