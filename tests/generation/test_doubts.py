@@ -32,6 +32,13 @@ def test_the_sum_of_a_column_is_named():
     assert doubts(X[:-1]) == []
 
 
+def test_a_column_that_numbers_the_objects_is_named():
+    X = np.column_stack([np.arange(100001, 100061), RNG.normal(size=60)])
+    (said,) = of_doubts(doubts(X), ["id", "age"])
+    assert said.startswith("Column 'id' numbers the objects one by one")
+    assert doubts(X[RNG.permutation(60)]) == doubts(X[:, :1]) == []
+
+
 @pytest.mark.parametrize("spread", [0.5, 1.5, 2.5])
 def test_long_tails_are_no_doubt(spread):
     rng = np.random.default_rng(1)

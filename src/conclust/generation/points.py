@@ -303,8 +303,9 @@ class Doubt(NamedTuple):
 
     Attributes
     ----------
-    kind : {"total", "far", "names", "rows"}
-        The cell is the sum of all others in its column; it is far beyond them; names, or rows, are repeated.
+    kind : {"total", "far", "counts", "names", "rows"}
+        The cell is the sum of all others in its column; it is far beyond them; the column numbers the objects; names, or rows, are
+        repeated.
     row, column : int
         The place of the cell.
     value : float
@@ -315,7 +316,7 @@ class Doubt(NamedTuple):
         Repeated names, each with the number of times; or pairs of equal rows, the later one first.
     """
 
-    kind: Literal["total", "far", "names", "rows"]
+    kind: Literal["total", "far", "counts", "names", "rows"]
     row: int = 0
     column: int = 0
     value: float = np.nan
@@ -337,12 +338,16 @@ def doubts(X: Floats, ids: Sequence[str] | None = None) -> list[Doubt]:
     -------
     list of Doubt
         A row that is the sum of the others in a column; cells a hundred times as far from the median of their column as
-        any other (ten times, if it is about the sum of the others); rows and names that are repeated.
+        any other (ten times, if it is about the sum of the others); a column that numbers the objects; rows and names that are
+        repeated.
     """
     found = []
     for j, column in enumerate(np.asarray(X, dtype=np.float64).T):
         held = np.flatnonzero(np.isfinite(column))
         if held.size < _FEW:
+            continue
+        if X.shape[1] > 1 and (np.diff(column) == 1).all():
+            found.append(Doubt("counts", column=j, value=float(column[0])))
             continue
         total = _total(column[held], 1e-4)
         about = _BEYOND if _total(column[held], 0.1) is None else _BEYOND // 10

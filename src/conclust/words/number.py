@@ -10,13 +10,16 @@ from conclust.words.reason import Other, Reason, as_well_supported
 if TYPE_CHECKING:
     from conclust.consensus.auto.decision import AtBorders, Decision
 
+_FEW = (
+    25  # % of the number within the clusters, above which points at a border are fewer, but not few
+)
 _AT_BORDERS = {
     "too few": "the points are too few to show a border, for which {needed} are needed",
     "suggested": "the points are too few to show a border, and the clusterings alone suggest this number",
     "none": "in no division are there clearly fewer points near the borders than within the clusters",
     "asked": "more than one cluster was asked for, although {share} of the number within the clusters is near {border}",
     "touching": "few points lie between clusters where they touch",
-    "clear": "few points are near {border} ({share} of the number within the clusters)",
+    "clear": "{few} points are near {border} ({share} of the number within the clusters)",
     "overlapping": "fewer points are near {border} ({share} of the number within the clusters), counted in the half of the points "
     "that did not determine the clusters",
 }
@@ -100,9 +103,11 @@ def _why_by_partitions(decision: Decision) -> str:
 
 def _of_borders(borders: AtBorders) -> str:
     one, depths, divided = len(borders.depths) == 1, borders.depths, borders.divided
+    share = round(100 * (1.0 - min(depths, default=1.0)))
     why = _AT_BORDERS[borders.kind].format(
         border="the border" if one else "each border",
-        share=f"{'' if one else 'at most '}{round(100 * (1.0 - min(depths, default=1.0)))} %",
+        share=f"{'' if one else 'at most '}{share} %",
+        few="few" if share <= _FEW else "fewer",
         needed=borders.needed,
     )
     further = "of these divide further, as one half of the points shows and the other half confirms"

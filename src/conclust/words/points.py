@@ -15,6 +15,7 @@ _COLUMNS = 8  # maximum number of columns that are named
 _DOUBTS = {
     "total": "{object} is the sum of all others in {column} ({value}): a total, and no object?",
     "far": "{object} has {value} in {column}, {times:,.0f} times as far from the median as all others: a total, or a slip of the decimal sign?",
+    "counts": "{column} numbers the objects one by one: leave it out, unless it measures something, such as time.",
     "names": "{count} of objects occur{s} more than once: {again}. A join by name multiplies rows.",
     "rows": "{count} repeat{s} another one in all numbers: objects {again}.",
 }
@@ -44,7 +45,7 @@ def _of_doubt(doubt: Doubt, names: Sequence[str] | None, ids: Sequence[str] | No
         again = ", ".join(f"{name!r} ({times} times)" for name, times in first)
     else:
         again = "; ".join(f"{_named(a, ids)} and {_named(b, ids)}" for a, b in first)
-    return _DOUBTS[doubt.kind].format(
+    said = _DOUBTS[doubt.kind].format(
         object=f"Object {_named(doubt.row, ids)}",
         column=f"column {_named(doubt.column, names)}",
         value=brief(doubt.value),
@@ -53,6 +54,7 @@ def _of_doubt(doubt: Doubt, names: Sequence[str] | None, ids: Sequence[str] | No
         s="s" * (n == 1),
         again=again,
     )
+    return said[0].upper() + said[1:]
 
 
 def _named(place: int, names: Sequence[str] | None) -> str:
