@@ -19,7 +19,7 @@ _ROW = 4  # bytes
 
 
 def fit(model: EAC, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer:
-    """Cut the tree of the distinct rows of labels, which is that of the objects above height 0.
+    """Cut the single-linkage tree of the distinct rows of labels; equal rows would only add merges at height 0.
 
     Parameters
     ----------

@@ -58,7 +58,7 @@ def _again(before: Reported, points: Path, out: Path) -> Reported:
 
 
 def _difference(before: Reported, after: Reported) -> tuple[Any, ...] | None:
-    """Return the kind of the first difference and its facts; None if there is none."""
+    """Return what differs first, as a kind with its facts, or None if nothing does."""
     was, now = before.record.source, after.record.source
     for what in ("objects", "columns", "categories"):
         if getattr(was, what) != getattr(now, what):
