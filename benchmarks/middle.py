@@ -54,7 +54,7 @@ ConsensusClustering(random_state=0).fit(np.random.default_rng(0).normal(size=(15
 """,
     **{
         f"conclust {word}": SHELL.format(words=[word])
-        for word in ("--methods", "--help", "--version")
+        for word in ("methods", "--help", "--version")
     },
 }
 

@@ -132,7 +132,7 @@ def test_measures_and_consensus_clustering_do_not_import_scikit_learn():
     assert not {"sklearn", "scipy.special"} & actual
 
 
-@pytest.mark.parametrize("words", [["--help"], ["--methods"], ["--methods", "PCC"]])
+@pytest.mark.parametrize("words", [["--help"], ["methods"], ["methods", "PCC"]])
 def test_lists_and_help_do_not_import_numpy(words):
     actual = imported(
         "from conclust.cli import main\n"

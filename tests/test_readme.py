@@ -47,7 +47,7 @@ def test_links_and_benchmarks_exist():
 def test_its_commands_parse():
     parser = build_parser()
     lines = re.findall(r"^conclust (\w.+?)(?:  +#.*)?$", README.read_text("utf-8"), re.MULTILINE)
-    assert len(lines) == 5
+    assert len(lines) == 6
     for line in lines:
         command = parser.parse_args(line.split()).command
         assert line.startswith(command)

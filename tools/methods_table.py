@@ -1,4 +1,4 @@
-"""Write docs/methods.md and the table of ``conclust --methods`` from what the methods say of themselves.
+"""Write docs/methods.md and the table of ``conclust methods`` from what the methods say of themselves.
 
 python -m tools.methods_table
 """
@@ -8,16 +8,13 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import conclust
 from conclust import methods
 from conclust.cli import options
-from conclust.cli.choice import settable
-from conclust.cli.listing import TABLE
-from conclust.consensus.method import RANKS, Method
+from conclust.cli.commands.methods import TABLE, told
+from conclust.consensus.method import Method
 from conclust.generation.kinds.registry import KINDS
 from tools.markdown import table
 
@@ -28,7 +25,7 @@ HEAD = """\
 
 Start with `AutoConsensus`, the default, and take one of the ten after it where they fit better; [which method?](how-to/choose_a_method.md)
 has more of such cases. The others are for those who need them. The tables have what each method accepts and returns.
-`conclust --methods NAME` describes one method with its parameters, and `conclust.methods()` has the same facts in Python.
+`conclust methods NAME` describes one method with its parameters, and `conclust.methods()` has the same facts in Python.
 
 """
 
@@ -67,7 +64,7 @@ def text() -> str:
     found = methods()
     first = [(f"`{m.estimator}`", m.title, m.use) for m in found if m.rank == "first"]
     parts = [HEAD, table(("Class", "What it is", "Use it if"), first)]
-    for rank in RANKS:
+    for rank in TITLES:
         parts += [f"\n## {TITLES[rank]}\n\n", ranked(found, rank)]
     return "".join([*parts, FOOT])
 
@@ -130,30 +127,18 @@ def yes(value: bool) -> str:
 
 
 def listed() -> str:
-    """Return the table of ``conclust --methods``: each method with the parameters that ``--set`` takes."""
-    told = [
-        {**asdict(method), "dois": method.dois, "parameters": parameters(method)}
+    """Return the table of ``conclust methods``: each method with the parameters that ``--set`` takes."""
+    found = [
+        told(method, documented(inspect.getdoc(getattr(conclust, method.estimator)) or ""))
         for method in methods()
     ]
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
 def kinds() -> str:
     """Return the kinds of members for the command line: what they are, and how many by default."""
     told = {name: {"help": kind.help, "members": kind.most} for name, kind in KINDS.items()}
     return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
-
-
-def parameters(method: Method) -> dict[str, dict[str, Any]]:
-    """Return the parameters for ``--set``: defaults, allowed values and meanings, from the docstring."""
-    told = documented(inspect.getdoc(getattr(conclust, method.estimator)) or "")
-    found = {}
-    for name, parameter in settable(method).items():
-        takes, meaning = told.get(name, ("", ""))
-        if not parameter.words:
-            takes = parameter.takes() or takes
-        found[name] = {"default": parameter.default, "takes": takes, "meaning": meaning}
-    return found
 
 
 def documented(text: str) -> dict[str, tuple[str, str]]:

@@ -47,7 +47,7 @@ def try_shell() -> None:
     """Ask the commands for what they know, and let them cluster data that ship with scikit-learn."""
     version = importlib.metadata.version("conclust")
     assert shell("--version").split()[:2] == ["conclust", version]
-    listed = shell("--methods")
+    listed = shell("methods")
     assert all(method.estimator in listed for method in conclust.methods())
     with tempfile.TemporaryDirectory() as folder:
         told = shell("demo", "--data", "iris", "--out", str(Path(folder) / "demo"), "--quiet")

@@ -102,7 +102,7 @@ def test_the_script_handles_signals_from_the_start():
 def test_the_package_runs_as_a_module():
     """Where the folder of scripts is not on the path, as after many installations on Windows."""
     done = subprocess.run(
-        [sys.executable, "-m", "conclust", "--methods", "hbgf"],
+        [sys.executable, "-m", "conclust", "methods", "hbgf"],
         capture_output=True,
         text=True,
         check=True,

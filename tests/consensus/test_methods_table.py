@@ -1,4 +1,4 @@
-"""The registry describes the estimators correctly, and docs/methods.md and 'conclust --methods' agree with it."""
+"""The registry describes the estimators correctly, and docs/methods.md and 'conclust methods' agree with it."""
 
 import inspect
 import re

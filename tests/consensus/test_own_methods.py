@@ -6,6 +6,7 @@ from sklearn.datasets import make_blobs
 
 import conclust as cc
 from conclust import report
+from conclust.cli import main
 from conclust.consensus.base import ConsensusClusterer, SoftConsensusClusterer
 from conclust.consensus.method import Method
 from conclust.exceptions import ParameterError
@@ -92,6 +93,45 @@ def altered(value):
 def test_memberships_off_the_simplex_are_refused(result, form):
     with pytest.raises(ValueError, match=rf"^OwnSoft\._fit_membership must return .* Got {form}"):
         OwnSoft(result).fit(LABELS)
+
+
+PLUGIN = """
+from conclust.consensus.base import ConsensusClusterer
+from conclust.consensus.method import Method
+
+class FirstMember(ConsensusClusterer):
+    method = Method(title="The first partition", n_clusters="emerges", cost="n", citation="Author 2027, Journal 1")
+
+    def __init__(self, other: int = 1):
+        self.other = other
+
+    def _fit(self, ensemble, observed):
+        return ensemble.labels[:, self.other]
+
+class EAC(FirstMember):
+    pass
+"""
+
+
+def test_other_packages_register_methods(tmp_path, monkeypatch, capsys):
+    (tmp_path / "plugin_of_a_user.py").write_text(PLUGIN)
+    (tmp_path / "plugin-1.dist-info").mkdir()
+    lines = [f"{name} = plugin_of_a_user:{name}" for name in ("FirstMember", "EAC")]
+    text = "\n".join(["[conclust.methods]", *lines])
+    (tmp_path / "plugin-1.dist-info" / "entry_points.txt").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    own = {method.estimator: method.rank for method in cc.methods()}
+    assert own["FirstMember"] == "plugin"
+    assert own["EAC"] == "first"  # a plugin takes no name of conclust's
+    assert list(own)[-1] == "FirstMember"
+    np.savetxt(tmp_path / "labels.csv", LABELS, fmt="%d", delimiter=",")
+    words = ["combine", str(tmp_path / "labels.csv"), "--method", "first-member", "-q"]
+    assert main([*words, "--set", "other=2", "--out", str(tmp_path / "out.csv")]) == 0
+    found = np.loadtxt(tmp_path / "out.csv", delimiter=",", skiprows=1, usecols=1)
+    assert cc.metrics.adjusted_rand_index(found, LABELS[:, 2]) == 1
+    for name in ([], ["FirstMember"]):
+        assert main(["methods", *name]) == 0
+        assert "FirstMember" in capsys.readouterr().out
 
 
 def test_an_unknown_need_of_a_number_is_refused():

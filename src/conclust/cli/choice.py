@@ -56,7 +56,7 @@ def find(name: str, refuse: Callable[[str], NoReturn]) -> Method:
     if method is None:
         near = near_names(name)
         hint = f" Is it {' or '.join(near)}?" if near else ""
-        refuse(f"There is no method {name!r}.{hint} 'conclust --methods' lists them all.")
+        refuse(f"There is no method {name!r}.{hint} 'conclust methods' lists them all.")
     return method
 
 

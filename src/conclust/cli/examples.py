@@ -22,6 +22,8 @@ compare | two clusterings of the same objects | conclust compare a.csv b.csv
 compare | the classes of a table and the clusters of a result | conclust compare points.csv result/labels.csv --column class --second-column label
 compare | which of several runs to keep | conclust compare --all a.csv b.csv c.csv
 compare | which resolution to keep, of columns that scanpy wrote | conclust compare --all obs.csv --column 'leiden_*'
+methods | all methods | conclust methods
+methods | one of them, with its parameters for --set | conclust methods hbgf
 """
 EXAMPLES: dict[str, list[tuple[str, str]]] = {}
 for _row in _ROWS.strip().splitlines():

@@ -70,9 +70,6 @@ def build_parser() -> argparse.ArgumentParser:
         prog="conclust", description=HELP["about conclust"], epilog=HELP["after conclust"]
     )
     parser.add_argument("--version", action=_Version, nargs=0, help=HELP["--version"])
-    parser.add_argument(
-        "--methods", action=_Methods, nargs="?", metavar="NAME", help=HELP["--methods"]
-    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_demo(commands)
     _add_cluster(commands)
@@ -82,6 +79,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_predict(commands)
     _add_repeat(commands)
     _add_compare(commands)
+    _add_methods(commands)
     return parser
 
 
@@ -202,6 +200,12 @@ def _add_compare(commands: Any) -> None:
     parser.set_defaults(command_of=_run_compare)
 
 
+def _add_methods(commands: Any) -> None:
+    parser = _command(commands, "methods")
+    parser.add_argument("name", metavar="NAME", nargs="?", help=HELP["methods NAME"])
+    options.add_talking(parser)
+
+
 def _command(commands: Any, name: str) -> argparse.ArgumentParser:
     parser: _Parser = commands.add_parser(
         name,
@@ -243,18 +247,6 @@ class _Version(argparse.Action):
         print(f"kernels: {fastest}" + (f" (also {', '.join(others)})" if others else ""))
         print(f"threads: {thread_count(None)}")
         print(platform.platform())
-        parser.exit()
-
-
-class _Methods(argparse.Action):
-    """Print the table of methods, or the description of one."""
-
-    def __call__(
-        self, parser: argparse.ArgumentParser, _: Any, name: Any, option: str | None = None
-    ) -> NoReturn:
-        from conclust.cli.listing import listed
-
-        print(listed(name, parser.error))
         parser.exit()
 
 

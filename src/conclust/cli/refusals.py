@@ -29,7 +29,7 @@ def in_shell(error: ConclustError) -> str:
     """Return an error of the library with the names that its parameter and the list of methods have in the shell."""
     options = _GENERATOR if error.owner == "EnsembleGenerator" else _METHOD
     option = f" ({options[error.parameter]})" if error.parameter in options else ""
-    return error.sentences(option, "'conclust --methods'")
+    return error.sentences(option, "'conclust methods'")
 
 
 def refuse_ending(arguments: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
@@ -24,7 +24,9 @@ else:
 
 NumberNeeded: TypeAlias = Literal["exact", "upper bound", "optional", "emerges"]
 
-RANKS = ("first", "core", "papers", "literature")
+RANKS = ("first", "core", "papers", "literature", "plugin")
+PLUGINS = "conclust.methods"
+"""Group of entry points by which packages, and the methods of the literature here, are registered."""
 
 # DOIs of cited works; of the others none is known with certainty.
 _DOIS = {
@@ -93,9 +95,9 @@ class Method:
         Name of the class; filled in, as `rank`, by :func:`conclust.methods`.
     use : str, default=""
         When to use it, if it is one of those to begin with.
-    rank : {"first", "core", "papers", "literature"} or "", default=""
+    rank : {"first", "core", "papers", "literature", "plugin"} or "", default=""
         Whether it is one of those to begin with, another of the core, one of the papers that conclust implements or that
-        they compare with, or one that benchmark papers name.
+        they compare with, one that benchmark papers name, or one of another package (entry points, group ``conclust.methods``).
     """
 
     title: str
@@ -165,7 +167,7 @@ def methods() -> list[Method]:
     -------
     list of Method
         One entry per estimator (``estimator``), displayed as a table: first those to begin with, with their ``use``, then the
-        others of the core, of the papers and of the literature (``rank``), in order of class names.
+        others of the core, of the papers, of the literature and of other packages (``rank``), in order of class names.
 
     Examples
     --------
@@ -173,33 +175,43 @@ def methods() -> list[Method]:
     >>> [m.estimator for m in conclust.methods() if m.n_clusters == "upper bound"]
     ['BaumEagon', 'PCC', 'PEACE', 'WeightedPCC']
     """
-    found = [method for name in sorted(conclust._HOMES) if (method := _method_of(name))]
-    return _Methods(sorted(found, key=lambda method: RANKS.index(method.rank)))
+    found = filter(None, map(method_named, [*_own(), *registered()]))
+    return _Methods(sorted(found, key=lambda one: (RANKS.index(one.rank), one.estimator)))
 
 
-def _method_of(name: str) -> Method | None:
-    """Return the method of a public name, whose module alone is loaded; None if it names something else."""
-    home = conclust._HOMES[name]
-    if not home.startswith("conclust.consensus") or home == __name__:
-        return None
-    method = getattr(getattr(import_module(home), name), "method", None)
-    if not isinstance(method, Method):
-        return None
-    folder = home.split(".")[2]
-    rank = folder if folder in RANKS else "first" if method.use else "core"
-    return replace(method, estimator=name, rank=rank)
+def _own() -> dict[str, str]:
+    """Return the public names in `consensus`, but for the literature, by their lowercase letters."""
+    home = conclust._HOMES
+    own = (name for name in home if home[name].startswith("conclust.consensus."))
+    return {name.lower(): name for name in own if not home[name].endswith(".literature")}
 
 
-def method_named(name: str) -> Method | None:
-    """Return the method of a name: "auto", or its class's name in any case, with or without hyphens."""
-    public = {public.lower(): public for public in conclust._HOMES}.get(plain_name(name))
-    return _method_of(public) if public else None
+def registered() -> dict[str, EntryPoint]:
+    """Return what packages register as methods, by names in lowercase letters; of equal names that of conclust."""
+    found = sorted(entry_points(group=PLUGINS), key=lambda one: one.value.startswith("conclust."))
+    return {one.name.lower(): one for one in found}
 
 
 def class_of(name: str) -> Any:
-    """Return the class of a method, as `method_named` finds it, or None."""
-    method = method_named(name)
-    return None if method is None else getattr(conclust, method.estimator)
+    """Return the class of a method: "auto", or its name in any case, with or without hyphens; None if there is none."""
+    plain = plain_name(name)
+    if plain in (own := _own()):
+        return getattr(conclust, own[plain])
+    entry = registered().get(plain)
+    return None if entry is None else entry.load()
+
+
+def method_named(name: str) -> Method | None:
+    """Return the method of a name that `class_of` finds; None if it names none."""
+    kind = class_of(name)
+    method = getattr(kind, "method", None)
+    if not isinstance(method, Method):
+        return None
+    package, _, folder, *_ = f"{kind.__module__}...".split(".")
+    rank = folder if folder in RANKS else "first" if method.use else "core"
+    return replace(
+        method, estimator=kind.__name__, rank=rank if package == "conclust" else "plugin"
+    )
 
 
 def make(name: str, running: Mapping[str, Any] | None = None, **parameters: Any) -> Any:

@@ -6,7 +6,9 @@ _TEXTS = """
 about conclust   | Combine many clusterings of the same objects into one, with probabilities.
 after conclust   | 'conclust COMMAND --help' lists the options of a command.
 --version        | print the versions of conclust and its dependencies, and the environment
---methods        | print the consensus methods with their input and output, or one of them with its cost, source and parameters
+methods          | print the consensus methods with their input and output, or one of them in full
+about methods    | Print a table of the consensus methods, those to begin with first, or the cost, source and parameters of one.
+methods NAME     | a method, in capital or small letters
 demo             | cluster known real data sets, without any parameters
 about demo       | Cluster real data sets with the default, which receives nothing but the points, by five seeds each, and compare with the
     known classes. Prints a table and the reasons; writes a page of the answers, a report and the figures (JSON) into a folder.
@@ -43,11 +45,11 @@ about combine    | Combine the clusterings of a file into one. Columns are clust
     chains); or an answer, with an object, a clustering and a label in the three columns that --columns names in this order [%(default)s]
 --latent-classes | latent class analysis of a survey (MixtureModel, maximum likelihood); without -k BIC chooses, up to --max-clusters [10]
 --method         | consensus method. auto: chooses the number of clusters and the evidence from the clusterings; or any method listed by
-    'conclust --methods': pcc, eac (a tree), hbgf, voting, ...
+    'conclust methods': pcc, eac (a tree), hbgf, voting, ...
 --clusters       | number of clusters; for pcc and related methods, which may use fewer, the maximum. auto (points only): 1 to 10, by resampling
     and a p-value
 --max-clusters   | maximum number of clusters, for methods that choose the number [the maximum over the clusterings]
---set            | a parameter of the method (see 'conclust --methods NAME'); can be repeated
+--set            | a parameter of the method (see 'conclust methods NAME'); can be repeated
 select           | estimate the number of clusters
 about select     | Repeatedly cluster subsamples of the points for each number of clusters, and compare with random rotations of the points:
     clouds of the same covariance without clusters. One p-value tests whether there is more than one cluster; the number with the most stable

@@ -106,7 +106,7 @@ def clusters_line(n_clusters: int, n: int, members: str) -> str:
 def fewer_line(method: str, bound: int, n_clusters: int) -> str:
     """Return that fewer clusters sufficed than were allowed."""
     needed = f"{method} treats this as a maximum, and {count(n_clusters, 'cluster')} sufficed"
-    return f"{bound} clusters were allowed; {needed}. For exactly {bound}, choose a method that takes an exact number: 'conclust --methods'."
+    return f"{bound} clusters were allowed; {needed}. For exactly {bound}, choose a method that takes an exact number: 'conclust methods'."
 
 
 def fit_of_classes(model: Any) -> str:

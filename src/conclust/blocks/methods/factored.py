@@ -130,7 +130,7 @@ def fit(model: PCC, labels: LabelBlocks, seed: np.random.SeedSequence) -> Answer
         if not isinstance(value, str | None) or value not in only:
             accepted = " or ".join(map(repr, only))
             refuse(parameter, "PCC", f"{accepted} with labels in blocks", value, advice)
-    model.solver_ = "factored, in blocks"
+    model.solver_ = "factored"
     model.objective_constant_, model._recoded = None, None
     stopping = Stopping(model.max_iter, model.tol, model.tol_kkt)
     descent = Descent(labels, k, stopping, replace(run_of(model), seed=seed))

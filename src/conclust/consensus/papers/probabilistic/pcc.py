@@ -135,7 +135,7 @@ class PCC(PairObjectiveClusterer):
     converged_ : bool
         Whether a tolerance ended the iteration, not `max_iter`.
     solver_ : str
-        Solver used, and the reason.
+        Solver used.
     trace_ : ndarray of shape (n_values,)
         Objective at the start and where it was computed from there: after every sweep ("factored"),
         after every fourth and the last ("pairwise"), each time that all is computed from scratch
@@ -219,7 +219,7 @@ class PCC(PairObjectiveClusterer):
         run = run_of(self)
         divergence = read_divergence(self.divergence, "PCC")
         n = ensemble.n_samples
-        name, self.solver_ = choose(self.solver, divergence, self.pairs, n, k, "PCC")
+        name = self.solver_ = choose(self.solver, divergence, self.pairs, n, k, "PCC")
         pair_evidence: PairEvidence | None = self._some_pairs(ensemble, observed, run)
         if pair_evidence is None and SOLVERS[name].forms_pairs:
             pair_evidence = self._all_pairs(ensemble, run)

@@ -42,8 +42,8 @@ DENSE_WORK = 125_000_000
 
 def choose(
     solver: SolverName, divergence: Divergence, pairs: Any, n: int, n_clusters: int, owner: str
-) -> tuple[str, str]:
-    """Return the solver to use, and a sentence with the reason; refuse an unsuitable one.
+) -> str:
+    """Return the name of the solver to use; refuse an unsuitable one.
 
     Parameters
     ----------
@@ -76,11 +76,8 @@ def choose(
             f"divergence {divergence.name!r} use solver='pairwise' or 'greedy'."
         )
     if solver != "auto":
-        return solver, f"{solver}: as requested"
-    if pairs is not None:
-        return "pairwise", "pairwise: only some pairs are requested"
-    if is_squared(divergence):
-        return "factored", f"factored: exact for {divergence.name} over all pairs"
-    if not is_builtin or (n <= DENSE_LIMIT and n * n * n_clusters <= DENSE_WORK):
-        return "pairwise", f"pairwise: {divergence.name} over all pairs of {n:,} objects"
-    return "landmark", f"landmark: {divergence.name}, {n:,} objects and {n_clusters} clusters"
+        return solver
+    if pairs is None and is_squared(divergence):
+        return "factored"
+    dense = n <= DENSE_LIMIT and n * n * n_clusters <= DENSE_WORK
+    return "pairwise" if pairs is not None or not is_builtin or dense else "landmark"

@@ -1,4 +1,4 @@
-"""``conclust --methods``: lists the consensus methods, and the parameters of one of them.
+"""``conclust methods``: lists the consensus methods, and the parameters of one of them.
 
 The text is read from ``methods.json``, which ``make docs`` writes from the methods: they themselves take seconds
 to import.
@@ -6,16 +6,18 @@ to import.
 
 from __future__ import annotations
 
+import argparse
 import json
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from conclust.cli.choice import DEFAULT_METHOD, find
-from conclust.consensus.method import plain_name
+from conclust.cli.choice import DEFAULT_METHOD, find, settable
+from conclust.consensus.method import Method, plain_name, registered
 
-TABLE = Path(__file__).with_name("methods.json")
+TABLE = Path(__file__).parents[1] / "methods.json"
 
 _CLUSTERS = {
     "exact": "-k",
@@ -28,15 +30,26 @@ _WIDTH = 88
 _INDENT = " " * 6
 
 
-def listed(name: str | None, refuse: Callable[[str], NoReturn]) -> str:
-    """Return the table of all methods, or the full description of the one with this name, ignoring case."""
+def run(arguments: argparse.Namespace) -> None:
+    """Print the table of all methods, or the full description of the one with this name, ignoring case."""
     methods = json.loads(TABLE.read_text(encoding="utf-8"))
+    name = arguments.name
     if name is None:
-        return "\n".join(_table(methods))
+        print("\n".join(_table(methods)))
+        return
     named = [method for method in methods if method["estimator"].lower() == plain_name(name)]
-    if not named:
-        find(name, refuse)  # raises, and suggests similar names
-    return "\n".join(_described(named[0]))
+    one = named[0] if named else told(find(name, arguments.usage_error), {})
+    print("\n".join(_described(one)))
+
+
+def told(method: Method, meanings: Mapping[str, tuple[str, str]]) -> dict[str, Any]:
+    """Return what is printed of a method, with the parameters that ``--set`` takes."""
+    found = {}
+    for name, parameter in settable(method).items():
+        takes, meaning = meanings.get(name, ("", ""))
+        takes = takes if parameter.words and takes else parameter.takes() or takes
+        found[name] = {"default": parameter.default, "takes": takes, "meaning": meaning}
+    return {**asdict(method), "dois": method.dois, "parameters": found}
 
 
 def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
@@ -58,8 +71,11 @@ def _table(chosen: Sequence[dict[str, Any]]) -> list[str]:
         "  ".join([*(text.ljust(w) for text, w in zip(row, widths, strict=False)), row[-1]])
         for row in (head, *rows)
     ]
-    end = "'conclust --methods NAME' describes the parameters of one, for --set."
-    return [*lines, "", f"Without --method: {DEFAULT_METHOD}. {end}"]
+    end = "'conclust methods NAME' describes the parameters of one, for --set."
+    own = {method["estimator"].lower() for method in chosen}
+    others = ", ".join(entry.name for name, entry in registered().items() if name not in own)
+    more = [f"Of other packages: {others}."] if others else []
+    return [*lines, "", *more, f"Without --method: {DEFAULT_METHOD}. {end}"]
 
 
 def _described(method: dict[str, Any]) -> list[str]:
