@@ -367,7 +367,7 @@ PACKINGS = [(".gz", gzip.compress), (".bz2", bz2.compress)]
 
 @pytest.mark.parametrize(("suffix", "pack"), PACKINGS)
 def test_compressed_tables_are_read(tmp_path, monkeypatch, suffix, pack):
-    monkeypatch.setattr("conclust.cli.reading.textfile.reading_limit", lambda: 1 << 62)
+    monkeypatch.setattr("conclust._files.opening.reading_limit", lambda: 1 << 62)
     path = tmp_path / f"a.csv{suffix}"
     path.write_bytes(pack(b"x,y\n" + b"1,2\n3,4\n" * 1000))
     assert read_points(path, AUTO).X.shape == (2000, 2)
@@ -381,7 +381,7 @@ def test_compressed_tables_are_read(tmp_path, monkeypatch, suffix, pack):
         path.write_bytes(bad)
         refused(lambda: read_points(path, AUTO), "damaged or cut off", error=FileFormatError)
     path.write_bytes(pack(b"1,2\n" * 100_000))
-    monkeypatch.setattr("conclust.cli.reading.textfile.reading_limit", lambda: 10_000)
+    monkeypatch.setattr("conclust._files.opening.reading_limit", lambda: 10_000)
     refused(lambda: read_points(path, AUTO), "holds more than", error=FileFormatError)
     (tmp_path / "a.dat").write_bytes(content)  # by its first bytes
     monkeypatch.undo()

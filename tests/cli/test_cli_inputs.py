@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from conclust import Ensemble
 from conclust._files import parquetfile
 from conclust._files.formats import INPUTS, WHOLE
+from conclust._files.opening import opened
 from conclust.cli.console import STREAM
 from conclust.cli.reading import textfile
 from conclust.cli.reading.inputs import (
@@ -23,7 +24,7 @@ from conclust.cli.reading.inputs import (
     read_points,
 )
 from conclust.cli.reading.tables import Table
-from conclust.cli.reading.textfile import TextFile, opened
+from conclust.cli.reading.textfile import TextFile
 from conclust.exceptions import FileFormatError, InputError, MissingExtraError
 
 AUTO = Reading()
@@ -444,11 +445,11 @@ def test_formats_are_recognised_by_ending_and_beginning_and_named_in_help(tmp_pa
         assert form.title in INPUTS
         for ending in form.endings:
             with opened(write(tmp_path, b"", f"a{ending.upper()}")) as source:
-                assert source.kind == form.kind
+                assert source.form.kind == form.kind
         content = (form.beginning or b"x,y") + b"\n1,2\n"
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=BytesIO(content)))
         with opened(STREAM) as source:
-            assert source.kind == form.kind
+            assert source.form.kind == form.kind
             assert source.path.read_bytes() == content
 
 

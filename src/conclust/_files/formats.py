@@ -120,6 +120,30 @@ WHOLE = {kind: one for kind, one in FORMATS.items() if one.read or one.holds == 
 """Formats of files that are read at once."""
 
 
+PACKINGS = {".gz": (rb"\x1f\x8b", "gzip"), ".bz2": (rb"BZh[1-9]1AY&SY", "bz2")}
+"""Compressions of text by their endings: first bytes, and Arrow's name."""
+_PICKLE = "is a pickle, which is never read. Save an array by numpy.save, a table as CSV or Parquet"
+_JSON = "is JSON. Write its table as CSV"
+NOT_READ = {
+    b"PK\x03\x04": "is a spreadsheet or a ZIP file. Save its table as CSV in UTF-8",
+    b"PAR1\x15": "is a Parquet file. Give it a name that ends in .parquet",
+    b"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
+    b"\x89HDF": "is HDF5. Write its table as CSV, of AnnData by adata.obs[[...]].to_csv(...)",
+    b"MATLAB": "is of MATLAB. In Python: numpy.savez('file.npz', **scipy.io.loadmat('file.mat'))",
+    b"X\n\0\0\0": "is an RDS file of R. In R: write.csv(readRDS('file.rds'), 'file.csv', row.names = FALSE)",
+    b"<stata_dta>": "is of Stata. Export its table as CSV",
+    b"ARROW1": "is a Feather file. Write its table as Parquet or CSV",
+    **dict.fromkeys((b"\x80\x04", b"\x80\x05"), _PICKLE),
+    **dict.fromkeys((b"{\n", b'{"', b"[{"), _JSON),
+    b"%%MatrixMarket": "is a sparse matrix. Write it as CSV with all cells, in Python or R",
+    b"\xff\xfe\0\0": "is in UTF-32. Save it as CSV in UTF-8",
+    b"\xfd7zXZ": "is compressed by xz. Unpack it in a pipe, 'xz -dc FILE | conclust COMMAND -'",
+    # Its streams need no checksum, so that damage may pass.
+    b"(\xb5/\xfd": "is compressed by zstd. Unpack it in a pipe, 'zstd -dc FILE | conclust COMMAND -'",
+}
+"""First bytes of files that are not text, whatever their names, and the way out."""
+
+
 def either(titles: Iterable[str]) -> str:
     """Return "A, B or C"."""
     *first, last = titles

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files.opening import opened
 from conclust._files.saving import fits, load
 from conclust._files.storage import write_json
 from conclust._types import Floats, Ints
@@ -20,7 +21,6 @@ from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.inputs import points_of
 from conclust.cli.reading.notation import Reading
 from conclust.cli.reading.tables import OBJECT, Objects, Table, label_matrix, roles_of
-from conclust.cli.reading.textfile import opened
 from conclust.cli.record import Clock, record_of
 from conclust.cli.requested import jobs, reading
 from conclust.cli.summary import score, sizes_of
@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> None:
         with opened(arguments.points) as source:
             # The spellings of empty cells, which only files of text have, and the notations of numbers, as in the result.
             how, settings = reading(arguments), result.record.settings
-            na = (*how.na, *(settings.get("na", ()) if source.kind == "csv" else ()))
+            na = (*how.na, *(settings.get("na", ()) if source.form.kind == "csv" else ()))
             how = replace(how, na=na, notations=settings.get("notations", {}), command=())
             table = Table(source, how, "labels" if result.of_labels else "points")
             new = _read_new(arguments, how, result, table)

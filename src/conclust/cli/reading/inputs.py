@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.formats import WHOLE
+from conclust._files.opening import naming, opened
 from conclust._files.storage import read_npz
 from conclust._types import Floats
 from conclust._validation import shown
@@ -18,7 +18,6 @@ from conclust.cli.console import plain
 from conclust.cli.reading import tables
 from conclust.cli.reading.notation import Reading, is_number
 from conclust.cli.reading.tables import Column, Table, roles_of
-from conclust.cli.reading.textfile import naming, opened
 from conclust.ensemble import Ensemble
 from conclust.ensemble.ensemble import as_ensemble
 from conclust.ensemble.memberships import runs_of
@@ -123,7 +122,9 @@ def read_ensemble(path: Path, how: Reading, one_of: Sequence[str] | None = None)
         Its shape or content is not valid for labels.
     """
     with opened(path) as source:
-        if source.kind == "npz" and "ensemble" in str(read_npz(source.path)[1].get("format", "")):
+        if source.form.kind == "npz" and "ensemble" in str(
+            read_npz(source.path)[1].get("format", "")
+        ):
             if replace(how, weights=None) != Reading(command=how.command):
                 what = "it is a saved ensemble, whose labels and columns are settled"
                 raise InputError(
@@ -157,7 +158,7 @@ def _weighted(ensemble: Ensemble, how: Reading, names: Sequence[str], **objects:
     """
     if how.weights is not None:
         with opened(how.weights) as source:
-            own = Reading(encoding=how.encoding if source.kind == "csv" else None)
+            own = Reading(encoding=how.encoding if source.form.kind == "csv" else None)
             table = Table(source, own, "weights")
             columns = table.columns
             if table.named and len(columns) == len(names) and {*table.names} & {*names}:
@@ -174,8 +175,8 @@ def read_memberships(paths: Sequence[Path], how: Reading) -> Labels:
     names, shares = list[str](), list[Floats]()
     for path in paths:
         with opened(path) as source:
-            if source.kind == "csv":
-                found = runs_of(source.read(), path)
+            if source.form.kind == "csv":
+                found = runs_of(source.content(), path)
             else:
                 found = [_numbers(Table(source, Reading(), "points").columns, "memberships")]
         names, shares = names + [plain(path)] * len(found), shares + found
@@ -191,7 +192,7 @@ def read_draws(path: Path, how: Reading) -> Labels:
     """
     ids, notes = None, ("one draw per row",)
     with opened(path) as source:
-        if WHOLE[source.kind].has_columns:
+        if source.form.has_columns:
             data, _, objects = roles_of(table := Table(source, how, "labels"), how)
             draws, notes = tables.label_matrix(data), (*notes, *objects["notes"])
             ids = [column.name for column in data] if table.named else None

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from conclust._files.formats import WHOLE
+from conclust._files.opening import Source
 from conclust._files.parquetfile import index_columns
 from conclust._types import Floats
 from conclust._validation import count, shown
 from conclust.cli.console import plain
 from conclust.cli.reading import notation
 from conclust.cli.reading.notation import Reading, is_number, last_word
-from conclust.cli.reading.textfile import Source, TextFile
+from conclust.cli.reading.textfile import TextFile
 from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
 from conclust.exceptions import InputError, warn
 from conclust.results.writing import LabelTable
@@ -206,7 +206,7 @@ class Table:
 
     def __init__(self, source: Source, how: Reading, what: str) -> None:
         self.name, self.how, self.of_labels = source.name, how, what.startswith("label")
-        self.index, self.text, form = set[str](), None, WHOLE[source.kind]
+        self.index, self.text, form = set[str](), None, source.form
         self.named, self.notes = form.has_columns, list[str]()
         if form.read is None:
             self.text = text = TextFile(source, how, labels=self.of_labels)
@@ -259,7 +259,7 @@ def _whole(source: Source, how: Reading, *, mmap: bool = False) -> Any:
     """Return the content of a file that is not text."""
     if how.encoding is not None or how.na:
         raise InputError("--encoding and --na are for CSV files. Mark missing values in the file.")
-    read: Any = WHOLE[source.kind].read
+    read: Any = source.form.read
     return read(source.path, source.name, mmap)
 
 
