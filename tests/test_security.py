@@ -16,7 +16,7 @@ import conclust
 from conclust import Ensemble
 from conclust.blocks import LabelStore
 from conclust.cli.reading.inputs import read_ensemble
-from conclust.cli.reading.notation import Reading
+from conclust.cli.requested import Reading
 from conclust.exceptions import ConclustError
 
 PACKAGE = Path(conclust.__file__).parent

@@ -31,7 +31,7 @@ __all__ = [
     "is_whole",
     "largest_number",
     "listed",
-    "missing_extra",
+    "optional",
     "refuse",
     "refuse_arguments",
     "shown",
@@ -305,14 +305,19 @@ def pandas_for(what: str) -> Any:
         ) from error
 
 
-def missing_extra(package: str, extra: str, what: str) -> NoReturn:
-    """Raise the error for a missing optional dependency."""
-    from importlib.metadata import requires
+def optional(module: str, extra: str, what: str) -> Any:
+    """Return a module of an optional dependency, or raise the error that `what` needs the extra."""
+    package = module.split(".")[0]
+    try:
+        return import_module(package) and import_module(module)
+    except ImportError as error:
+        from importlib.metadata import requires
 
-    named = (
-        re.fullmatch(r"(.*?);.*extra == ['\"](.*)['\"]", one) for one in requires("conclust") or ()
-    )
-    needed = " ".join(f"'{one[1].strip()}'" for one in named if one is not None and one[2] == extra)
-    raise MissingExtraError(
-        f"{what} needs {package}. Install it with: pip install {needed} (conclust's extra {extra!r})"
-    )
+        named = (
+            re.fullmatch(r"(.*?);.*extra == ['\"](.*)['\"]", one)
+            for one in requires("conclust") or ()
+        )
+        needed = " ".join(f"'{one[1].strip()}'" for one in named if one and one[2] == extra)
+        raise MissingExtraError(
+            f"{what} needs {package}. Install it with: pip install {needed} (conclust's extra {extra!r})"
+        ) from error

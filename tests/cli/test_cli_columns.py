@@ -321,10 +321,11 @@ def test_numbers_can_be_declared_categories(tmp_path):
     actual = read_points(path, Reading(categories=("plan",)))
     assert actual.names == ("x", "zip")
     assert actual.categories[:3, 0].tolist() == ["1", "2", "3"]
-    refused(lambda: read_points(path, Reading(categories=("zip",))), "these are not categories")
     refused(
-        lambda: read_points(path, Reading(categories=("x", "plan", "zip"))), "use: conclust combine"
+        lambda: read_points(path, Reading(categories=("zip",))), "names, 30 values for 30 objects"
     )
+    how = Reading(categories=("plan",), drop=("x", "zip"))
+    refused(lambda: read_points(path, how), "use: conclust combine")
     refused(
         lambda: read_points(path, Reading(categories=("plan", "2"))), "name the same column, 'plan'"
     )
@@ -344,7 +345,7 @@ def test_empty_cells_are_imputed_on_request(tmp_path, how, value, capsys):
 def test_empty_columns_are_refused(tmp_path, capsys):
     path = write(tmp_path / "a.csv", [["", 1], ["NA", 2], ["", 3]], ["x", "y"])
     assert run("cluster", path, "--impute", "mean", "--out", tmp_path / "o") == 1
-    assert re.search("'x' +empty", refusal := capsys.readouterr().err)
+    assert re.search("'x' +numbers; 3 empty cells", refusal := capsys.readouterr().err)
     assert "--drop=x" in refusal
     path = write(tmp_path / "a.csv", [["inf", 1], [1, 2], [2, 3]], ["x", "y"])
     assert run("cluster", path, "--impute", "mean", "--out", tmp_path / "o") == 1
@@ -433,6 +434,9 @@ def test_files_of_any_name_are_text_or_refused_by_their_content(tmp_path):
         read_points(tmp_path / "a.xlsx", AUTO)
     for name, content, sentence in (
         ("a.xlsx", b"PK\x03\x04", "Save its table as CSV"),
+        ("a.xz", b"\xfd7zXZ\0", "Unpack it in a pipe, 'xz -dc FILE | conclust COMMAND -'"),
+        ("a.zst", b"(\xb5/\xfd\x04\0", "Unpack it in a pipe, 'zstd -dc FILE | conclust COMMAND -'"),
+        ("a.csv", b"PAR1\x15\x04\x15", "is a Parquet file"),
         ("a.h5ad", b"\x89HDF\r\n", "adata"),
         ("a.pkl", b"\x80\x05\x95\0", "a pickle, which is never read"),
         ("a.mat", b"MATLAB 5.0", "scipy.io.loadmat"),

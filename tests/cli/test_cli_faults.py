@@ -13,7 +13,7 @@ from tests.forging import rewrite
 from conclust.blocks import LabelStore
 from conclust.cli import main
 from conclust.cli.reading.inputs import read_points
-from conclust.cli.reading.notation import Reading
+from conclust.cli.requested import Reading
 from conclust.exceptions import FileFormatError, InputError
 from conclust.results.folder import load_alone
 from conclust.results.writing import machine

@@ -52,7 +52,7 @@ def labels(tmp_path, content, missing="unobserved", **how):
 
 def headed(tmp_path, content, *, labels):
     with opened(write(tmp_path, content)) as source:
-        return TextFile(source, AUTO, labels=labels).has_header
+        return TextFile(source, AUTO, labels=labels).headed
 
 
 def refused(error, call, *parts):
@@ -132,8 +132,8 @@ FORM = {
         'a,b\n"1"x,2\n',
         "quotation mark that is misplaced or left open in the row that begins in line 2",
     ),
-    "counting header": ("0,1,2\n5,6,7\n", "counts 0, 1, 2"),
-    "header of years": ("2019,2020,2021,2022\n5,6,7,8\n", "counts 2019, 2020, 2021"),
+    "counting header": ("0,1,2\n5,6,7\n", "a first line (0, 1, 2) of names, or of an object"),
+    "header of years": ("2019,2020,2021,2022\n5,6,7,8\n", "(2019, 2020, 2021, 2022) of names"),
     "comment": ("# note\nx,y\n1,2\n3,4\n", "leave out lines that are not rows"),
     "empty line in one column": ("a\n1\n\n3\n", "is empty in line 3"),
 }

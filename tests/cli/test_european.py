@@ -132,6 +132,7 @@ def test_a_slip_and_a_column_that_cannot_be_read_are_settled_by_the_command(
         (("\u22121,5", "2"), [-1.5, 2]),
         (("07-13-2024", "08-01-2024"), [19917, 19936]),
         (("1.234", "5.678"), [1.234, 5.678]),  # a point alone is a decimal sign
+        (("0,123", "5,678"), [0.123, 5.678]),  # no thousands begin with 0
         (("07.04.2024", "8.4.2024"), [19820, 19821]),
         (("07/13/2024", "08/01/2024"), [19917, 19936]),
         (("2024-04-07 12:00:00", "2024-04-08T06:00"), [19820.5, 19821.25]),
@@ -154,6 +155,16 @@ def test_other_columns_and_options_decide_ambiguous_columns(tmp_path):
     assert points(tmp_path, lines).X[:, 0].tolist() == [1234, 5678]
     with pytest.raises(InputError, match=r"MM/DD/YYYY"):
         column(tmp_path, "07/04/2024", "08/04/2024")
+
+
+def test_codes_and_points_that_may_stand_between_thousands_are_named(tmp_path):
+    lines = ["plz;umsatz;n", *(f"0{1067 + i % 3};{i}.{700 + i};{i}" for i in range(1, 9))]
+    read = points(tmp_path, lines)
+    assert read.names == ("umsatz", "n")
+    assert "its column 'plz', which may name the rows, left out" in read.notes
+    assert any("not between thousands" in note and "'umsatz'" in note for note in read.notes)
+    assert points(tmp_path, lines, decimal="comma").X[0].tolist() == [1701, 1]
+    assert points(tmp_path, lines, columns=("plz", "n")).X[0].tolist() == [1068, 1]
 
 
 @pytest.mark.parametrize(

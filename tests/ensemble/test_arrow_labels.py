@@ -6,7 +6,7 @@ import pytest
 import conclust as cc
 from conclust.blocks import LabelStore
 from conclust.cli.reading.inputs import read_ensemble
-from conclust.cli.reading.notation import Reading
+from conclust.cli.requested import Reading
 from conclust.ensemble.columns import arrow_labels
 from conclust.exceptions import InputError
 

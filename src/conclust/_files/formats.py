@@ -120,6 +120,14 @@ WHOLE = {kind: one for kind, one in FORMATS.items() if one.read or one.holds == 
 """Formats of files that are read at once."""
 
 
+ARRAYS = {
+    "points": "X points data fea",
+    "labels": "labels L members X",
+    "labelling": "labels label y gt",
+    "weights": "weights",
+    "draws": "draws labels cls z",
+}
+"""Usual names of arrays in an NPZ file by what is read."""
 PACKINGS = {".gz": (rb"\x1f\x8b", "gzip"), ".bz2": (rb"BZh[1-9]1AY&SY", "bz2")}
 """Compressions of text by their endings: first bytes, and Arrow's name."""
 _PICKLE = "is a pickle, which is never read. Save an array by numpy.save, a table as CSV or Parquet"

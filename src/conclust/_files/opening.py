@@ -11,8 +11,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from conclust._files.formats import NOT_READ, PACKINGS, WHOLE, Format
-from conclust._files.storage import open_regular, reading_limit, refuse_file
+import numpy as np
+
+from conclust._files.formats import ARRAYS, NOT_READ, PACKINGS, WHOLE, Format
+from conclust._files.parquetfile import index_columns
+from conclust._files.storage import open_regular, read_npz, reading_limit, refuse_file
+from conclust._validation import shown
 from conclust.exceptions import InputError
 
 # As Excel ("Unicode text") and `>` of PowerShell 5 write them.
@@ -27,8 +31,16 @@ class Source:
     form: Format
     name: str
 
+    @property
+    def is_ensemble(self) -> bool:
+        """Whether it is a file of `Ensemble.save`."""
+        npz = self.form.kind == "npz"
+        return npz and "ensemble" in str(read_npz(self.path)[1].get("format", ""))
+
     def content(self) -> bytes:
         """Return the content, unpacked; refuse one that is damaged, larger than what is read, or no text."""
+        if self.form.read is not None:
+            refuse_file(self.name, f"is {self.form.title}, and here only text is read")
         with open_regular(self.path) as file:
             content = _content(file, self.name)
         for ending, (sign, codec) in PACKINGS.items():
@@ -63,6 +75,32 @@ class Source:
         if not text.strip():
             refuse_file(self.name, "is empty. Each object must have a line")
         return text
+
+    def columns(self, what: str) -> tuple[list[str], list[Any], set[str]]:
+        """Return the names and the columns in a file that is not text, and the names that pandas wrote as the index."""
+        table = self.array(what)
+        if self.form.has_columns:
+            return table.column_names, table.columns, index_columns(table.schema)
+        table = table[:, np.newaxis] if what != "points" and table.ndim == 1 else table
+        if table.ndim != 2 or table.dtype.kind not in "biuf" + "US" * what.startswith("label"):
+            got = f"Got shape {table.shape} and dtype {table.dtype} instead"
+            raise InputError(f"{what} are arrays of numbers with a row per object. {got}.")
+        return [str(j + 1) for j in range(table.shape[1])], [*table.T], set()
+
+    def array(self, what: str) -> Any:
+        """Return the only array of a file, or the one with a usual name for `what`; of Parquet its table."""
+        read: Any = self.form.read
+        content = read(self.path, self.name, what != "points")
+        if self.form.has_columns:
+            return content
+        if self.is_ensemble:
+            raise InputError("it is a saved ensemble, which is read by 'conclust combine'.")
+        usual = ARRAYS[what].split()
+        found = [name for name in usual if name in content][:1] or [*content]
+        if len(found) != 1:
+            way = f"Save one alone, by numpy.save, or by one of the names {', '.join(usual)}"
+            raise InputError(f"it holds {len(content)} arrays: {shown([*content])}. {way}.")
+        return content[found[0]]
 
 
 def _content(stream: Any, name: str) -> bytes:

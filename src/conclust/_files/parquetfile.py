@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from conclust._files.storage import open_regular, reading_limit, refuse_file
-from conclust._validation import missing_extra
+from conclust._validation import optional
 from conclust.exceptions import InputError
 
 
@@ -21,19 +21,17 @@ def read_parquet(path: Path, source: str) -> Any:
     FileFormatError, InputError
         It is not a Parquet file, unpacks to more than is read, is empty or repeats a name.
     """
+    parquet = optional("pyarrow.parquet", "parquet", "Reading Parquet files")
+    from pyarrow import ArrowException
+
     try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        missing_extra("pyarrow", "parquet", "Reading Parquet files")
-    try:
-        with open_regular(path) as below, pyarrow.parquet.ParquetFile(below) as file:
+        with open_regular(path) as below, parquet.ParquetFile(below) as file:
             # Equal values are stored once, so that a small file can be a giant table.
             cells = file.metadata.num_rows * file.metadata.num_columns
             if cells * 8 > reading_limit():
                 refuse_file(source, f"unpacks to {cells} cells, too many for this machine")
             table = file.read()
-    except (pyarrow.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
+    except (ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
         # An error of the disk, not in the content.
         if isinstance(error, OSError) and error.errno is not None:
             raise
@@ -48,11 +46,7 @@ def read_parquet(path: Path, source: str) -> Any:
 
 def parquet_rows(path: Path) -> Any:
     """Open a Parquet file whose row groups are read one by one."""
-    try:
-        import pyarrow.parquet
-    except ImportError:
-        missing_extra("pyarrow", "parquet", f"Reading {path.name}")
-    return pyarrow.parquet.ParquetFile(path)
+    return optional("pyarrow.parquet", "parquet", f"Reading {path.name}").ParquetFile(path)
 
 
 def index_columns(schema: Any) -> set[str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from conclust._files.storage import read_json
-from conclust._validation import missing_extra
+from conclust._validation import optional
 from conclust.exceptions import FileFormatError
 
 
@@ -19,10 +18,7 @@ def zarr_rows(path: Path) -> Any:
     FileFormatError
         Its chunks are pickles.
     """
-    try:
-        zarr = import_module("zarr")
-    except ImportError:
-        missing_extra("zarr", "zarr", f"Reading {path.name}")
+    zarr = optional("zarr", "zarr", f"Reading {path.name}")
     # Checked before opening: some versions of zarr refuse such an array themselves, with a less clear message.
     description = path / ".zarray"
     if description.is_file():

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.storage import atomic_write
-from conclust._validation import count, missing_extra
+from conclust._validation import count, optional
 
 
 class BlockedArray:
@@ -150,10 +150,8 @@ class BlockedArray:
         MissingExtraError
             If Dask is not installed.
         """
-        try:
-            array, delayed = import_module("dask.array"), import_module("dask").delayed
-        except ImportError:
-            missing_extra("dask", "dask", "BlockedArray.to_dask()")
+        array = optional("dask.array", "dask", "BlockedArray.to_dask()")
+        delayed = import_module("dask").delayed
         chunks = []
         for block in range(self.n_blocks):
             begin = block * self.block_rows

@@ -18,7 +18,7 @@ import numpy as np
 
 from conclust._threads import one_library_thread
 from conclust._types import Ints
-from conclust._validation import missing_extra
+from conclust._validation import optional
 from conclust.blocks.facts import Census, Facts
 from conclust.blocks.runners import Job, LocalRunner, look, read_own, work
 from conclust.blocks.sources import ArrayRows, DaskLabels, Source
@@ -50,10 +50,7 @@ def needed_client() -> Any:
     MissingExtraError
         If ``dask.distributed`` is not installed.
     """
-    try:
-        import_module("distributed")
-    except ImportError:
-        missing_extra("dask.distributed", "dask", "LabelStore(..., runner='dask')")
+    optional("distributed", "dask", "LabelStore(..., runner='dask')")
     client = active_client()
     if client is None:
         raise InputError(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from conclust._files.formats import FORMATS, IN_BLOCKS
 from conclust._files.parquetfile import index_columns
-from conclust.ensemble.columns import CodedColumn, arrow_labels, is_arrow_text, stay_exact
+from conclust.ensemble.columns import is_arrow_text, label_array, stacked, stay_exact
 from conclust.exceptions import ConclustError, FileFormatError, InputError
 
 _LONGEST = 300  # characters of another library's message
@@ -222,10 +222,10 @@ class FrameFiles:
             if len(pieces) == 1 and any(map(is_arrow_text, pieces[0].schema.types)):
                 return pieces[0].select(list(self.columns))
             read = [
-                [_plain(arrow_labels(piece.column(name))) for name in self.columns]
+                [label_array(piece.column(name), name) for name in self.columns]
                 for piece in pieces
             ]
-        return _stacked([_joined(same) for same in zip(*read, strict=True)])
+        return stacked([_joined(same) for same in zip(*read, strict=True)])
 
     def head(self) -> Any:
         """Return the first row group as a table of Arrow."""
@@ -234,25 +234,11 @@ class FrameFiles:
             return self.opens(path).read_row_group(group, columns=list(self.columns))
 
 
-def _plain(column: NDArray[Any] | CodedColumn) -> NDArray[Any]:
-    """Return text as an array of objects."""
-    return column.objects() if isinstance(column, CodedColumn) else column
-
-
 def _joined(pieces: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Return the pieces of a column; integers that floats do not hold stay as they are."""
     if stay_exact(pieces):
         return np.concatenate(pieces)
     return np.concatenate([piece.astype(object) for piece in pieces])
-
-
-def _stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    if all(column.dtype.kind in "biuf" for column in columns) and stay_exact(columns):
-        return np.column_stack(columns)
-    matrix = np.empty((len(columns[0]), len(columns)), dtype=object)
-    for u, column in enumerate(columns):
-        matrix[:, u] = column
-    return matrix
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from conclust.exceptions import InputError
 
 # All integers up to this one are floats.
 _LARGEST_EXACT = 1 << 53
@@ -111,6 +114,22 @@ def arrow_labels(column: Any) -> NDArray[Any] | CodedColumn:
     if whole.null_count and kind.startswith(("int", "uint")):
         return exact_column(whole)
     return arrow_column(whole)
+
+
+def label_array(column: Any, name: str) -> NDArray[Any]:
+    """Return labels in an array, or in a column of an Arrow table, where text becomes objects."""
+    if isinstance(column, np.ndarray):
+        return np.asarray(column)
+    if re.search("date|time|duration|list|struct|map|binary", kind := str(column.type)):
+        raise InputError(f"The column {name!r} is of type {kind}, which is not read.")
+    found = arrow_labels(column)
+    return found.objects() if isinstance(found, CodedColumn) else found
+
+
+def stacked(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Return columns as a matrix, of objects if no array of numbers holds them exactly."""
+    exact = stay_exact(columns)
+    return np.column_stack(columns if exact else [column.astype(object) for column in columns])
 
 
 def is_arrow_text(kind: Any) -> bool:

@@ -46,11 +46,18 @@ def read_memberships(memberships: Any) -> list[Floats]:
 def read_q_files(paths: Any) -> list[Floats]:
     """Read the membership matrices in files of STRUCTURE, ADMIXTURE, fastSTRUCTURE or CLUMPP; see `Ensemble.from_q_files`."""
     files = [Path(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-    return [run for path in files for run in runs_of(path.read_bytes(), path)]
+    return [run for path in files for run in runs_of(path)]
 
 
-def runs_of(content: bytes, path: Path) -> list[Floats]:
-    """Return the matrices in a file's content: a run begins where the first word of its first row occurs again."""
+def runs_of(path: Path) -> list[Floats]:
+    """Return the matrices in a file: a run begins where the first word of its first row occurs again."""
+    from conclust._files.opening import opened
+
+    with opened(path) as source:
+        return _runs_in(source.content(), path)
+
+
+def _runs_in(content: bytes, path: Path) -> list[Floats]:
     lines = content.decode("utf-8", errors="replace").splitlines()  # names may be in any encoding
     section = next((k for k, line in enumerate(lines) if line.startswith(_SECTION)), None)
     first = 0 if section is None else section + 2  # below the heads of the columns

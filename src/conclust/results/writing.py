@@ -177,7 +177,7 @@ class LabelTable:
 
     Parameters
     ----------
-    ids : sequence of str or None, default=None
+    ids : list of str or None, default=None
         Their names; None: numbers from 0.
     id_name : str, default="object"
         Header of the column of names.
@@ -189,13 +189,13 @@ class LabelTable:
         The names of the clusters; None: numbers from 0.
     """
 
-    ids: Sequence[str] | None = None
+    ids: list[str] | None = None
     id_name: str = "object"
     confidence: Floats | None = None
     kept: Floats | None = None
     clusters: Sequence[Any] | None = None
 
-    def names(self, n: int) -> dict[str, Sequence[Any]]:
+    def named(self, n: int) -> dict[str, Sequence[Any]]:
         """Return the first column: the names of n objects."""
         names = range(n) if self.ids is None else [guard_text(text) for text in self.ids]
         return {guard_text(self.id_name): names}
@@ -227,19 +227,19 @@ def send_labels(file: BinaryIO, labels: Ints, table: LabelTable) -> None:
         labels = np.array(names, dtype=object)[labels]
     measured = {"confidence": table.confidence, "kept": table.kept}
     shares = {name: np.round(values, 6) for name, values in measured.items() if values is not None}
-    _send(file, {**table.names(len(labels)), "label": labels, **shares})
+    _send(file, {**table.named(len(labels)), "label": labels, **shares})
 
 
 def write_memberships(path: Path, membership: Floats, table: LabelTable) -> None:
     """Write one line per object: its name (or number from 0), its probability of each cluster."""
     clusters = range(membership.shape[1]) if table.clusters is None else table.clusters
     columns = {f"cluster_{clusters[k]}": of for k, of in enumerate(np.round(membership, 9).T)}
-    write_numbers(path, table.names(len(membership)) | columns)
+    write_numbers(path, table.named(len(membership)) | columns)
 
 
 def write_partitions(path: Path, partitions: Mapping[int, Ints], table: LabelTable) -> None:
     """Write one line per object: its name (or number from 0), its label for each number of clusters."""
-    names = table.names(len(next(iter(partitions.values()))))
+    names = table.named(len(next(iter(partitions.values()))))
     write_numbers(path, names | {f"k{k}": labels for k, labels in partitions.items()})
 
 

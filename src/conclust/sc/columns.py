@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import is_blank
 from conclust._types import Floats, Ints
-from conclust._validation import check_bool, check_option, missing_extra, shown
+from conclust._validation import check_bool, check_option, optional, shown
 from conclust.confidence import ClusterSplits
 from conclust.ensemble import Ensemble
 from conclust.ensemble.derived import weights_by_name
@@ -198,10 +198,7 @@ def read_columns(
 
 def categorical(column: Any) -> Any:
     """Return a column as a pandas.Categorical, which it is by convention."""
-    try:
-        import pandas as pd
-    except ImportError:
-        missing_extra("pandas", "anndata", "conclust.sc")
+    pd = optional("pandas", "anndata", "conclust.sc")
     series = column if isinstance(column, pd.Series) else pd.Series(np.asarray(column))
     return series.astype("category").array
 
@@ -370,9 +367,7 @@ def _others(n: int, used: set[str]) -> list[str]:
     """Return colours of clusters as "#rrggbb" that are not used yet."""
     from conclust.plotting.canvas.style import cluster_colours
 
-    try:
-        rows = np.rint(255 * cluster_colours(n)).astype(int).tolist()
-    except ImportError:
-        missing_extra("matplotlib", "plot", "Choosing colours")
+    optional("matplotlib", "plot", "Choosing colours")
+    rows = np.rint(255 * cluster_colours(n)).astype(int).tolist()
     colours = ["#{:02x}{:02x}{:02x}".format(*row) for row in rows]
     return [colour for colour in colours if colour not in used]

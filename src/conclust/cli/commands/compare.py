@@ -18,8 +18,7 @@ from conclust._files.spreadsheets import unguarded
 from conclust._validation import count
 from conclust.cli.console import plain
 from conclust.cli.reading.inputs import read_ensemble
-from conclust.cli.reading.notation import Reading
-from conclust.cli.requested import reading
+from conclust.cli.requested import Reading, reading
 from conclust.ensemble import Ensemble
 from conclust.exceptions import InputError
 from conclust.selection import choose_run

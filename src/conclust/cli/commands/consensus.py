@@ -336,7 +336,8 @@ def _finish(
     scores = score(work.objects.classes, labels)
     sizes = sizes_of(labels, K)
     unplaced = int(np.count_nonzero(labels < 0))
-    table = work.objects.table(model, confidences(model, ensemble), kept)
+    clusters, each = getattr(model, "classes_", None), confidences(model, ensemble)
+    table = replace(work.objects, confidence=each, kept=kept, clusters=clusters)
     if folder is None:
         send(labels, table, arguments)
     else:

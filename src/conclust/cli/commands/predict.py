@@ -19,10 +19,9 @@ from conclust._validation import count, shown
 from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.inputs import points_of
-from conclust.cli.reading.notation import Reading
-from conclust.cli.reading.tables import OBJECT, Objects, Table, label_matrix, roles_of
+from conclust.cli.reading.tables import Objects, Table, labels_of
 from conclust.cli.record import Clock, record_of
-from conclust.cli.requested import jobs, reading
+from conclust.cli.requested import Reading, jobs, reading
 from conclust.cli.summary import score, sizes_of
 from conclust.confidence import ChanceConfidence
 from conclust.confidence.objects import company_of_new
@@ -120,7 +119,8 @@ def run(arguments: argparse.Namespace) -> None:
         scores = score(new.classes, labels)
         calibration = getattr(result.model, "calibration_", None)
         kept = None if calibration is None else calibration.of(confidence)
-        label_table = new.table(result.consensus, confidence, kept)
+        clusters = getattr(result.consensus, "classes_", None)
+        label_table = replace(new, confidence=confidence, kept=kept, clusters=clusters)
         if folder is None:
             send(labels, label_table, arguments)
         else:
@@ -205,9 +205,8 @@ def _read_new(arguments: argparse.Namespace, how: Reading, result: _Result, tabl
 def _read_labels(how: Reading, result: _Result, table: Table) -> _New:
     columns = result.record.source.columns
     how = _by_name(how, table, columns, result.record.source.id_name)
-    data, _, objects = roles_of(table, how)
-    _check_width(table, len(data), len(columns))
-    labels = label_matrix(data)
+    labels, names, objects = labels_of(table, how)
+    _check_width(table, len(names), len(columns))
     if result.record.settings.get("missing") == "noise":
         labels = np.where((labels == -1) | (labels.astype(object) == "-1"), -2, labels)
     labels = _spelled_alike(labels, result.names)
@@ -219,7 +218,7 @@ def _by_name(how: Reading, table: Table, columns: tuple[str, ...], id_name: str)
     if not table.named:
         more = len(table.names) > len(columns)
         return replace(how, columns=columns) if more and {*columns} <= {*table.names} else how
-    known = id_name != OBJECT and id_name in table.names
+    known = id_name != Objects.id_name and id_name in table.names
     if known and how.id_column is None and id_name not in (*columns, how.label_column):
         how = replace(how, id_column=id_name)  # few objects do not show that it names them
     lacking = [name for name in (*columns, *how.categories) if name not in table.names]

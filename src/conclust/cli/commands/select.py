@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace) -> None:
         tests = selection.borders if K > 1 else None
         parts = tested_borders(arguments, talk, clock, X, chosen, arguments.alpha, tests)
         scores = score(points.classes, chosen)
-        table = points.table()
+        table = points
         if folder is None:
             send(chosen, table, arguments)
         else:

@@ -11,13 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._files.opening import naming, opened
-from conclust._files.storage import read_npz
-from conclust._types import Floats
 from conclust._validation import shown
 from conclust.cli.console import plain
 from conclust.cli.reading import tables
-from conclust.cli.reading.notation import Reading, is_number
-from conclust.cli.reading.tables import Column, Table, roles_of
+from conclust.cli.reading.tables import Table, roles_of
+from conclust.cli.requested import Reading
 from conclust.ensemble import Ensemble
 from conclust.ensemble.ensemble import as_ensemble
 from conclust.ensemble.memberships import runs_of
@@ -45,7 +43,7 @@ class Points(tables.Objects):
         Sentences of `conclust.generation.points.doubts` about them.
     """
 
-    X: Floats
+    X: NDArray[np.float64]
     names: tuple[str, ...]
     categories: NDArray[Any] | None
     category_names: tuple[str, ...]
@@ -81,25 +79,15 @@ def read_points(path: Path, how: Reading) -> Points:
 def points_of(table: Table, how: Reading) -> Points:
     """Return the points of a table."""
     data, categories, objects = roles_of(table, how)
-    for column in categories:
-        seen = [word for word in column.words if word is not None]
-        _refuse_names(column.name, len({*seen}) or len(table), len(seen) or len(table))
-    words = [np.array(column.words, dtype=object) for column in categories]
+    words = [column.words for column in categories]
     return Points(
         X=np.column_stack([column.values for column in data]),
         names=tuple(column.name for column in data),
-        categories=np.column_stack(words) if words else None,
+        categories=np.array(words, dtype=object).T if words else None,
         category_names=tuple(column.name for column in categories),
         notations={c.name: c.notation for c in data if c.notation not in ("number", "point")},
         **objects,
     )
-
-
-def _refuse_names(name: str, n_values: int, n_seen: int) -> None:
-    if tables.names_objects(n_values, n_seen):
-        what = f"the column {name!r} has {n_values:,} different labels for {n_seen:,} objects: these are not categories or clusters, but names"
-        way = "Give it as --id-column or --drop it; if it is a clustering, list all with --columns"
-        raise InputError(f"{what}. {way}.")
 
 
 def read_ensemble(path: Path, how: Reading, one_of: Sequence[str] | None = None) -> Labels:
@@ -122,33 +110,24 @@ def read_ensemble(path: Path, how: Reading, one_of: Sequence[str] | None = None)
         Its shape or content is not valid for labels.
     """
     with opened(path) as source:
-        if source.form.kind == "npz" and "ensemble" in str(
-            read_npz(source.path)[1].get("format", "")
-        ):
+        if source.is_ensemble:
             if replace(how, weights=None) != Reading(command=how.command):
-                what = "it is a saved ensemble, whose labels and columns are settled"
-                raise InputError(
-                    f"{what}: leave --missing, --id-column, --columns and the like out."
-                )
-            saved = Ensemble.load(source.path)
-            names = tuple(str(u + 1) for u in range(saved.n_partitions))
-            return _weighted(saved, how, names, notes=("a saved ensemble",))
+                what = "it is a saved ensemble, whose labels and columns are settled: leave"
+                raise InputError(f"{what} --missing, --id-column, --columns and the like out.")
+            return _weighted(Ensemble.load(source.path), how, (), notes=("a saved ensemble",))
         table = Table(source, how, "labels" if one_of is None else "labelling")
         if one_of is not None:
             if is_label_file(table.names) and how.id_column is None:
                 how = replace(how, id_column=table.names[0])
             known = [name for name in one_of or ("label",) if name in table.names] or one_of
             how = replace(how, columns=(*known[:1],) or None)
-        data, _, objects = roles_of(table, how)
-        if one_of is not None and len(data) != 1:
-            what = f"any of {shown([column.name for column in data])} may be the labels"
-            raise InputError(f"{what}. Say which with --column.")
-        ensemble = as_ensemble(tables.label_matrix(data), missing=how.missing)
-        observed = ensemble.present.sum(axis=0).tolist()
-        for column, k, n in zip(data, ensemble.cluster_counts.tolist(), observed, strict=True):
-            if how.columns is None and one_of is None:
-                _refuse_names(column.name, k, n)
-        return _weighted(ensemble, how, [column.name for column in data], **objects)
+        matrix, names, objects = tables.labels_of(table, how, alone=one_of is not None)
+        runs = as_ensemble(matrix, missing=how.missing)
+        for name, k, n in zip(names, runs.cluster_counts, runs.present.sum(axis=0), strict=True):
+            if how.columns is None and one_of is None and tables.names_objects(k, n):
+                what = f"the column {name!r} has {k:,} different labels for {n:,} objects: names. Give it as --id-column or --drop it; if it is a clustering, list all with --columns"
+                raise InputError(f"{what}.")
+        return _weighted(runs, how, names, **objects)
 
 
 def _weighted(ensemble: Ensemble, how: Reading, names: Sequence[str], **objects: Any) -> Labels:
@@ -163,8 +142,13 @@ def _weighted(ensemble: Ensemble, how: Reading, names: Sequence[str], **objects:
             columns = table.columns
             if table.named and len(columns) == len(names) and {*table.names} & {*names}:
                 columns = [table.matching(name, "--weights")[0] for name in names]
-            ensemble = ensemble.reweighted(_numbers(columns, "weights").ravel())
-    return Labels(ensemble=ensemble, names=tuple(names), **objects)
+            tables.settle(columns, own)
+            if odd := [one.texts[0] for one in columns if one.values is None]:
+                raise InputError(f"weights are numbers, and columns begin with {shown(odd)}.")
+            weights = np.column_stack([column.values for column in columns])
+            ensemble = ensemble.reweighted(weights.ravel())
+    numbers = (str(u + 1) for u in range(ensemble.n_partitions))
+    return Labels(ensemble=ensemble, names=tuple(names or numbers), **objects)
 
 
 def read_memberships(paths: Sequence[Path], how: Reading) -> Labels:
@@ -172,17 +156,10 @@ def read_memberships(paths: Sequence[Path], how: Reading) -> Labels:
 
     No header, as in ADMIXTURE, or names before a colon, as in STRUCTURE and CLUMPP. Of `how`, only the file of weights is used.
     """
-    names, shares = list[str](), list[Floats]()
-    for path in paths:
-        with opened(path) as source:
-            if source.form.kind == "csv":
-                found = runs_of(source.content(), path)
-            else:
-                found = [_numbers(Table(source, Reading(), "points").columns, "memberships")]
-        names, shares = names + [plain(path)] * len(found), shares + found
-    with naming("Memberships " + ", ".join(f"{u}: {name}" for u, name in enumerate(names))):
-        ensemble = Ensemble.from_memberships(shares)
-    return _weighted(ensemble, Reading(weights=how.weights), names)
+    found = [(plain(path), shares) for path in paths for shares in runs_of(path)]
+    with naming("Memberships " + ", ".join(f"{u}: {name}" for u, (name, _) in enumerate(found))):
+        ensemble = Ensemble.from_memberships([shares for _, shares in found])
+    return _weighted(ensemble, Reading(weights=how.weights), [name for name, _ in found])
 
 
 def read_draws(path: Path, how: Reading) -> Labels:
@@ -193,14 +170,13 @@ def read_draws(path: Path, how: Reading) -> Labels:
     ids, notes = None, ("one draw per row",)
     with opened(path) as source:
         if source.form.has_columns:
-            data, _, objects = roles_of(table := Table(source, how, "labels"), how)
-            draws, notes = tables.label_matrix(data), (*notes, *objects["notes"])
-            ids = [column.name for column in data] if table.named else None
+            draws, names, objects = tables.labels_of(table := Table(source, how, "labels"), how)
+            ids, notes = names if table.named else None, notes + objects["notes"]
         else:
-            draws = tables.read_array(source, how, "draws")
+            how.refuse_text_options()
+            draws = source.array("draws")
         ensemble = Ensemble.from_draws(draws, missing=how.missing)
-    names = [str(s + 1) for s in range(ensemble.n_partitions)]
-    return _weighted(ensemble, how, names, ids=ids, notes=notes)
+    return _weighted(ensemble, how, (), ids=ids, notes=notes)
 
 
 def read_answers(path: Path, how: Reading) -> Labels:
@@ -215,20 +191,10 @@ def read_answers(path: Path, how: Reading) -> Labels:
             what = "--rows answers needs three columns: of objects, clusterings and labels, in this order. Name them, as in --columns card,person,pile, and leave --id-column, --label-column and --drop out"
             raise InputError(f"{what}. The columns are {shown([*table.names])}.")
         frame: dict[str, Any] = {column.name: column.texts for column in columns[:2]}
-        ids, names = (list(dict.fromkeys(texts)) for texts in frame.values())
-        more: dict[str, Any] = {"objects": ids, "partitions": names, "missing": how.missing}
+        ids, names = ([*dict.fromkeys(texts)] for texts in frame.values())
         frame |= {columns[2].name: columns[2].labels()}
+        more: dict[str, Any] = {"objects": ids, "partitions": names, "missing": how.missing}
         ensemble = Ensemble.from_long(frame, *frame, **more)
-    title = columns[0].name if table.named and columns[0].name else tables.OBJECT
+    title = columns[0].name if table.named and columns[0].name else Labels.id_name
     notes = ("one answer per row", *table.notes)
     return _weighted(ensemble, how, names, ids=ids, id_name=title, notes=notes)
-
-
-def _numbers(columns: Sequence[Column], what: str) -> Floats:
-    """Return columns that must be numbers in every cell."""
-    tables.settle(columns, Reading())
-    for column in columns:
-        if column.values is None:
-            cell = next((cell for cell in column.texts if not is_number(cell)), column.texts[0])
-            raise InputError(f"{column.at(cell)}: {cell[:60]!r} is not a number, as {what} are.")
-    return np.column_stack([column.values for column in columns])

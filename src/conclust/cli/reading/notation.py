@@ -1,18 +1,12 @@
-"""How programs write tables: separators, empty cells, numbers, units and dates, declared once for all readers; what a user may say of it."""
+"""How programs write tables: separators, empty cells, numbers, units and dates, declared once for all readers."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from itertools import product
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:  # the options of the shell are declared without NumPy
-    from pathlib import Path
-
-    from conclust.ensemble import Missing
+from typing import Any
 
 SEPARATORS = {"tab": "\t", "semicolon": ";", "comma": ",", "pipe": "|", "blank": " "}
 """Signs between columns; of those that fit equally well the first is used. "blank": one or more."""
@@ -37,82 +31,25 @@ NAMING = re.compile(NUMBERING.pattern + r"|objects|names?|uuid|guid|(bar)?code|s
 """Those of other columns that name objects."""
 
 
-@dataclass(frozen=True)
-class Reading:
-    """The user's settings for reading a file.
-
-    Parameters
-    ----------
-    delimiter : str, default=None
-        Separator of the columns of text files; None: detected.
-    header : bool, default=None
-        Whether text files have a header; None: detected.
-    decimal : {"point", "comma"}, default=None
-        Decimal sign of text files; None: detected for each column.
-    id_column, label_column : str, default=None
-        Columns of object names and of known classes, which are not data.
-    columns : tuple of str, default=None
-        Columns of data. None: all columns without another role.
-    drop : tuple of str, default=()
-        Columns to leave out.
-    categories : tuple of str, default=()
-        Columns of categories among points; ("all",): every column of text.
-    gaps : bool, default=False
-        Whether cells of points may be empty.
-    na : tuple of str, default=()
-        Further spellings of an empty cell in text files.
-    encoding : str, default=None
-        Encoding of text files without a byte order mark; None: UTF-8.
-    missing : {"unobserved", "noise"}, default="unobserved"
-        Meaning of the label -1.
-    weights : Path, default=None
-        A file of one weight per partition.
-    notations : dict of str to str, default={}
-        Notations in which an earlier file had its columns of numbers, which `readings` found.
-    command : tuple of str, default=("cluster",)
-        The words of the command, which a refusal repeats with what is missing; empty: it has no such options.
-    """
-
-    delimiter: str | None = None
-    header: bool | None = None
-    decimal: str | None = None
-    id_column: str | None = None
-    label_column: str | None = None
-    columns: tuple[str, ...] | None = None
-    drop: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    gaps: bool = False
-    na: tuple[str, ...] = ()
-    encoding: str | None = None
-    missing: Missing = "unobserved"
-    weights: Path | None = None
-    notations: dict[str, str] = field(default_factory=dict)
-    command: tuple[str, ...] = ("cluster",)
-
-
-_PLAIN = {
-    decimal: rf"[+-]?(?:[0-9]+{sign}?[0-9]*|{sign}[0-9]+|(?i:inf|infinity))(?:[eE][+-]?[0-9]+)?"
-    for decimal, sign, _ in _SIGNS
-}
+_PLAIN = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+|(?i:inf|infinity))(?:[eE][+-]?[0-9]+)?"
 _NUMBERS = {
-    decimal: rf"[+{_MINUS}-]?(?:(?:[0-9]{{1,3}}(?:[{gaps}][0-9]{{3}})+|[0-9]+)(?:{sign}[0-9]*)?|{sign}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+    decimal: rf"[+{_MINUS}-]?(?:(?:[1-9][0-9]{{0,2}}(?:[{gaps}][0-9]{{3}})+|[0-9]+)(?:{sign}[0-9]*)?|{sign}[0-9]+)(?:[eE][+-]?[0-9]+)?"
     for decimal, sign, gaps in _SIGNS
 }
 
 
 def _notations() -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
     """Yield notations: name, pattern of a cell, and what is replaced to get a number as Python writes it, or a date as ISO 8601."""
-    yield "point", _PLAIN["point"], []
-    yield "comma", _PLAIN["comma"], [(".", ";"), (",", ".")]
+    yield "point", _PLAIN, []
+    yield "comma", _PLAIN.replace(r"\.", ","), [(".", ";"), (",", ".")]
     for unit, (decimal, _, gaps) in product(("", *_UNITS), _SIGNS):
         number, sign, gap = _NUMBERS[decimal], re.escape(unit), f"[{_BLANK}]*" * bool(unit)
         steps = [(f"[{gaps}{_UNITS}]", ""), (",", "."), (_MINUS, "-")]
         yield f"{decimal} {unit}".strip(), f"{sign}{gap}(?:{number})|(?:{number}){gap}{sign}", steps
     for name in _DATES.split():
         order = re.findall("YYYY|MM|DD", name)
-        pattern = (
-            re.sub("YYYY", r"(\\d{4})", re.sub("MM|DD", r"(\\d\\d?)", re.escape(name))) + _TIME
-        )
+        days = re.sub("MM|DD", r"(\\d\\d?)", re.escape(name))
+        pattern = re.sub("YYYY", r"(\\d{4})", days) + _TIME
         iso = "-0".join(rf"\{order.index(part) + 1}" for part in ("YYYY", "MM", "DD"))
         yield name, pattern, [(pattern, iso + r" \4"), (r"-0(\d\d)", r"-\1"), (" $", "")]
 
@@ -122,18 +59,17 @@ _NOTATIONS = [*_notations()]
 
 def is_number(text: str, *, plain: bool = False) -> bool:
     """Return whether a cell is a number, in any notation or (`plain`, as labels are) with digits and a point."""
-    patterns = [_PLAIN["point"]] if plain else [_PLAIN["point"], *_NUMBERS.values()]
-    text = text.strip(SPACES + _UNITS * (not plain))
-    return any(re.fullmatch(pattern, text) for pattern in patterns)
+    pattern = _PLAIN if plain else "|".join((_PLAIN, *_NUMBERS.values()))
+    return bool(re.fullmatch(pattern, text.strip(SPACES + _UNITS * (not plain))))
 
 
 def last_word(name: str) -> str:
     """Return the last word of a column's name: 'id' of customer_id, CustomerID and 'customer id'."""
-    words = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+", name)
+    words: list[str] = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+", name)
     return words[-1].lower() if words else ""
 
 
-def readings(cells: Any) -> dict[str, Any]:
+def readings(cells: Any) -> tuple[dict[str, Any], list[str]]:
     """Return the values of text in every notation in which all of the cells are written.
 
     Parameters
@@ -143,17 +79,17 @@ def readings(cells: Any) -> dict[str, Any]:
 
     Returns
     -------
-    dict of str to ChunkedArray of float64
-        Null where a cell is empty. By notation: "number" (of digits alone), "point" and "comma", with the unit, such as
+    found : dict of str to ChunkedArray of float64
+        Null where a cell is empty. By notation: "number" (of digits alone), "code" (of one length, some with a leading zero, as postal codes are), "point" and "comma", with the unit, such as
         "comma %"; "YYYY-MM-DD" and the like, in days since 1970.
+    empty_words : list of str
+        Those of ``EMPTY_NUMBER`` without which no notation fits.
     """
-    from pyarrow import ArrowInvalid, compute
+    from pyarrow import ArrowInvalid, array, compute
 
     found: dict[str, Any] = {}
     head = cells[:1000].drop_null()[:20].to_pylist()
     for k, (name, pattern, steps) in enumerate(_NOTATIONS):
-        if k == 1 and found and not compute.any(compute.match_substring(cells, ".")).as_py():
-            return {"number": found["point"]}
         plain, values = k < 2, cells  # far quicker: Arrow refuses all but plain numbers
         # The first cells of most columns show that they do not fit.
         if name in found or not all(re.fullmatch(pattern, cell) for cell in head):
@@ -167,16 +103,23 @@ def readings(cells: Any) -> dict[str, Any]:
                     moments = values.cast("timestamp[us]").cast("int64").cast("float64")
                     values = compute.divide(moments, 86_400e6)
                 found[name] = values.cast("float64")
+    is_word = compute.is_in(cells, value_set=array(EMPTY_NUMBER))
+    if not found and compute.any(is_word).as_py():
+        words = cells.filter(is_word).unique().to_pylist()
+        return readings(compute.if_else(is_word, None, cells))[0], words
     first, last = next(iter(found), ""), next(reversed(found), "")
     if first != last and found[first].equals(found[last]):
         found = {last.replace("comma", "number"): found[last]}
-    return found
+    if "number" in found and len(compute.utf8_length(cells).drop_null().unique()) == 1:
+        code = compute.any(compute.match_substring_regex(cells, "^0[0-9]")).as_py()
+        found = {"code": found["number"]} if code else found
+    return found, []
 
 
 def described(notation: str, empty_words: Sequence[str]) -> list[str]:
     """Return what is unusual in a notation, for a line about the columns that have it."""
     decimal, _, unit = notation.partition(" ")
-    units = {"": "", "%": "per cent"}.get(unit, f"amounts in {unit}")
-    whole = ", ".join(filter(None, [units, "decimal commas" * (decimal == "comma")]))
-    dates = f"dates ({notation}) as days" * ("YYYY" in notation)
-    return [*filter(None, [whole, dates]), *(f"{word!r} as empty" for word in empty_words)]
+    what = [f"amounts in {unit}" if unit != "%" else "per cent"] * bool(unit)
+    what += ["decimal commas"] * (decimal == "comma")
+    what += [f"dates ({notation}) as days"] * ("YYYY" in notation)
+    return [", ".join(what)] * bool(what) + [f"{word!r} as empty" for word in empty_words]

@@ -16,10 +16,11 @@ from typing import Any
 
 from conclust._files.opening import Source
 from conclust._files.storage import refuse_file
-from conclust._validation import count, missing_extra
-from conclust.cli.reading.notation import EMPTY, NAMING, SEPARATORS, Reading, is_number, last_word
+from conclust._validation import count, optional
+from conclust.cli.reading.notation import EMPTY, NAMING, SEPARATORS, is_number, last_word
+from conclust.cli.requested import Reading
 
-_WAY = "Give --header yes or --header no"
+_UNCLEAR = "of names, or of an object. Give --header yes or --header no"
 _RAGGED = "Give --delimiter, or leave out lines that are not rows of the table, such as comments"
 _MAX_FIELDS = 100_000
 _SNIFFED_LINES = 49
@@ -44,7 +45,7 @@ class TextFile:
         The cells of each column, without the header.
     names : list of str
         Names of the columns; "1", "2", ... where there is no header.
-    has_header : bool
+    headed : bool
         Whether the first line was taken as a header.
     notes : list of str
         Remarks on the reading of the file.
@@ -54,33 +55,30 @@ class TextFile:
         self._refuse, text = partial(refuse_file, source.name), source.text(how.encoding)
         head = "".join(islice(_lines(text), _SNIFFED_LINES))
         sign = how.delimiter or _sniffed(head)
-        rows = _tried(head, sign)
         blanks = ["columns separated by blanks"] * (sign == SEPARATORS["blank"])
         self._sign, self._text = ("\t", _tabbed(text)) if blanks else (sign, text)
-        if how.header is not False and _lacks_a_name(rows):
+        if how.header is not False and _lacks_a_name(_tried(head, sign)):
             self._text = self._sign + self._text
-        first, *below = (row for _, row in islice(self._rows(), _HEAD))
-        header = _is_header(first, below, labels=labels) if how.header is None else how.header
-        if isinstance(header, str):
-            self._refuse(f"has a first line {header}. {_WAY}")
-        self.has_header, cells = header, self._columns(len(first))
+        rows = [row for _, row in islice(self._rows(), _HEAD)]
+        header = _is_header(rows, labels=labels) if how.header is None else how.header
+        if header is None:
+            self._refuse(f"has a first line ({', '.join(rows[0])[:60]}) {_UNCLEAR}")
+        self.headed, cells = header, self._columns(len(rows[0]))
         self.columns = [column[header:] for column in cells]
-        self.names = [name.strip() if header else str(j) for j, name in enumerate(first, 1)]
+        self.names = [name.strip() if header else str(j) for j, name in enumerate(rows[0], 1)]
         self.notes = ["its first line read as the header" if header else "no header", *blanks]
-        if fault := self._fault(first, divided=how.delimiter is not None or sign in head):
+        if fault := self._fault(rows[0], divided=how.delimiter is not None or sign in head):
             self._refuse(fault)
 
     def line(self, row: int) -> int:
         """Return the line at which a row ends, from 1."""
-        return next(islice(self._rows(), row + self.has_header, None))[0]
+        return next(islice(self._rows(), row + self.headed, None))[0]
 
     def _columns(self, width: int) -> list[Any]:
         """Return the cells of each column, as text."""
-        try:
-            from pyarrow import ArrowInvalid, BufferReader, string
-            from pyarrow import csv as arrow
-        except ImportError:
-            missing_extra("pyarrow", "cli", "Reading text files")
+        arrow = optional("pyarrow.csv", "cli", "Reading text files")
+        from pyarrow import ArrowInvalid, BufferReader, string
+
         if width > _MAX_FIELDS:
             self._refuse(f"has {width} columns; at most {_MAX_FIELDS} are read")
         # PyArrow reads misplaced quotation marks, and leaves out empty lines.
@@ -103,15 +101,14 @@ class TextFile:
         width = end = 0
         try:
             for row in filter(None, reader):
-                width, line = width or len(row), reader.line_num
+                width = width or len(row)
                 if len(row) != width:
                     sign = next(name for name, s in SEPARATORS.items() if s == self._sign)
-                    what = f"line {line} has {count(len(row), 'field')}, the first line has {width}"
+                    what = f"line {reader.line_num} has {count(len(row), 'field')}, the first line has {width}"
                     self._refuse(f"is ragged: {what} (separated by {sign}). {_RAGGED}")
-                if width == 1 and 0 < end < line - 1 - row[0].count("\n"):
+                if width == 1 and 0 < end < reader.line_num - 1 - row[0].count("\n"):
                     self._refuse(f"is empty in line {end + 1}. Write NA for a missing label")
-                end = line
-                yield end, row
+                yield (end := reader.line_num), row
         except csv.Error as error:
             what = "has a quotation mark that is misplaced or left open in the row that begins in"
             self._refuse(f"{what} line {end + 1} ({error})")
@@ -120,7 +117,7 @@ class TextFile:
         """Return what is wrong with the header or with the columns; "" for nothing."""
         from pyarrow import compute
 
-        if self.has_header:
+        if self.headed:
             name, times = Counter(self.names).most_common(1)[0]
             if times > 1 and name:
                 return f"has the column name {name!r} more than once in its header. If its first line is an object, add --header no"
@@ -135,12 +132,9 @@ class TextFile:
         cells = [] if divided or len(first) > 1 else map(str.strip, self.columns[0].to_pylist())
         texts = [cell for cell in cells if cell not in EMPTY]
         parts = [re.split(r"[\s|:/,;]+", cell) for cell in texts]
+        several = bool(texts) and all(len(row) > 1 for row in parts)
         numbers = all(is_number(part) for row in parts for part in row)
-        if (
-            texts
-            and all(len(row) > 1 for row in parts)
-            and (numbers or 2 * len({*texts}) > len(texts))
-        ):
+        if several and (numbers or 2 * len({*texts}) > len(texts)):
             return f"is one column of text (such as {texts[0][:60]!r}) that seems to hold several. If each line is one label, give --delimiter comma"
         return ""
 
@@ -151,12 +145,9 @@ def _lines(text: str) -> Iterator[str]:
 
 def _tabbed(text: str) -> str:
     """Return lines with one tab for each run of blanks outside of quotation marks, and none at their ends."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    quoted, outside = r'("(?:[^"]|"")*")|[ \t]+', text.replace(" ", "\t")
-    text = re.sub(quoted, lambda m: m[1] or "\t", text) if '"' in text else outside
-    while "\t\t" in text:
-        text = text.replace("\t\t", "\t")
-    return text.replace("\n\t", "\n").replace("\t\n", "\n").strip("\t")
+    parts = re.split(r'("(?:[^"]|"")*")', re.sub(r"\r\n?", "\n", text))
+    parts[::2] = [re.sub("[ \t]+", "\t", outside) for outside in parts[::2]]
+    return "".join(parts).replace("\n\t", "\n").replace("\t\n", "\n").strip("\t")
 
 
 def _tried(text: str, sign: str) -> list[list[str]]:
@@ -194,9 +185,10 @@ def _lacks_a_name(rows: Sequence[list[str]]) -> bool:
     return filled and not any(map(is_number, rows[0])) and not rows[0][0].startswith("#")
 
 
-def _is_header(first: Sequence[str], below: Sequence[list[str]], *, labels: bool) -> bool | str:
-    """Return whether the first line has names: of another kind than the cells below, or that nothing repeats; what it may be, if that is not clear."""
-    number, names = partial(is_number, plain=labels), [name.strip() for name in first]
+def _is_header(rows: Sequence[list[str]], *, labels: bool) -> bool | None:
+    """Return whether the first line has names: of another kind than the cells below, or that nothing repeats; None: not clear."""
+    number = partial(is_number, plain=labels)
+    names, *below = ([cell.strip() for cell in row] for row in rows)
     text = [j for j, name in enumerate(names) if name and not number(name)]
     if not below:
         return not any(map(number, names))
@@ -205,24 +197,20 @@ def _is_header(first: Sequence[str], below: Sequence[list[str]], *, labels: bool
     at = int(run[0]) if run and re.fullmatch("[0-9]{1,9}", run[0]) else -1
     counts = len(run) > 2 + (at != 0) and run == [*map(str, range(at, at + len(run)))]
     if counts and not (labels and text == [0]):  # that may be an object with its labels
-        return beside or len(names) > 10 or f"that counts {', '.join(run[:3])}, as names do"
+        return beside or len(names) > 10 or None
     if not text:  # a row of numbers is data, unless a nameless index column precedes it
         return not labels and len(names) > 1 and not names[0] and all(names[1:])
     # A header that comes again, as in files joined by cat, is refused later.
     different = len(names) > 1 and len(names) == len({*names})
-    others = [row for row in below if not different or row != [*first]] or below
-    columns = [[cell.strip() for cell in column] for column in zip(*others, strict=True)]
-    if any(all(number(cell) or cell in EMPTY for cell in columns[j]) for j in text):
-        return True  # a name above numbers
-    named = bool(NAMING.fullmatch(last_word(names[0]))) and not re.search(r"[0-9]", names[0])
-    if not labels:
-        # Years and numbers of genes are names, too, beside a column that names the objects.
-        alone = text == [0] and named and len(names) > 1 and not number(columns[0][0])
-        return alone or len(text) == len(names) - (not names[0])
-    if named and len(others) > 2 and 2 * len({*columns[0]}) >= len(others):
-        return True  # above names of objects, which hardly repeat, unlike labels
-    again = [any(row[j].strip() == name for row in below) for j, name in enumerate(names)]
-    if text != [*range(len(names))] and all(again[j] for j in range(len(names)) if j not in text):
+    others = [row for row in below if not different or row != names] or below
+    columns = [*zip(*others, strict=True)]
+    above = any(all(number(cell) or cell in EMPTY for cell in columns[j]) for j in text)
+    named = NAMING.fullmatch(last_word(names[0])) and not re.search(r"[0-9]", names[0])
+    hardly = 2 * len({*columns[0]}) >= len(others) and (labels or not number(columns[0][0]))
+    if above or (named and hardly):
+        return True  # names above numbers, or above names of objects, which hardly repeat
+    again = [labels and name in cells for name, *cells in zip(names, *below, strict=True)]
+    plain = [again[j] for j, name in enumerate(names) if j not in text and (j or name)]
+    if plain and (not labels or all(plain)):
         return False  # the first object, by its name and its labels
-    several = len({again[j] for j in text}) > 1
-    return "of names of columns, or of labels" if several else not again[text[0]]
+    return not again[text[0]] if len({again[j] for j in text}) == 1 else None

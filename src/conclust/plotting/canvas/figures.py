@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from conclust._types import Floats
-from conclust._validation import missing_extra
+from conclust._validation import optional
 from conclust.plotting.canvas.keys import LONGEST, draw_key
 from conclust.plotting.canvas.reading import shortened
 from conclust.plotting.canvas.strips import Strip
@@ -27,10 +27,7 @@ _WIDTH, _GAP = 0.16, 0.06  # width of a strip in inches, and the gap before it
 
 def axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """Return `ax`, or new axes, in pyplot's current figure if pyplot is in use, or else in a new figure."""
-    try:
-        from matplotlib.figure import Figure  # noqa: F401
-    except ImportError:
-        missing_extra("matplotlib", "plot", "Plotting")
+    optional("matplotlib.figure", "plot", "Plotting")
     from conclust.plotting.canvas.own_figure import OwnFigure
 
     if ax is not None:
@@ -46,10 +43,7 @@ _last: weakref.ref[Any] | None = None  # the figure that pyplot holds but does n
 @contextmanager
 def apart_from_pyplot(settings: dict[Any, Any]) -> Iterator[None]:
     """Make figures that pyplot does not manage, for pages that save and discard them, by some settings of matplotlib."""
-    try:
-        import matplotlib
-    except ImportError:
-        missing_extra("matplotlib", "plot", "Plotting")
+    matplotlib = optional("matplotlib", "plot", "Plotting")
     token = _APART.set(True)
     try:
         with matplotlib.rc_context(settings):

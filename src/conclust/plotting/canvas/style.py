@@ -11,7 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from conclust._types import Floats
-from conclust._validation import missing_extra
+from conclust._validation import optional
 from conclust.exceptions import InputError
 
 CM = 1.0 / 2.54
@@ -81,10 +81,7 @@ _LOOK: dict[str, Any] = {
 @contextmanager
 def look() -> Iterator[None]:
     """Apply the style of conclust's plots; the settings of matplotlib are restored, except for the interactive mode."""
-    try:
-        import matplotlib
-    except ImportError:
-        missing_extra("matplotlib", "plot", "Plotting")
+    matplotlib = optional("matplotlib", "plot", "Plotting")
     settings: Any = _LOOK
     interactive = matplotlib.is_interactive()
     try:
