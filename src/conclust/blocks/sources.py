@@ -222,8 +222,7 @@ class FrameFiles:
             if len(pieces) == 1 and any(map(is_arrow_text, pieces[0].schema.types)):
                 return pieces[0].select(list(self.columns))
             read = [
-                [label_array(piece.column(name), name) for name in self.columns]
-                for piece in pieces
+                [label_array(piece.column(name), name) for name in self.columns] for piece in pieces
             ]
         return stacked([_joined(same) for same in zip(*read, strict=True)])
 
