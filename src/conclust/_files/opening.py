@@ -93,7 +93,7 @@ class Source:
         content = read(self.path, self.name, what != "points")
         if self.form.has_columns:
             return content
-        if self.is_ensemble:
+        if {"codes", "cluster_counts"} <= content.keys():
             raise InputError("it is a saved ensemble, which is read by 'conclust combine'.")
         usual = ARRAYS[what].split()
         found = [name for name in usual if name in content][:1] or [*content]

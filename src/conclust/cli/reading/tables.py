@@ -49,7 +49,7 @@ class Column:
     values : ndarray or None
         Its numbers, NaN where a cell is empty, once `settle` has found how they are written.
     unusual : list of str
-        What is unusual in them.
+        Their notation in words, where it is an unusual one.
     notation : str
         The one of `readings` that is used; empty: none, or none yet.
     empty_words : list of str
@@ -357,8 +357,10 @@ def _account(column: Column, role: str, how: Reading) -> tuple[str, str, str]:
         cell = column.texts[int(odd.argmax())]
         if infinite.any():
             return f"numbers, but {cell!r} in {column.at(cell)}", "--na", cell
+        if odd.all():
+            return "empty", "--drop", name
         what += f"; {count(odd.sum(), 'empty cell')}, the first ({cell!r}) in {column.at(cell)}"
-        return what, *(("--drop", name) if odd.all() else ("--impute" * (not how.gaps), "median"))
+        return what, "--impute" * (not how.gaps), "median"
     texts = [text for text in column.words if text is not None]
     kinds, strange = len({*texts}), [text for text in texts if not notation.is_number(text)]
     names = names_objects(kinds, len(texts))
