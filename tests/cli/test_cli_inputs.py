@@ -174,6 +174,7 @@ def test_line_numbers_count_lines_within_quotes(tmp_path):
         ("1,2\n1,2\n", False, False),
         ("id,2001,2002\n1,5,6\n", True, True),  # a name above numbers
         (",a,b\n0,5,6\n", True, True),  # the index of a data frame
+        (",a,2\nu,x,2\nv,y,1\n", None, True),  # names that are numbers beside it
         (",5,6\n0,5,6\n", True, False),  # a label is missing
         ("first,second\nred,x\nblue,y\n", True, True),
         ("red,x\nred,x\nblue,x\n", None, False),

@@ -288,7 +288,7 @@ def roles_of(table: Table, how: Reading) -> tuple[list[Column], list[Column], di
             table.notes.append(f"{what} in {', '.join(those[:12])}")
     if not data:
         way = " Where all columns are categories, use: conclust combine." * bool(kinds)
-        raise InputError(f"no column of data is left besides the named ones.{way}")
+        raise InputError(f"no column of data is left besides the named ones (see --columns).{way}")
     if classes and not any(classes[0].words):
         raise InputError(f"--label-column: the column {classes[0].name!r} has no known classes.")
     title = ids[0].name if ids and table.named and not _OURS.fullmatch(ids[0].name) else ""

@@ -210,7 +210,7 @@ def _is_header(rows: Sequence[list[str]], *, labels: bool) -> bool | None:
     if above or (named and hardly):
         return True  # names above numbers, or above names of objects, which hardly repeat
     again = [labels and name in cells for name, *cells in zip(names, *below, strict=True)]
-    plain = [again[j] for j, name in enumerate(names) if j not in text and (j or name)]
+    plain = [again[j] for j, name in enumerate(names) if j not in text and (labels or j or name)]
     if plain and (not labels or all(plain)):
         return False  # the first object, by its name and its labels
     return not again[text[0]] if len({again[j] for j in text}) == 1 else None
