@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import io
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,7 +37,11 @@ def run(arguments: argparse.Namespace) -> None:
     talk.step(STEPS["again"].format(arguments.result, before.record.call))
     with TemporaryDirectory() as home:
         after = _again(before, arguments.points, Path(home) / "result")
+        tables = [_table(folder) for folder in (arguments.result, Path(home) / "result")]
     difference, other = _difference(before, after), of_versions(before.record.versions, versions())
+    changed = sum(one != made for one, made in zip_longest(*tables))
+    if difference is None and changed:
+        difference = "table", count(changed, "row")
     if difference is not None:
         own = other if difference[0] in ("labels", "members") else ""
         raise InputError(f"{of_difference(*difference)} {own}".rstrip())
@@ -55,6 +61,15 @@ def _again(before: Reported, points: Path, out: Path) -> Reported:
     with contextlib.redirect_stdout(io.StringIO()):
         repeated.command_of(repeated)(repeated)
     return load(out)
+
+
+def _table(folder: Path) -> list[list[str]]:
+    """Return the names and the labels in the table of a result, which somebody may have edited."""
+    path = folder / "labels.csv"
+    if not path.exists():
+        raise InputError(f"{folder} has no labels.csv: make the result again.")
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return [row[:2] for row in csv.reader(file)]
 
 
 def _difference(before: Reported, after: Reported) -> tuple[Any, ...] | None:
