@@ -4,7 +4,7 @@ python -m experiments.calibration.replicates [--quick] [--seeds 870 871 ...] [--
 
 Planted mixtures of unit Gaussians at the corners of a simplex, 1.5 to 5 standard deviations apart, 200 to 5,000 points (others:
 `--sizes`), 2 to 100 features, 2 to 4 classes of random sizes; the same, told the number; one Gaussian, round or long, cut in
-two by a model that is told two; real sets, or 800 rows of them. The default is fitted to a sample, and `confidence.calibrated` says from this
+two by a model that is told two; real sets, or 500 rows of them. The default is fitted to a sample, and `confidence.calibrated` says from this
 sample alone how often the pairs of each object hold. Then four fresh samples of the same size are drawn from the same law
 (of a real set: its other half), their own consensus, which is not told the number, is carried to the objects of the first, and the
 share of pairs that do hold is counted. ECE: the mean distance between what was said and what happened, in ten classes of
@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,9 @@ REAL = (
     "iris", "wine", "seeds", "breast_cancer", "glass", "optdigits_5620", "house_votes_232", "ionosphere", "std_yeast_cell",
     "yeast_uci", "hgsc_tcga", "steel_plates", "pendigits", "texture", "usps_11000",
 )  # fmt: skip
-LARGEST = 800  # rows of a real set
+LARGEST = 500  # rows of a real set
 OVERLAPS = (1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0)
-SIZES = [*[200] * 5, *[400] * 4, 1000, 1000, 5000]
+SIZES = [*[200] * 12, *[400] * 8, *[1000] * 3, 5000]
 FEATURES = (2, 5, 20, 100)
 FRESH = 4
 FIELDS = ("what", "clusters", "fresh", "largest", "said", "happened", "calibrated", "members")
@@ -78,11 +79,11 @@ def samples_of(kind: str, number: int, rng: np.random.Generator, sizes: list[int
     return drawn, K if kind == "told" else None, f"{n} x {d}, {K} at {distance:g} sd"
 
 
-def measure(unit: str, names: list[str]) -> dict[str, Any]:
+def measure(unit: str, names: list[str], sizes: list[int]) -> dict[str, Any]:
     """Return what was said and what happened on the samples of a law."""
-    kind, seed, number, *sizes = unit.split(" ")
+    kind, seed, number = unit.split(" ")
     rng = np.random.default_rng([int(seed), list(KINDS).index(kind), int(number)])
-    samples, told, what = samples_of(kind, int(number), rng, [int(size) for size in sizes])
+    samples, told, what = samples_of(kind, int(number), rng, sizes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = ConsensusClustering(n_clusters=told, random_state=int(seed)).fit(samples[0])
@@ -193,13 +194,14 @@ def main(argv: Sequence[str] | None = None) -> None:
     sizes = [100] if arguments.quick else arguments.sizes
     kept = opened(arguments, "replicates.kept.json", {"sizes": sizes})
     units = [
-        (kind, " ".join([kind, str(seed), str(number), *map(str, sizes)]))
+        (kind, f"{kind} {seed} {number}")
         for seed in seeds
         for kind in arguments.kinds
         for number in range(1 if arguments.quick else SETS[kind])
         if not (arguments.quick and kind == "real")
     ]
-    fill(kept, {unit: list(FIELDS) for _, unit in units}, measure, arguments.jobs or 1)
+    wanted = {unit: list(FIELDS) for _, unit in units}
+    fill(kept, wanted, partial(measure, sizes=sizes), arguments.jobs or 1)
     parts: dict[str, list[dict[str, Any]]] = {}
     for kind, unit in units:
         parts.setdefault(KINDS[kind], []).append(kept.found[unit])
