@@ -39,6 +39,14 @@ def test_items_are_filled_in_from_the_result(model):
     assert all(text for _, text in items.values())
 
 
+def test_one_cluster_has_variables_but_neither_borders_nor_differences():
+    model = ConsensusClustering(n_clusters=1, random_state=0).fit(POINTS)
+    items = told(account(model, X=POINTS, feature_names=["a", "b", "c"], pictures=False))
+    assert items["Variables"] == ("done", "a, b, c.")
+    assert items["Separation"] == ("done", "One cluster: there is no border.")
+    assert items["Description"] == ("done", "One cluster: there is no other to compare it with.")
+
+
 def test_measured_items_become_done(model):
     tests = border_tests(POINTS, model.labels_, n_splits=5, random_state=0)
     calibrated(model, POINTS, n_halvings=1, random_state=0)

@@ -66,11 +66,25 @@ def _seed(reported: Reported, _: Any) -> str | None:
 
 def _separation(reported: Reported, decision: dict[str, Any]) -> str | None:
     gaps = reported.gaps
+    if reported.n_clusters == 1:
+        return "One cluster: there is no border."
     if decision["borders"] or gaps is None:
         return decision["borders"] and f"{decision['borders']}."
     pairs = np.triu(gaps.neighbours)
     found, near = int(gaps.separated()[pairs].sum()), count(int(pairs.sum()), "pair")
     return f"Gaps by the dip test between {found} of {near} of neighbouring clusters."
+
+
+def _variables(reported: Reported, _: Any) -> str | None:
+    names = [*reported.record.source.columns, *reported.record.source.categories]
+    return f"{listed(names)}." if names and reported.record.features else None
+
+
+def _description(reported: Reported, _: Any) -> str | None:
+    if reported.n_clusters == 1:
+        return "One cluster: there is no other to compare it with."
+    section = "section 'How the clusters differ' of the report"
+    return f"Means by cluster: {section}." if reported.features else None
 
 
 def _sizes(reported: Reported, _: Any) -> str:
@@ -106,7 +120,7 @@ Openness   | Limits                     | To whom the result applies, and what s
 _KNOWN = "Known classes: adjusted Rand index {adjusted_rand_index:.2f}."
 _ANSWERS: dict[str, Callable[[Reported, dict[str, Any]], Any]] = {
     "Number of objects": lambda r, d: f"{r.n_samples:,}.",
-    "Variables": lambda r, d: r.features and f"{listed(r.features.names)}.",
+    "Variables": _variables,
     "Missing values": _missing,
     "Procedure": lambda r, d: methods_text(r),
     "Seed": _seed,
@@ -114,9 +128,7 @@ _ANSWERS: dict[str, Callable[[Reported, dict[str, Any]], Any]] = {
     "How it was found": lambda r, d: r.record.reason or d["sentence"],
     "Test against one cluster": lambda r, d: d["p_value"] is not None and p_text(r.selection),
     "Sizes": _sizes,
-    "Description": lambda r, d: (
-        r.features and "Means by cluster: section 'How the clusters differ' of the report."
-    ),
+    "Description": _description,
     "Stability in fresh samples": lambda r, d: None if r.kept is None else kept_sentence(r.kept),
     "Separation": _separation,
     "Information from outside": lambda r, d: r.record.scores and _KNOWN.format(**r.record.scores),
