@@ -4,7 +4,7 @@ python -m experiments.calibration.replicates [--quick] [--seeds 870 871 ...] [--
 
 Planted mixtures of unit Gaussians at the corners of a simplex, 1.5 to 5 standard deviations apart, 200 to 5,000 points (others:
 `--sizes`), 2 to 100 features, 2 to 4 classes of random sizes; the same, told the number; one Gaussian, round or long, cut in
-two by a model that is told two; real sets, or 1,000 rows of them. The default is fitted to a sample, and `confidence.calibrated` says from this
+two by a model that is told two; real sets, or 400 rows of them. The default is fitted to a sample, and `confidence.calibrated` says from this
 sample alone how often the pairs of each object hold. Then four fresh samples of the same size are drawn from the same law
 (of a real set: its other half), their own consensus, which is not told the number, is carried to the objects of the first, and the
 share of pairs that do hold is counted. ECE: the mean distance between what was said and what happened, in ten classes of
@@ -40,10 +40,10 @@ KINDS = {
 }
 SETS = {"mixture": 6, "told": 2, "Gaussian": 2, "real": 15}  # of each seed
 REAL = (
-    "iris", "wine", "seeds", "breast_cancer", "glass", "optdigits_1000", "house_votes_232", "ionosphere", "std_yeast_cell",
+    "iris", "wine", "seeds", "breast_cancer", "glass", "optdigits_5620", "house_votes_232", "ionosphere", "std_yeast_cell",
     "yeast_uci", "hgsc_tcga", "steel_plates", "pendigits", "texture", "usps_11000",
 )  # fmt: skip
-LARGEST = 1000  # rows of a real set
+LARGEST = 400  # rows drawn of a real set: of large ones, other rows each time
 OVERLAPS = (1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0)
 SIZES = [200, 200, 400, 400, 1000, 5000]
 FEATURES = (2, 5, 20, 100)
