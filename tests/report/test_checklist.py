@@ -39,9 +39,12 @@ def test_items_are_filled_in_from_the_result(model):
     assert all(text for _, text in items.values())
 
 
-def test_one_cluster_has_variables_but_neither_borders_nor_differences():
+def test_one_cluster_has_variables_and_certainty_but_neither_borders_nor_differences():
     model = ConsensusClustering(n_clusters=1, random_state=0).fit(POINTS)
-    items = told(account(model, X=POINTS, feature_names=["a", "b", "c"], pictures=False))
+    sure = calibrated(model, POINTS, n_halvings=1, random_state=0)
+    content = account(model, X=POINTS, feature_names=["a", "b", "c"], pictures=False)
+    items = told(content)
+    assert content["sections"][0]["blocks"][0]["text"] == sure.told()
     assert items["Variables"] == ("done", "a, b, c.")
     assert items["Separation"] == ("done", "One cluster: there is no border.")
     assert items["Description"] == ("done", "One cluster: there is no other to compare it with.")
