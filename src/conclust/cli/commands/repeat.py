@@ -37,11 +37,8 @@ def run(arguments: argparse.Namespace) -> None:
     talk.step(STEPS["again"].format(arguments.result, before.record.call))
     with TemporaryDirectory() as home:
         after = _again(before, arguments.points, Path(home) / "result")
-        tables = [_table(folder) for folder in (arguments.result, Path(home) / "result")]
-    difference, other = _difference(before, after), of_versions(before.record.versions, versions())
-    changed = sum(one != made for one, made in zip_longest(*tables))
-    if difference is None and changed:
-        difference = "table", count(changed, "row")
+        difference = _difference(before, after) or _edited(arguments.result, Path(home) / "result")
+    other = of_versions(before.record.versions, versions())
     if difference is not None:
         own = other if difference[0] in ("labels", "members") else ""
         raise InputError(f"{of_difference(*difference)} {own}".rstrip())
@@ -63,13 +60,12 @@ def _again(before: Reported, points: Path, out: Path) -> Reported:
     return load(out)
 
 
-def _table(folder: Path) -> list[list[str]]:
-    """Return the names and the labels in the table of a result, which somebody may have edited."""
-    path = folder / "labels.csv"
-    if not path.exists():
-        raise InputError(f"{folder} has no labels.csv: make the result again.")
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return [row[:2] for row in csv.reader(file)]
+def _edited(*folders: Path) -> tuple[str, str] | None:
+    """Return in how many rows the names or labels of the tables for people differ, if in any."""
+    texts = ((folder / "labels.csv").read_text("utf-8-sig") for folder in folders)
+    tables = [csv.reader(text.splitlines()) for text in texts]
+    rows = sum(one[:2] != two[:2] for one, two in zip_longest(*tables, fillvalue=[]))
+    return ("table", count(rows, "row")) if rows else None
 
 
 def _difference(before: Reported, after: Reported) -> tuple[Any, ...] | None:

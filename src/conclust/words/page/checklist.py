@@ -28,6 +28,8 @@ def checklist_of(reported: Reported, decision: dict[str, Any]) -> list[list[str]
     items: list[list[str]] = []
     for part, item, otherwise in rows_of(_ITEMS):
         text = _ANSWERS[item](reported, decision) if item in _ANSWERS else None
+        if not text and reported.n_clusters == 1:
+            text = _OF_ONE.get(item)
         missing = "not done" if item in _ANSWERS else "only you can say"
         items.append([part, item, "done" if text else missing, text or otherwise])
     return items
@@ -66,25 +68,11 @@ def _seed(reported: Reported, _: Any) -> str | None:
 
 def _separation(reported: Reported, decision: dict[str, Any]) -> str | None:
     gaps = reported.gaps
-    if reported.n_clusters == 1:
-        return "One cluster: there is no border."
     if decision["borders"] or gaps is None:
         return decision["borders"] and f"{decision['borders']}."
     pairs = np.triu(gaps.neighbours)
     found, near = int(gaps.separated()[pairs].sum()), count(int(pairs.sum()), "pair")
     return f"Gaps by the dip test between {found} of {near} of neighbouring clusters."
-
-
-def _variables(reported: Reported, _: Any) -> str | None:
-    names = [*reported.record.source.columns, *reported.record.source.categories]
-    return f"{listed(names)}." if names and reported.record.features else None
-
-
-def _description(reported: Reported, _: Any) -> str | None:
-    if reported.n_clusters == 1:
-        return "One cluster: there is no other to compare it with."
-    section = "section 'How the clusters differ' of the report"
-    return f"Means by cluster: {section}." if reported.features else None
 
 
 def _sizes(reported: Reported, _: Any) -> str:
@@ -117,10 +105,13 @@ Openness   | Repetition                 | The labels came from elsewhere.
 Openness   | Data and code              | Where they can be had.
 Openness   | Limits                     | To whom the result applies, and what speaks against it.
 """
+_OF_ONE = dict.fromkeys(("Description", "Separation"), "There is no other cluster.")
 _KNOWN = "Known classes: adjusted Rand index {adjusted_rand_index:.2f}."
 _ANSWERS: dict[str, Callable[[Reported, dict[str, Any]], Any]] = {
     "Number of objects": lambda r, d: f"{r.n_samples:,}.",
-    "Variables": _variables,
+    "Variables": lambda r, d: (
+        r.record.features and listed([*r.record.source.columns, *r.record.source.categories])
+    ),
     "Missing values": _missing,
     "Procedure": lambda r, d: methods_text(r),
     "Seed": _seed,
@@ -128,7 +119,9 @@ _ANSWERS: dict[str, Callable[[Reported, dict[str, Any]], Any]] = {
     "How it was found": lambda r, d: r.record.reason or d["sentence"],
     "Test against one cluster": lambda r, d: d["p_value"] is not None and p_text(r.selection),
     "Sizes": _sizes,
-    "Description": _description,
+    "Description": lambda r, d: (
+        r.features and "Means by cluster: section 'How the clusters differ' of the report."
+    ),
     "Stability in fresh samples": lambda r, d: None if r.kept is None else kept_sentence(r.kept),
     "Separation": _separation,
     "Information from outside": lambda r, d: r.record.scores and _KNOWN.format(**r.record.scores),
