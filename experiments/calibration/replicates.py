@@ -1,19 +1,16 @@
 """Whether the calibrated confidence is the share of pairs that hold in a fresh sample.
 
-python -m experiments.calibration.replicates [--quick] [--seeds 725 735 ...] [--jobs 1] [--out FOLDER]
+python -m experiments.calibration.replicates [--quick] [--seeds 870 871 ...] [--jobs 1] [--out FOLDER]
 
 Planted mixtures of unit Gaussians at the corners of a simplex, 1.5 to 5 standard deviations apart, 200 to 5,000 points (others:
 `--sizes`), 2 to 100 features, 2 to 4 classes of random sizes; the same, told the number; one Gaussian, round or long, cut in
-two by a model that is told two; real sets. The default is fitted to a sample, and `confidence.calibrated` says from this
+two by a model that is told two; real sets, or 400 rows of them. The default is fitted to a sample, and `confidence.calibrated` says from this
 sample alone how often the pairs of each object hold. Then four fresh samples of the same size are drawn from the same law
 (of a real set: its other half), their own consensus, which is not told the number, is carried to the objects of the first, and the
 share of pairs that do hold is counted. ECE: the mean distance between what was said and what happened, in ten classes of
-what was said; each sample counts as one. Beside it the ECE that a few samples give by luck, if what was said is true, and that of
-today's confidence, the share of the members.
-
-Settled with the seeds 700 to 702: which pairs count, and the groups of similar confidence; with some of 740 to 759: that halves are
-compared with the clusters of the model; with 700 to 715 and 720 to 724, also of other sizes: the probability that the number is found
-again; with 700 to 711, 725 and 735: the root of 2 for one cluster.
+what was said; each sample counts as one. Beside it the ECE that as many samples have by luck, where what is said is true: the mean ECE of
+samples drawn again from these, of the errors less their means; 95 % of the ECEs of samples drawn again; and the ECE of today's
+confidence, the share of the members.
 """
 
 from __future__ import annotations
@@ -21,6 +18,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -40,9 +38,21 @@ KINDS = {
     "Gaussian": "one Gaussian cut in two",
     "real": "real sets, split in two",
 }
-SETS = {"mixture": 6, "told": 2, "Gaussian": 2, "real": 6}  # of each seed
-REAL = ("iris", "wine", "seeds", "breast_cancer", "glass", "optdigits_1000")
+SETS = {"mixture": 6, "told": 2, "Gaussian": 2, "real": 15}  # of each seed
+SEEDS = {
+    "mixture": [*range(740, 750), *range(810, 830)],
+    "told": [*range(740, 750)],
+    "Gaussian": [*range(740, 750)],
+    "real": [*range(825, 830)],
+}
+FRESH_FROM = 820  # nothing was settled on seeds from here on
+REAL = (
+    "iris", "wine", "seeds", "breast_cancer", "glass", "optdigits_5620", "house_votes_232", "ionosphere", "std_yeast_cell",
+    "yeast_uci", "hgsc_tcga", "steel_plates", "pendigits", "texture", "usps_11000",
+)  # fmt: skip
+LARGEST = 400  # rows drawn of a real set: of large ones, other rows each time
 OVERLAPS = (1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0)
+SIZES = [200, 200, 400, 400, 1000, 5000]
 FEATURES = (2, 5, 20, 100)
 FRESH = 4
 FIELDS = ("what", "clusters", "fresh", "largest", "said", "happened", "calibrated", "members")
@@ -56,7 +66,7 @@ def samples_of(kind: str, number: int, rng: np.random.Generator, sizes: list[int
     if kind == "real":
         name = REAL[number % len(REAL)]
         X = np.asarray(load(name).X, dtype=np.float64)
-        order = rng.permutation(len(X))
+        order = rng.permutation(len(X))[:LARGEST]
         return [X[order[::2]], X[order[1::2]]], None, name
     n, d = int(rng.choice(sizes)), int(rng.choice(FEATURES))
     K, distance = int(rng.integers(2, min(d + 1, 4) + 1)), float(rng.choice(OVERLAPS))
@@ -76,11 +86,11 @@ def samples_of(kind: str, number: int, rng: np.random.Generator, sizes: list[int
     return drawn, K if kind == "told" else None, f"{n} x {d}, {K} at {distance:g} sd"
 
 
-def measure(unit: str, names: list[str]) -> dict[str, Any]:
+def measure(unit: str, names: list[str], sizes: list[int]) -> dict[str, Any]:
     """Return what was said and what happened on the samples of a law."""
-    kind, seed, number, *sizes = unit.split(" ")
+    kind, seed, number = unit.split(" ")
     rng = np.random.default_rng([int(seed), list(KINDS).index(kind), int(number)])
-    samples, told, what = samples_of(kind, int(number), rng, [int(size) for size in sizes])
+    samples, told, what = samples_of(kind, int(number), rng, sizes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         model = ConsensusClustering(n_clusters=told, random_state=int(seed)).fit(samples[0])
@@ -116,30 +126,44 @@ def pooled(rows: list[dict[str, Any]], which: str) -> tuple[float, NDArray[np.fl
     return float(np.abs(sums[:, 1] - sums[:, 2]).sum()), sums
 
 
-def by_luck(rows: list[dict[str, Any]]) -> float:
-    """Return the mean ECE if what was said of each sample is true, and a fresh sample holds either all pairs or half of them."""
-    rng, eces = np.random.default_rng(0), []
-    said = np.array([row["said"] for row in rows])
-    at = np.minimum((said * BINS).astype(int), BINS - 1)
-    for _ in range(1000):
-        held = [rng.binomial(len(row["fresh"]), max(0.0, 2.0 * row["said"] - 1.0)) for row in rows]
-        happened = 0.5 + 0.5 * np.array(held) / [len(row["fresh"]) for row in rows]
-        eces.append(np.abs(np.bincount(at, said - happened)).sum() / len(rows))
-    return float(np.mean(eces))
+def drawn_again(rows: list[dict[str, Any]]) -> tuple[float, float, float]:
+    """Return the mean ECE by luck, and the ends of 95 % of the ECEs of samples drawn again."""
+    errors = np.array([row["calibrated"] for row in rows]) @ [0.0, 1.0, -1.0]
+    n = len(rows)
+    means = np.random.default_rng(0).multinomial(n, np.full(n, 1 / n), 2000) / n @ errors
+    luck = np.abs(means - errors.mean(axis=0)).sum(axis=1).mean()
+    low, high = np.quantile(np.abs(means).sum(axis=1), [0.025, 0.975])
+    return float(luck), float(low), float(high)
 
 
 def row_of(name: str, rows: list[dict[str, Any]]) -> Row:
-    """Return the line of a kind."""
+    """Return the line of some samples."""
+    luck, low, high = drawn_again(rows)
     return {
         "samples": name,
         "number": len(rows),
         "said": float(np.mean([row["said"] for row in rows])),
         "happened": float(np.mean([row["happened"] for row in rows])),
         "ECE": pooled(rows, "calibrated")[0],
-        "ECE by luck": by_luck(rows),
+        "ECE by luck": luck,
+        "drawn again": f"{low:.3f} to {high:.3f}",
         "ECE of the members": pooled(rows, "members")[0],
         "largest": max(row["largest"] for row in rows),
     }
+
+
+def parts_of(row: dict[str, Any]) -> list[tuple[int, float, str]]:
+    """Return the parts of its kind that a sample belongs to, as keys in the order of the table: a real set, or properties of a mixture."""
+    if " at " not in row["what"]:
+        return [(0, REAL.index(row["what"]), row["what"])]
+    n, _, d, K, _, distance, _ = row["what"].replace(",", "").split()
+    found = min(row["clusters"], 2)
+    return [
+        (1, found, ("one cluster found", "several clusters found")[found - 1]),
+        *((2 + at, float(each), f"{each} {unit}") for at, (each, unit) in enumerate(
+            ((distance, "sd apart"), (n, "points"), (d, "features"), (K, "classes"))
+        )),
+    ]  # fmt: skip
 
 
 def draw(parts: dict[str, list[dict[str, Any]]], path: Any) -> None:
@@ -169,31 +193,45 @@ def draw(parts: dict[str, list[dict[str, Any]]], path: Any) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     parser = options(__doc__)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[*range(810, 820)])
-    parser.add_argument("--sizes", type=int, nargs="+", default=[200, 200, 400, 400, 1000, 5000])
+    parser.add_argument("--seeds", type=int, nargs="+", help="of all kinds [a range for each]")
+    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
     arguments: argparse.Namespace = parser.parse_args(argv)
-    seeds = arguments.seeds[: 1 if arguments.quick else None]
     sizes = [100] if arguments.quick else arguments.sizes
     kept = opened(arguments, "replicates.kept.json", {"sizes": sizes})
     units = [
-        (kind, " ".join([kind, str(seed), str(number), *map(str, sizes)]))
-        for seed in seeds
+        (kind, f"{kind} {seed} {number}")
         for kind in arguments.kinds
+        for seed in (arguments.seeds or SEEDS[kind])[: 1 if arguments.quick else None]
         for number in range(1 if arguments.quick else SETS[kind])
         if not (arguments.quick and kind == "real")
     ]
-    fill(kept, {unit: list(FIELDS) for _, unit in units}, measure, arguments.jobs or 1)
+    wanted = {unit: list(FIELDS) for _, unit in units}
+    fill(kept, wanted, partial(measure, sizes=sizes), arguments.jobs or 1)
     parts: dict[str, list[dict[str, Any]]] = {}
     for kind, unit in units:
         parts.setdefault(KINDS[kind], []).append(kept.found[unit])
-    planted = parts.get(KINDS["mixture"], [])
     rows = [row_of(name, part) for name, part in parts.items()]
-    several = [row for row in planted if row["clusters"] > 1]
-    if several:
-        rows.insert(1, row_of("of these, several clusters found", several))
+    fresh = [
+        kept.found[unit]
+        for kind, unit in units
+        if kind == "mixture" and int(unit.split()[1]) >= FRESH_FROM
+    ]
+    if fresh:
+        rows.insert(1, row_of(f"of these, seeds from {FRESH_FROM} on", fresh))
     show(rows, "What was said, and the share of pairs that held in fresh samples")
     write(rows, "replicates", arguments)
+    within: dict[tuple[int, float, str], list[dict[str, Any]]] = {}
+    for kind, unit in units:
+        for key in parts_of(kept.found[unit]) if kind in ("mixture", "real") else ():
+            within.setdefault(key, []).append(kept.found[unit])
+    listed = [row_of(key[-1], within[key]) for key in sorted(within)]
+    if listed:
+        show(
+            listed,
+            "By set, and of planted mixtures by what was found, overlap, points, features and classes",
+        )
+        write(listed, "parts", arguments)
     listed = [
         {"samples": name}
         | {key: row[key] for key in ("what", "clusters")}

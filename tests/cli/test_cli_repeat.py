@@ -42,6 +42,15 @@ def test_the_same_points_give_the_same_result(made, capsys):
     assert capsys.readouterr().out == "The same, to the bit: 90 labels, with the seed 5.\n"
 
 
+def test_labels_edited_in_the_folder_are_found(made, capsys):
+    out, repeat = made
+    rows = (out / "labels.csv").read_text(encoding="utf-8").splitlines()
+    rows[5:7] = [",".join([row.split(",")[0], "9", "1.0"]) for row in rows[5:7]]
+    (out / "labels.csv").write_text("\r\n".join(rows), encoding="utf-8-sig")  # saved by Excel
+    assert repeat() == 1
+    assert "labels.csv was changed in 2 rows" in capsys.readouterr().err
+
+
 def test_one_changed_cell_is_found_in_its_column(made, points, capsys):
     _, repeat = made
     rng = np.random.default_rng(0)

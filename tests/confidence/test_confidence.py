@@ -26,7 +26,6 @@ from conclust.confidence import (
     object_confidence,
 )
 from conclust.exceptions import (
-    EvidenceWarning,
     InputError,
     ParameterError,
     UnsupportedEnsembleError,
@@ -141,19 +140,6 @@ def test_a_pipeline_gives_the_confidence_of_its_consensus():
     part = chance_confidence(model.consensus_, model.ensemble_, random_state=0)
     assert whole.mean == part.mean
     np.testing.assert_array_equal(whole.by_chance, part.by_chance)
-
-
-def test_object_confidence_has_a_one_line_repr():
-    labels = np.array([[0, 0, 0]] * 4 + [[1, 1, 0]] * 4 + [[-1, -1, -1]])
-    with pytest.warns(EvidenceWarning):
-        model = EAC(2).fit(labels)
-    actual = object_confidence(model, labels)
-    low = np.nanmin(actual.confidence)
-    assert (
-        repr(actual)
-        == f"ObjectConfidence(9 objects in 2 clusters; confidence {low:.2f} to {np.nanmax(actual.confidence):.2f})"
-    )
-    assert 0 < low < 1
 
 
 def test_an_object_that_is_always_alone_has_no_confidence_of_its_own():

@@ -1,4 +1,4 @@
-"""The dip against linear programs, gaps between clusters, and stability under other members."""
+"""The dip against linear programs, and gaps between clusters."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,6 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 from tests.naive import confidence as naive
 
-from conclust import Ensemble, EnsembleGenerator
 from conclust.confidence import cluster_gaps, dip
 from conclust.ensemble.labels import canonical_labels
 from conclust.exceptions import InputError, ParameterError
@@ -126,19 +125,6 @@ def test_invalid_input_of_gaps_is_refused():
     for name in ("n_splits", "n_draws", "max_samples"):
         with pytest.raises(ParameterError, match=f"'{name}' parameter of cluster_gaps"):
             cluster_gaps(X, labels, **{name: 0})
-
-
-# -- other members
-
-
-@pytest.fixture(scope="module")
-def blobs():
-    X, _ = make_blobs(120, centers=[[0, 0], [6, 0], [9, 0]], random_state=0)
-    return Ensemble(
-        EnsembleGenerator(
-            "kmeans", n_partitions=20, n_clusters=[2, 3, 4], init="random", random_state=0
-        ).fit_transform(X)
-    )
 
 
 def test_gaps_between_distant_clusters_are_marked():

@@ -28,7 +28,7 @@ def told(found):
 def test_items_are_filled_in_from_the_result(model):
     items = told(account(model, X=POINTS, feature_names=["a", "b", "c"], pictures=False))
     assert items["Number of objects"] == ("done", "80.")
-    assert items["Variables"] == ("done", "a, b, c.")
+    assert items["Variables"] == ("done", "a, b, c")
     assert items["Seed"] == ("done", "Seed 7.")
     assert items["How it was found"] == ("done", model.reason_)
     sizes = np.bincount(model.labels_)
@@ -37,6 +37,16 @@ def test_items_are_filled_in_from_the_result(model):
     assert items["Stability in fresh samples"][0] == "not done"
     assert items["Aim"][0] == items["Data and code"][0] == "only you can say"
     assert all(text for _, text in items.values())
+
+
+def test_one_cluster_has_variables_and_certainty_but_neither_borders_nor_differences():
+    model = ConsensusClustering(n_clusters=1, random_state=0).fit(POINTS)
+    sure = calibrated(model, POINTS, n_halvings=1, random_state=0)
+    content = account(model, X=POINTS, feature_names=["a", "b", "c"], pictures=False)
+    items = told(content)
+    assert content["sections"][0]["blocks"][0]["text"] == sure.told()
+    assert items["Variables"] == ("done", "a, b, c")
+    assert items["Separation"] == items["Description"] == ("done", "There is no other cluster.")
 
 
 def test_measured_items_become_done(model):
@@ -58,7 +68,7 @@ def test_it_is_written_alone_as_csv_and_markdown(model, tmp_path):
         rows = list(csv.reader(file))
     assert rows[0] == HEADS
     assert len(rows) == len(found["checklist"]) + 1
-    assert ["Data", "Variables", "done", "'=a, b|c, d."] in rows
+    assert ["Data", "Variables", "done", "'=a, b|c, d"] in rows
     text = write(model, tmp_path / "list.md", **kept).read_text("utf-8")
     assert text == as_markdown(found["checklist"])
     assert {line.replace("\\|", "").count("|") for line in text.splitlines()} == {5}

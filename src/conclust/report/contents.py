@@ -27,6 +27,7 @@ from conclust.report.sample import sample_of
 from conclust.report.tables import numbers, section, table, text_block
 from conclust.report.why import why_section
 from conclust.results.result import Reported
+from conclust.words.confidence import kept_sentence
 from conclust.words.names import shown, shown_text
 from conclust.words.page import columns
 from conclust.words.page.checklist import HEADS, as_csv, as_markdown, checklist_of
@@ -89,7 +90,9 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
         ]
     if alone:
         tips = [*filter(None, [decision["next"]]), *ONE_CLUSTER]
-        sections.append(section("overview", [_list("", tips)], "one"))
+        kept = reported.kept
+        how_sure = [] if kept is None else [text_block(kept_sentence(kept), "How sure.")]
+        sections.append(section("overview", [*how_sure, _list("", tips)], "one"))
     sections.append(why_section(reported, gallery))
     if alone and judged is not None:
         sections.append(section("evidence", [gallery.of_clusters(drawn)]))

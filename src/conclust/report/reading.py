@@ -289,7 +289,9 @@ def _with_points(
     if isinstance(clustered, np.ndarray) and np.isfinite(clustered).all():
         named = read.names if before is None else ()
         scaled = _scaled(np.asarray(clustered, dtype=np.float64), named, reported, result)
-    reported = replace(reported, points=scaled, record=replace(reported.record, features=d))
+    source = replace(reported.record.source, columns=tuple(read.names))
+    record = replace(reported.record, features=d, source=source)
+    reported = replace(reported, points=scaled, record=record)
     if reported.n_clusters == 1:
         return reported
     categories = None

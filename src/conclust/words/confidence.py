@@ -23,23 +23,24 @@ def _in_words(number: int) -> str:
 
 
 def kept_sentence(kept: Floats) -> str:
-    """Return what the probabilities say: for objects such as most of them, and for the least certain one."""
+    """Return what the probabilities say of pairs: for objects such as most of them, and for the least certain one."""
     held = np.flatnonzero(~np.isnan(kept))
     least, usual = int(held[np.argmin(kept[held])]), float(np.median(kept[held]))
     n_others = int(np.count_nonzero(kept[held] < usual - 0.05))
     most = f"{len(held) - n_others:,} of the {len(held):,}" if n_others else f"All {len(held):,}"
     more = usual < 0.95 and bool((kept[held] > usual + 0.05).any())
-    chance = f"a chance of {'at least ' * more}{_of_ten(usual)}"
-    text = f"{most} objects would keep their companions in a fresh sample with {chance}"
+    share = f"{'at least ' * more}{_of_ten(usual)}"
+    text = f"{most} objects would keep {share} of their pairs, together or apart, in a fresh sample"
     if n_others:
-        text += f"; object {least}, the least certain one, with {_of_ten(kept[least])}"
-    return f"{text}."
+        text += f"; object {least}, the least certain one, {_of_ten(kept[least])}"
+    chance = " (5 in 10 is chance)" if kept[least] < 0.75 else ""
+    return f"{text}{chance}."
 
 
 def _of_ten(share: float) -> str:
     """Return a share in words."""
     tenths = round(10 * share)
-    return "nearly 1" if tenths == 10 else f"{tenths} in 10"
+    return "nearly all" if tenths == 10 else f"{tenths} in 10"
 
 
 def of_power(power: BorderPower) -> str:

@@ -25,8 +25,8 @@ about cluster    | Cluster the points of a file many times and combine the clust
 --cache          | folder that keeps finished clusterings, so that an interrupted run can be resumed
 --borders        | test whether there is a border between every two neighbouring clusters: parts of the points are clustered separately, and
     borders.csv has the p-values (Holm)
---calibrate      | measure how often such objects keep their companions in a fresh sample: halves of the points are clustered ten times, and
-    labels.csv has the probability in the column kept
+--calibrate      | measure how many pairs of objects, together or apart, a fresh sample keeps: halves of the points are clustered ten times, and
+    labels.csv has the share for each object in the column kept
 files            | labels.csv, memberships.csv (for methods with probabilities), ensemble.npz, model.npz and result.json
 files cluster    | , features.csv, alternatives.csv (the next best numbers of clusters), borders.csv (--borders)
 files combine    | , profiles.csv (--latent-classes)

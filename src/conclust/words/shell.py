@@ -60,6 +60,7 @@ _DIFFERENCES = {
     "cells": "The data differ in {} of {}: {}.",
     "names": "The data differ: the objects have other names, or another order.",
     "labels": "{} of {:,} moved to another cluster.",
+    "table": "The result is the same, but labels.csv was changed in {}.",
     "members": "The labels are the same, but not the clusterings that they come from.",
 }
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import io
+from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -35,7 +37,8 @@ def run(arguments: argparse.Namespace) -> None:
     talk.step(STEPS["again"].format(arguments.result, before.record.call))
     with TemporaryDirectory() as home:
         after = _again(before, arguments.points, Path(home) / "result")
-    difference, other = _difference(before, after), of_versions(before.record.versions, versions())
+        difference = _difference(before, after) or _edited(arguments.result, Path(home) / "result")
+    other = of_versions(before.record.versions, versions())
     if difference is not None:
         own = other if difference[0] in ("labels", "members") else ""
         raise InputError(f"{of_difference(*difference)} {own}".rstrip())
@@ -55,6 +58,14 @@ def _again(before: Reported, points: Path, out: Path) -> Reported:
     with contextlib.redirect_stdout(io.StringIO()):
         repeated.command_of(repeated)(repeated)
     return load(out)
+
+
+def _edited(*folders: Path) -> tuple[str, str] | None:
+    """Return in how many rows the names or labels of the tables for people differ, if in any."""
+    texts = ((folder / "labels.csv").read_text("utf-8-sig") for folder in folders)
+    tables = [csv.reader(text.splitlines()) for text in texts]
+    rows = sum(one[:2] != two[:2] for one, two in zip_longest(*tables, fillvalue=[]))
+    return ("table", count(rows, "row")) if rows else None
 
 
 def _difference(before: Reported, after: Reported) -> tuple[Any, ...] | None:

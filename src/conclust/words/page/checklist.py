@@ -28,6 +28,8 @@ def checklist_of(reported: Reported, decision: dict[str, Any]) -> list[list[str]
     items: list[list[str]] = []
     for part, item, otherwise in rows_of(_ITEMS):
         text = _ANSWERS[item](reported, decision) if item in _ANSWERS else None
+        if not text and reported.n_clusters == 1:
+            text = _OF_ONE.get(item)
         missing = "not done" if item in _ANSWERS else "only you can say"
         items.append([part, item, "done" if text else missing, text or otherwise])
     return items
@@ -103,10 +105,13 @@ Openness   | Repetition                 | The labels came from elsewhere.
 Openness   | Data and code              | Where they can be had.
 Openness   | Limits                     | To whom the result applies, and what speaks against it.
 """
+_OF_ONE = dict.fromkeys(("Description", "Separation"), "There is no other cluster.")
 _KNOWN = "Known classes: adjusted Rand index {adjusted_rand_index:.2f}."
 _ANSWERS: dict[str, Callable[[Reported, dict[str, Any]], Any]] = {
     "Number of objects": lambda r, d: f"{r.n_samples:,}.",
-    "Variables": lambda r, d: r.features and f"{listed(r.features.names)}.",
+    "Variables": lambda r, d: (
+        r.record.features and listed([*r.record.source.columns, *r.record.source.categories])
+    ),
     "Missing values": _missing,
     "Procedure": lambda r, d: methods_text(r),
     "Seed": _seed,

@@ -53,7 +53,7 @@ features   | What distinguishes it | text | The features and categories in which
 size       | Objects    |   | Number of objects.
 share      | Share      | share | Share of the objects that are in a cluster.
 confidence | Confidence | 2 | Mean confidence of its objects; 1 is certain.
-kept       | Would stay | share | Mean probability of its objects to keep their companions in a fresh sample.
+kept       | Would stay | share | Mean share of the pairs of its objects, together or apart, that a fresh sample keeps; 50 % is chance.
 separation | Separation | text | A gap is tested on the points of two clusters, projected onto the line between their centres (held-out
     halves, Hartigan's dip, mean p at most 0.05). Half of the objects of two clusters are tested: few objects show no clear gap, and a bent
     one is not found. An overlap is the probability that an object drawn from the cluster falls into the other one if its cluster is drawn

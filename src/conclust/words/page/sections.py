@@ -177,7 +177,7 @@ def how_named(reported: Reported) -> str:
 
 
 def certainty(reported: Reported, sure: ObjectConfidence) -> str:
-    """Return how often objects keep their companions in fresh samples, or else the number of certain objects."""
+    """Return how many pairs of objects fresh samples keep, or else the number of certain objects."""
     if reported.kept is not None:
         return kept_sentence(reported.kept)
     shell, names = reported.record.command == "cluster", reported.names
