@@ -1,4 +1,4 @@
-"""How many objects a border needs: its effect, by tests of parts of the objects."""
+"""How many objects a border needs: its effect, by tests of parts of the objects and by the shape of the points along it."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize
-from scipy.special import log_ndtr, ndtr, ndtri
+from scipy.special import expit, gammaln, log_ndtr, logsumexp, ndtr, ndtri
 from sklearn.utils.validation import check_is_fitted
 
-from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._types import Floats
+from conclust._random import RandomStateLike, seed_sequence, spawn_generators, spawn_sequences
+from conclust._threads import thread_count
+from conclust._types import Bools, Floats
 from conclust._validation import check_int, count, pandas_for
-from conclust.confidence.borders.parts import in_own_scale
-from conclust.confidence.borders.testing import border_tests
+from conclust.confidence.borders.dips import dips_of_rows
+from conclust.confidence.borders.parts import BINS, PART, by_estimator, by_kmeans, in_own_scale
+from conclust.confidence.borders.testing import border_tests, draw_parts
 from conclust.consensus.base import ConsensusClusterer
 from conclust.measures.contingency import read_labels
 from conclust.words import confidence as words
@@ -26,6 +28,15 @@ WANTED = 0.8
 _PARTS = 8  # of one size, at most
 _FEWEST = 10  # objects of a part for each cluster
 _HIGHEST = 4.26  # normal deviate of the smallest p-value of a dip, 1e-5
+_SPREAD = 0.7  # standard deviation of that deviate
+_SLOPE = 8.0  # its growth with the dip times the root of the number of points (`dip_table.txt`)
+_UNSURE = (
+    0.25  # standard deviation of the logarithm of an effect around that of two normal clusters
+)
+_SPLITS, _ROUNDS = 5, 100  # of the points that these are fitted to, and of the fit
+_LEVELS = 2000  # of the law of these, whose dip is taken
+_EXPONENTS = np.array([1, 1.2, 1.5, 1.75, 2, 2.5, 3, 4, 6, 10, 20])  # of one cluster
+_FARTHEST = 100  # times the objects there are: a number beyond is not foreseen
 _COLUMNS = ("first", "second", "needed", "probability")
 
 
@@ -201,45 +212,82 @@ def power(
             tests = test(points[some], codes[some], clusterer=clusterer)
             if not halving:
                 neighbours = np.triu(tests.neighbours)
+                held = tests.separated()[neighbours]
             square, here = np.ones((K, K)), np.array(tests.names)
             square[np.ix_(here, here)] = np.where(tests.neighbours, tests.p_value, 1.0)
             p_values.append(square[neighbours])
             sizes.append(size)
         if halving >= 3 and not (np.array(p_values[-_PARTS:]) <= alpha).any():
             break
-    effects, c, s = growth(-ndtri(np.array(p_values) / 2.0), np.sqrt(sizes))
+    pairs = np.argwhere(neighbours).astype(np.int64)
+    threads = thread_count(n_jobs, _OWNER)
+    clustering = by_kmeans(K, threads) if clusterer is None else by_estimator(clusterer, K)
+    splitting, *seeds = spawn_sequences(seed_sequence(rng, _OWNER), 3)
+    most = min(round(PART * n_samples), 5_000)  # as `border_tests` has
+    parts, _ = draw_parts(points, codes, K, most, clustering, _SPLITS, splitting, seeds)
+    shares = [part.tested(pairs, np.arange(K)).places / np.sum(~part.first) for part in parts]
+    shape = np.mean(shares, axis=0)
+    dips, two = two_normals(shape)
+    usual = _SLOPE * dips * np.sqrt((1.0 - PART) * shape.sum(axis=1))
+    effects, c = growth(-ndtri(np.array(p_values) / 2.0), np.sqrt(sizes), usual, two)
     rank = (effects <= effects[:, None]).sum(axis=1)
     required = c - ndtri(alpha / 2.0 / rank)
+    seen = required + _SPREAD * ndtri(WANTED) <= effects * np.sqrt(_FARTHEST * n_samples)
+    effects = np.where(seen & (two | held), effects, 0.0)
     first, second = (tuple(names[k] for k in side) for side in np.nonzero(neighbours))
-    return BorderPower(first, second, effects, required, s, number, n_samples)
+    return BorderPower(first, second, effects, required, _SPREAD, number, n_samples)
 
 
-def growth(z: Floats, roots: Floats) -> tuple[Floats, float, float]:
-    """Estimate the effect of each border, and what is common to all.
+def growth(z: Floats, roots: Floats, usual: Floats, two: Bools) -> tuple[Floats, float]:
+    """Return the effect of each border, and the constant c common to all.
 
-    Parameters
-    ----------
-    z : ndarray of shape (n_tests, n_borders)
-        Normal deviates of the p-values; 0 for all p-values of at least 1/2.
-    roots : ndarray of shape (n_tests,)
-        Roots of the numbers of objects.
-
-    Returns
-    -------
-    effects : ndarray of shape (n_borders,)
-        Growth of z with the root; 0 where no test shows the border.
-    c, s : float
-        Minus z at no object, and its standard deviation.
+    By normal deviates z (n_tests, n_borders) of the p-values, 0 for all of at least 1/2, the roots of the numbers of objects, the
+    effects that two normal clusters would usually have, and whether there are two: other effects are estimated from z alone.
     """
-    at = (roots / roots.max())[:, None]
+    about = np.log(np.maximum(np.where(two, usual, 3.0 / roots.max()), 1e-3 / roots.max()))
 
     def misfit(v: Floats) -> float:
-        u = (z - v[:-2] * at + v[-2]) / v[-1]
-        inside = -0.5 * u**2 - np.log(v[-1])
-        logs = np.where(z <= 0, log_ndtr(u), np.where(z > _HIGHEST, log_ndtr(-u), inside))
-        return -float(logs.sum())
+        u = (z - np.exp(v[:-1]) * roots[:, None] + v[-1]) / _SPREAD
+        logs = np.where(z <= 0, log_ndtr(u), np.where(z > _HIGHEST, log_ndtr(-u), -0.5 * u**2))
+        far = two * ((v[:-1] - about) / _UNSURE) ** 2
+        return float(0.5 * far.sum() - logs.sum())
 
-    start = np.append(np.full(z.shape[1], 3.0), [1.0, 1.0])
-    bounds = [(0.0, None)] * (len(start) - 1) + [(0.1, None)]
-    *effects, c, s = minimize(misfit, start, bounds=bounds).x
-    return np.where((z > 0).any(axis=0), effects, 0.0) / roots.max(), float(c), float(s)
+    bounds = [(None, None)] * len(about) + [(0.0, None)]
+    *effects, c = minimize(misfit, np.append(about, 1.0), bounds=bounds).x
+    return np.exp(effects), float(c)
+
+
+def two_normals(shape: Floats) -> tuple[Floats, Bools]:
+    """Return the dip of two normal clusters that fit the places along each border, and whether they fit better than one cluster.
+
+    By the share of the points in each bin (n_borders, n_bins). The two have equal spreads. One cluster has the density
+    exp(-|x - m|^b / s^b) with two scales s, left and right of its mode m, and b of at least 1: with four parameters, too, it is normal,
+    uniform, Laplace, exponential or between these. For given m and b the best scales are known (Ayebo and Kozubowski 2003).
+    """
+    x = (BINS[1:] + BINS[:-1]) / 2.0
+    shape = shape + 1e-9  # a border may have no point
+    shape = shape / shape.sum(axis=1, keepdims=True)
+    second = np.clip(np.broadcast_to(x > 0.5, shape.shape), 0.01, 0.99)
+    for _ in range(_ROUNDS):
+        both = np.stack([1.0 - second, second]) * shape
+        sizes = both.sum(axis=2)
+        means = both @ x / sizes
+        apart = x - means[..., None]
+        variance = (both * apart**2).sum(axis=(0, 2))[:, None]
+        logs = np.log(sizes)[..., None] - (apart**2 / variance + np.log(2 * np.pi * variance)) / 2
+        second = expit(logs[1] - logs[0])
+    of_two = (shape * logsumexp(logs, axis=0)).sum(axis=1)
+    b = _EXPONENTS[:, None, None]
+    away = np.abs(x - BINS[1:-1, None]) ** b
+    left = x < BINS[1:-1, None]
+    scales = sum(
+        (shape @ np.swapaxes(away * side, 1, 2)) ** (1.0 / (b + 1)) for side in (left, ~left)
+    )
+    of_one = -(1.0 + np.log(b)) / b - (1.0 + 1.0 / b) * np.log(scales) - gammaln(1.0 + 1.0 / b)
+    normal = ndtr((BINS - means[..., None]) / np.sqrt(variance))
+    below = (sizes[..., None] * normal).sum(axis=0)
+    levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
+    quantiles = np.reshape([np.interp(levels, each, BINS) for each in below], (-1, _LEVELS))
+    # Even equally spaced values have a dip.
+    dips = np.maximum(dips_of_rows(quantiles, 1) - 1.0 / _LEVELS, 0.0)
+    return dips, of_two > of_one.max(axis=(0, 2))
