@@ -110,7 +110,7 @@ def of_clouds(seed: int) -> dict[str, list[float]]:
 
 
 def measure(unit: str, names: list[str]) -> dict[str, Any]:
-    """Return for each border of a mixture what is said and what is needed, and both shares that hold with n."""
+    """Return what is said of each border of a mixture, or what it needs: numbers, and shares that hold with n."""
     design, *rest = unit.split()
     if design == "clouds":
         return {"said": of_clouds(int(rest[0]))}
@@ -120,26 +120,27 @@ def measure(unit: str, names: list[str]) -> dict[str, Any]:
     n = number_of(rng)
     if design == "uneven":
         law = uneven(rng, law)
-    X, labels = sample(rng, n, law)
-    told = power(labels, X, random_state=seed, n_jobs=1)
-    rng = np.random.default_rng([seed, number, 7])
     K = len(law[2])
-    said = np.stack([np.full((K, K), float(MOST)), np.zeros((K, K))])
-    a, b = np.sort([told.first, told.second], axis=0)
-    said[:, a, b] = np.minimum(told.needed, MOST), told.probability
-    held: list[Numbers] = []
-    for size in SIZES:
-        held.append(holding(rng, size, law))
-        nearly = np.min(held[-2:], axis=0) >= 0.92
-        if len(held) > 1 and (nearly | ((held[-1] == 0) & (size > SEEN))).all():
-            break
-    needed = [needed_of(each, SIZES[: len(held)]) for each in np.transpose(held)]
-    above = said[:, *np.triu_indices(K, 1)]
-    return {
-        "n": n,
-        "law": law[:3],
-        "borders": np.vstack([above, needed, holding(rng, n, law)]).T,
-    }
+    borders = np.triu_indices(K, 1)
+    found: dict[str, Any] = {"n": n, "law": law[:3]}
+    if "said" in names:
+        X, labels = sample(rng, n, law)
+        told = power(labels, X, random_state=seed, n_jobs=1)
+        said = np.stack([np.full((K, K), float(MOST)), np.zeros((K, K))])
+        a, b = np.sort([told.first, told.second], axis=0)
+        said[:, a, b] = np.minimum(told.needed, MOST), told.probability
+        found["said"] = said[:, *borders].T
+    if "needed" in names:
+        rng = np.random.default_rng([seed, number, 7])
+        held: list[Numbers] = []
+        for size in SIZES:
+            held.append(holding(rng, size, law))
+            nearly = np.min(held[-2:], axis=0) >= 0.92
+            if len(held) > 1 and (nearly | ((held[-1] == 0) & (size > SEEN))).all():
+                break
+        needed = [needed_of(each, SIZES[: len(held)]) for each in np.transpose(held)]
+        found["needed"] = np.transpose([needed, holding(rng, n, law)])
+    return found
 
 
 def near(said: Numbers, needed: Numbers, factor: float = 1.5) -> NDArray[np.bool_]:
@@ -149,8 +150,8 @@ def near(said: Numbers, needed: Numbers, factor: float = 1.5) -> NDArray[np.bool
 
 def by_border(mixtures: list[Any]) -> list[Row]:
     """Return how near the numbers of borders are, by how many points they need."""
-    n = np.concatenate([[one["n"]] * len(one["borders"]) for one in mixtures])
-    said, _, needed, _ = np.concatenate([one["borders"] for one in mixtures]).T
+    n = np.repeat([one["n"] for one in mixtures], [len(one["said"]) for one in mixtures])
+    said, needed = (np.concatenate([one[k] for one in mixtures])[:, 0] for k in ("said", "needed"))
     parts = {
         "all": needed > 0, "needed: at most 15,000": needed < MOST, "at most n": needed <= n,
         "n to 4 n": (needed > n) & (needed <= 4 * n) & (needed < MOST),
@@ -168,7 +169,7 @@ def by_mixture(found: dict[str, list[Any]]) -> list[Row]:
     """Return how near the numbers of whole mixtures are, by three ways of counting."""
     rows: list[Row] = []
     for design, mixtures in found.items():
-        pairs = [np.array(one["borders"]).T[[0, 2]] for one in mixtures]
+        pairs = [np.array([one["said"], one["needed"]])[..., 0] for one in mixtures]
         most = np.array([pair.max(axis=1) for pair in pairs]).T
         every = [near(*pair) for pair in pairs]
         rows.append({
@@ -191,7 +192,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for design, number in MIXTURES.items()
     }  # fmt: skip
     kept = opened(arguments, "needed.kept.json", {"draws": DRAWS})
-    wanted = {unit: ["n", "law", "borders"] for each in units.values() for unit in each}
+    wanted = {unit: ["n", "law", "said", "needed"] for each in units.values() for unit in each}
     clouds = [f"clouds {seed}" for seed in seeds]
     fill(kept, wanted | {unit: ["said"] for unit in clouds}, measure, arguments.jobs or 1)
     found = {design: [kept.found[unit] for unit in each] for design, each in units.items()}
@@ -202,7 +203,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = by_border(everything)
     show(rows, "What is said to be needed, and what is")
     write(rows, "needed", arguments)
-    _, chance, _, held = np.concatenate([one["borders"] for one in everything]).T
+    chance, held = (
+        np.concatenate([one[k] for one in everything])[:, 1] for k in ("said", "needed")
+    )
     group = np.searchsorted([0.05, 0.35, 0.65, 0.95], chance)
     rows = []
     for some in (group == g for g in np.unique(group)):

@@ -33,8 +33,8 @@ PART = 1 / 3
 # Maximum number of points counted per clustered point.
 _COUNTED = 10
 _STARTS = 5
+# Bins of places along a border, which are 0 and 1 at the centres of its clusters.
 BINS = np.linspace(-1.5, 2.5, 129)
-"""Bins of places along a border, which are 0 and 1 at the centres of its clusters."""
 # Number of positions of points computed at a time, over all borders.
 _AT_ONCE = 1 << 22
 

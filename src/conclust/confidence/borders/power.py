@@ -18,7 +18,7 @@ from conclust._types import Bools, Floats
 from conclust._validation import check_int, count, pandas_for
 from conclust.confidence.borders.dips import dips_of_rows
 from conclust.confidence.borders.parts import BINS, PART, by_estimator, by_kmeans, in_own_scale
-from conclust.confidence.borders.testing import border_tests, draw_parts
+from conclust.confidence.borders.testing import border_tests, parts_of
 from conclust.consensus.base import ConsensusClusterer
 from conclust.measures.contingency import read_labels
 from conclust.words import confidence as words
@@ -30,13 +30,12 @@ _FEWEST = 10  # objects of a part for each cluster
 _HIGHEST = 4.26  # normal deviate of the smallest p-value of a dip, 1e-5
 _SPREAD = 0.7  # standard deviation of that deviate
 _SLOPE = 8.0  # its growth with the dip times the root of the number of points (`dip_table.txt`)
-_UNSURE = (
-    0.25  # standard deviation of the logarithm of an effect around that of two normal clusters
-)
+_UNSURE = 0.25  # standard deviation of the logarithm of an effect, around two normal clusters
 _SPLITS, _ROUNDS = 5, 100  # of the points that these are fitted to, and of the fit
 _LEVELS = 2000  # of the law of these, whose dip is taken
 _EXPONENTS = np.array([1, 1.2, 1.5, 1.75, 2, 2.5, 3, 4, 6, 10, 20])  # of one cluster
-_FARTHEST = 100  # times the objects there are: a number beyond is not foreseen
+_FAINT = 0.4  # growth up to all objects, below which 100 times as many are too few
+_SHOWN = 0.2  # adjusted p-value of all objects with which the tests alone foresee a border
 _COLUMNS = ("first", "second", "needed", "probability")
 
 
@@ -68,7 +67,7 @@ class BorderPower:
 
     @property
     def needed(self) -> Floats:
-        """Objects with which each border holds in 80 % of samples; infinite where the objects show nothing of it."""
+        """Objects with which each border holds in 80 % of samples; infinite where no number is foreseen."""
         with np.errstate(divide="ignore"):  # no effect: never
             return np.asarray(((self.required + self.spread * ndtri(WANTED)) / self.effect) ** 2)
 
@@ -128,7 +127,8 @@ def power(
 
     `border_tests` is run on all objects and on parts of them: halves, quarters, eighths, and on while a border shows in one
     of at most eight parts of a size. The statistic of a border grows with the root of the number of objects; its growth, estimated
-    from all of these tests together, tells the number with which the border holds in 80 % of samples.
+    from all of these tests together and from the shape of the points along the border, tells the number with which the border holds in
+    80 % of samples. Where the points look like one cluster, no number is foreseen.
 
     Parameters
     ----------
@@ -162,15 +162,19 @@ def power(
     Notes
     -----
     The statistic is the normal deviate z of 1 - p, where p is the median p-value of the splits. For border b and m objects it is taken
-    as normal with mean e_b sqrt(m) - c and standard deviation s: the effect e_b >= 0 is the border's own, c (what
-    samples without a border lack) and s are common to all borders. All are estimated by maximum likelihood; values of z at
+    as normal with mean e_b sqrt(m) - c and standard deviation .7: the effect e_b >= 0 is the border's own, c (what
+    samples without a border lack) is common to all borders. They are estimated by maximum likelihood; values of z at
     the ends of its range, 0 and that of p = 1e-5, are censored (Tobin 1958 [1]_). Parts of one size do not overlap. A
     border holds if z reaches what Holm's method asks of it after all borders with larger effects.
 
-    Of 135 borders in 40 planted mixtures, 84 % were within a factor of 1.5 of the number found by fresh samples, and 90 % within 2, where numbers
-    above 15,000 count as 15,000. It was 93 % and 95 % of the borders that need no more objects than there are, but 62 % and 85 % of
-    those that need up to four times as many, and 39 % and 56 % of those that need still more, for which the number is a rough one
-    (``experiments/power``).
+    A border that few objects hardly show is weak evidence of its effect. Two normal clusters of equal spread are fitted to the
+    points along the border, and so is one cluster with a density exp(-abs(x - m)^b / s^b), b >= 1, with two scales s left and right of the
+    mode m: normal, uniform, Laplace, exponential and others; both have four parameters. If the two are likelier, the logarithm of
+    e_b is normal a priori, with standard deviation .25, around that of 8 D sqrt(2 r / 3): D is the dip of their law, r the share of
+    the points in the border's region, and 8 the growth of z with the dip. Otherwise, and where 100 times the objects would be too
+    few, the tests alone tell e_b if the adjusted p-value of all objects is at most .2, and if it is not, no number is foreseen.
+
+    NUMBERS
 
     Costs 15 tests or more, each of `n_splits` clusterings: seconds for labels, which k-means clusters again.
 
@@ -212,7 +216,7 @@ def power(
             tests = test(points[some], codes[some], clusterer=clusterer)
             if not halving:
                 neighbours = np.triu(tests.neighbours)
-                held = tests.separated()[neighbours]
+                shown = tests.adjusted[neighbours] <= _SHOWN
             square, here = np.ones((K, K)), np.array(tests.names)
             square[np.ix_(here, here)] = np.where(tests.neighbours, tests.p_value, 1.0)
             p_values.append(square[neighbours])
@@ -224,16 +228,17 @@ def power(
     clustering = by_kmeans(K, threads) if clusterer is None else by_estimator(clusterer, K)
     splitting, *seeds = spawn_sequences(seed_sequence(rng, _OWNER), 3)
     most = min(round(PART * n_samples), 5_000)  # as `border_tests` has
-    parts, _ = draw_parts(points, codes, K, most, clustering, _SPLITS, splitting, seeds)
+    parts = parts_of(points, codes, K, most, clustering, _SPLITS, splitting, seeds)[0]
     shares = [part.tested(pairs, np.arange(K)).places / np.sum(~part.first) for part in parts]
     shape = np.mean(shares, axis=0)
     dips, two = two_normals(shape)
     usual = _SLOPE * dips * np.sqrt((1.0 - PART) * shape.sum(axis=1))
+    least = _FAINT / np.sqrt(n_samples)
+    two &= usual > least
     effects, c = growth(-ndtri(np.array(p_values) / 2.0), np.sqrt(sizes), usual, two)
     rank = (effects <= effects[:, None]).sum(axis=1)
     required = c - ndtri(alpha / 2.0 / rank)
-    seen = required + _SPREAD * ndtri(WANTED) <= effects * np.sqrt(_FARTHEST * n_samples)
-    effects = np.where(seen & (two | held), effects, 0.0)
+    effects = np.where((effects > least) & (two | shown), effects, 0.0)
     first, second = (tuple(names[k] for k in side) for side in np.nonzero(neighbours))
     return BorderPower(first, second, effects, required, _SPREAD, number, n_samples)
 
@@ -244,7 +249,7 @@ def growth(z: Floats, roots: Floats, usual: Floats, two: Bools) -> tuple[Floats,
     By normal deviates z (n_tests, n_borders) of the p-values, 0 for all of at least 1/2, the roots of the numbers of objects, the
     effects that two normal clusters would usually have, and whether there are two: other effects are estimated from z alone.
     """
-    about = np.log(np.maximum(np.where(two, usual, 3.0 / roots.max()), 1e-3 / roots.max()))
+    about = np.log(np.where(two, usual, 3.0 / roots.max()))
 
     def misfit(v: Floats) -> float:
         u = (z - np.exp(v[:-1]) * roots[:, None] + v[-1]) / _SPREAD
@@ -265,8 +270,8 @@ def two_normals(shape: Floats) -> tuple[Floats, Bools]:
     uniform, Laplace, exponential or between these. For given m and b the best scales are known (Ayebo and Kozubowski 2003).
     """
     x = (BINS[1:] + BINS[:-1]) / 2.0
-    shape = shape + 1e-9  # a border may have no point
-    shape = shape / shape.sum(axis=1, keepdims=True)
+    # A border may have no point.
+    shape = (shape + 1e-9) / (shape + 1e-9).sum(axis=1, keepdims=True)
     second = np.clip(np.broadcast_to(x > 0.5, shape.shape), 0.01, 0.99)
     for _ in range(_ROUNDS):
         both = np.stack([1.0 - second, second]) * shape
@@ -278,16 +283,13 @@ def two_normals(shape: Floats) -> tuple[Floats, Bools]:
         second = expit(logs[1] - logs[0])
     of_two = (shape * logsumexp(logs, axis=0)).sum(axis=1)
     b = _EXPONENTS[:, None, None]
-    away = np.abs(x - BINS[1:-1, None]) ** b
-    left = x < BINS[1:-1, None]
-    scales = sum(
-        (shape @ np.swapaxes(away * side, 1, 2)) ** (1.0 / (b + 1)) for side in (left, ~left)
-    )
+    away = x[:, None] - BINS[1:-1]  # from each mode
+    scales = sum((shape @ np.maximum(side, 0) ** b) ** (1 / (b + 1)) for side in (away, -away))
     of_one = -(1.0 + np.log(b)) / b - (1.0 + 1.0 / b) * np.log(scales) - gammaln(1.0 + 1.0 / b)
     normal = ndtr((BINS - means[..., None]) / np.sqrt(variance))
     below = (sizes[..., None] * normal).sum(axis=0)
     levels = (np.arange(_LEVELS) + 0.5) / _LEVELS
     quantiles = np.reshape([np.interp(levels, each, BINS) for each in below], (-1, _LEVELS))
     # Even equally spaced values have a dip.
-    dips = np.maximum(dips_of_rows(quantiles, 1) - 1.0 / _LEVELS, 0.0)
+    dips = np.maximum(dips_of_rows(quantiles, 1) - 0.5 / _LEVELS, 0.0)
     return dips, of_two > of_one.max(axis=(0, 2))
