@@ -177,6 +177,7 @@ def by_mixture(found: dict[str, list[Any]]) -> list[Row]:
             "of all borders": float(np.concatenate(every).mean()),
             "each mixture as one": float(np.mean([each.mean() for each in every])),
             "number for all borders": float(near(*most).mean()),
+            "where at most 15,000": float(near(*most)[most[1] < MOST].mean()),
             "every border": float(np.mean([each.all() for each in every])),
         })  # fmt: skip
     return rows

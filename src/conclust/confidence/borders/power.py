@@ -174,7 +174,11 @@ def power(
     the points in the border's region, and 8 the growth of z with the dip. Otherwise, and where 100 times the objects would be too
     few, the tests alone tell e_b if the adjusted p-value of all objects is at most .2, and if it is not, no number is foreseen.
 
-    NUMBERS
+    In 45 planted mixtures on which nothing was settled, the number for all borders of a mixture (the largest) was within a factor
+    of 1.5 of that found by fresh samples in 87 %, and that of each of 148 borders in 78 %, where numbers above 15,000 count as 15,000: in
+    88 % of the borders that need no more objects than there are, 64 % of those that need up to four times as many, and 41 % beyond,
+    for which the number is a rough one. For a single cloud that k-means cut in two to four none was foreseen in 98 % of 135
+    sets (``experiments/power``).
 
     Costs 15 tests or more, each of `n_splits` clusterings: seconds for labels, which k-means clusters again.
 
@@ -191,9 +195,9 @@ def power(
     >>> X = rng.normal(size=(300, 2)) + 3.2 * labels[:, None] * [1, 0]
     >>> found = power(labels, X, n=500, random_state=0)
     >>> found.told()
-    'The border between clusters 0 and 1 would hold with about 740 objects (you have 300).'
+    'The border between clusters 0 and 1 would hold with about 530 objects, give or take a factor of two (you have 300).'
     >>> found.probability.round(2)
-    array([0.47])
+    array([0.76])
     """
     estimator = hasattr(model, "fit")
     if estimator:
