@@ -28,7 +28,7 @@ def test_effects_are_those_that_the_deviates_were_drawn_with(seed):
         assert c == pytest.approx(1.3, abs=0.25)
 
 
-def test_two_normals_have_the_dip_of_the_law_that_made_the_places_and_single_clusters_are_told_from_them():
+def test_two_normals_have_the_dip_of_their_law_and_fit_single_clusters_worse():
     laws = [norm(s, 0.3) for s in (0, 1)]
     level = (np.arange(20_000) + 0.5) / 20_000
     of_two = np.concatenate([laws[0].ppf(level), laws[1].ppf(level[::2])])
