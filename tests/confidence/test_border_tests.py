@@ -58,7 +58,7 @@ def test_one_split_matches_the_naive_twin(seed):
     clusters = halves(X[first], 4, seed)
     part, agreement = matched(X, y, 3, first, clusters.astype(np.int64))
     pairs = np.array([(0, 1), (0, 2), (1, 2)])
-    actual = part.tested(pairs, np.arange(3))
+    actual = part.tested(pairs, np.arange(3), placed=True)
     labels = np.full(240, -1)
     labels[first] = np.minimum(part.clusters, 3)  # one cluster has no match
     assert agreement == np.mean(labels[first & (y >= 0)] == y[first & (y >= 0)])

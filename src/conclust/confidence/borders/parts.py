@@ -52,7 +52,7 @@ class PartTests:
     """The tests of some borders in one split.
 
     P-values (n_pairs,), points at the peaks and in the valley between (n_pairs, 3), and points in each bin of the
-    places along the border (n_pairs, n_bins).
+    places along the border (n_pairs, n_bins), 0 unless these were asked for.
     """
 
     dip: Floats
@@ -80,7 +80,7 @@ class Part:
     first: Bools
     clusters: Ints
 
-    def tested(self, pairs: Ints, merged: Ints) -> PartTests:
+    def tested(self, pairs: Ints, merged: Ints, *, placed: bool = False) -> PartTests:
         """Test borders between clusters.
 
         Parameters
@@ -89,6 +89,8 @@ class Part:
             Pairs of clusters.
         merged : ndarray of int64 of shape (n_clusters,)
             Merged cluster of each cluster of all points.
+        placed : bool, default=False
+            Whether to count the points in bins of the places.
         """
         from scipy.special import bdtr
 
@@ -119,7 +121,8 @@ class Part:
                 if len(positions):
                     dip = float(dips_of_rows(positions[None], 1)[0])
                     tests.dip[b] = dip_p_value(dip, len(positions))
-                    tests.places[b] = np.histogram(positions, BINS)[0]
+                    if placed:
+                        tests.places[b] = np.histogram(positions, BINS)[0]
         return tests
 
 

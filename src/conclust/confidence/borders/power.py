@@ -233,8 +233,8 @@ def power(
     splitting, *seeds = spawn_sequences(seed_sequence(rng, _OWNER), 3)
     most = min(round(PART * n_samples), 5_000)  # as `border_tests` has
     parts = parts_of(points, codes, K, most, clustering, _SPLITS, splitting, seeds)[0]
-    shares = [part.tested(pairs, np.arange(K)).places / np.sum(~part.first) for part in parts]
-    shape = np.mean(shares, axis=0)
+    placed = [part.tested(pairs, np.arange(K), placed=True).places for part in parts]
+    shape = np.sum(placed, axis=0) / np.sum([~part.first for part in parts])
     dips, two = two_normals(shape)
     usual = _SLOPE * dips * np.sqrt((1.0 - PART) * shape.sum(axis=1))
     least = _FAINT / np.sqrt(n_samples)
