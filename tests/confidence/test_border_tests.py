@@ -10,7 +10,7 @@ from tests.naive import borders as naive
 import conclust as cc
 from conclust.confidence import border_tests, dip
 from conclust.confidence.borders.dips import dip_p_value, dips_of_rows
-from conclust.confidence.borders.parts import matched
+from conclust.confidence.borders.parts import BINS, matched
 from conclust.confidence.borders.result import combined, gabriel_neighbours, holm
 from conclust.exceptions import InputError, ParameterError
 
@@ -58,7 +58,7 @@ def test_one_split_matches_the_naive_twin(seed):
     clusters = halves(X[first], 4, seed)
     part, agreement = matched(X, y, 3, first, clusters.astype(np.int64))
     pairs = np.array([(0, 1), (0, 2), (1, 2)])
-    actual = part.tested(pairs, np.arange(3))
+    actual = part.tested(pairs, np.arange(3), placed=True)
     labels = np.full(240, -1)
     labels[first] = np.minimum(part.clusters, 3)  # one cluster has no match
     assert agreement == np.mean(labels[first & (y >= 0)] == y[first & (y >= 0)])
@@ -71,6 +71,7 @@ def test_one_split_matches_the_naive_twin(seed):
         assert actual.valley[b] == pytest.approx(max(tails))
         along = t[~first & ~np.isnan(t)]
         assert actual.dip[b] == pytest.approx(dip_p_value(dip(along), len(along)))
+        np.testing.assert_allclose(actual.places[b], np.histogram(along, BINS)[0], atol=1)
 
 
 def test_a_cluster_missing_from_a_part_is_never_separated():
@@ -100,10 +101,8 @@ def test_neighbours_have_no_centre_in_the_ball_between_them():
     actual = gabriel_neighbours(centres @ centres.T)
     for p in range(9):
         for q in range(9):
-            middle, radius = (
-                (centres[p] + centres[q]) / 2,
-                np.linalg.norm(centres[p] - centres[q]) / 2,
-            )
+            middle = (centres[p] + centres[q]) / 2
+            radius = np.linalg.norm(centres[p] - middle)
             inside = [
                 c for c in range(9) if c not in (p, q)
                 if np.linalg.norm(centres[c] - middle) < radius
@@ -132,11 +131,8 @@ def test_borders_are_significant_between_clusters_only():
 @pytest.mark.parametrize("K", [2, 4])
 def test_a_cloud_cut_into_pieces_is_one_cluster(K):
     rng = np.random.default_rng(1)
-    for X in (
-        rng.normal(size=(600, 2)),
-        rng.uniform(size=(600, 2)),
-        rng.exponential(size=(600, 3)),
-    ):
+    for draw in (rng.normal, rng.uniform, rng.exponential):
+        X = draw(size=(600, 2))
         tests = border_tests(X, halves(X, K), random_state=0)
         assert not tests.separated().any()
         assert tests.merged().max() == 0
@@ -161,10 +157,8 @@ def test_any_clusterer_and_any_fitted_model_are_accepted():
     bare = border_tests(X, y, n_splits=5, random_state=0)
     mixture = GaussianMixture(1, random_state=0)
     for clusterer in (mixture, KMeans(n_init=2), HDBSCAN(min_cluster_size=20, copy=True)):
-        assert (
-            border_tests(X, y, clusterer=clusterer, n_splits=5, random_state=0).separated().sum()
-            == 6
-        )
+        tests = border_tests(X, y, clusterer=clusterer, n_splits=5, random_state=0)
+        assert tests.separated().sum() == 6
     model = cc.ConsensusClustering(
         generator=cc.EnsembleGenerator("kmeans", n_partitions=10), n_clusters=3, random_state=0
     ).fit(X)
@@ -198,12 +192,8 @@ def test_the_table_and_the_frame_list_each_border():
     assert (np.diff(frame["p_value"]) <= 0).all()
     assert frame["holds"].sum() == tests.separated().sum() // 2
     p = frame.iloc[0]
-    assert (
-        p["adjusted"]
-        == tests.adjusted[p["first"] == np.array(tests.names)][0][
-            list(tests.names).index(p["second"])
-        ]
-    )
+    first, second = (list(tests.names).index(p[side]) for side in ("first", "second"))
+    assert p["adjusted"] == tests.adjusted[first, second]
     lines = repr(tests).splitlines()
     assert lines[0] == tests.summary()
     assert len(lines) == tests.n_borders + 3
@@ -226,15 +216,10 @@ def test_large_sets_are_sampled():
 
 def test_untestable_input_is_refused():
     X, y = three(0)
-    for bad in (
-        {"n_splits": 0},
-        {"alpha": 0.0},
-        {"max_samples": 2},
-        {"clusterer": "kmeans"},
-        {"n_jobs": 0},
-    ):
-        with pytest.raises(ParameterError, match=next(iter(bad))):
-            border_tests(X, y, **bad)
+    few = {"n_splits": 0, "alpha": 0.0, "max_samples": 2, "clusterer": "kmeans", "n_jobs": 0}
+    for name, bad in few.items():
+        with pytest.raises(ParameterError, match=name):
+            border_tests(X, y, **{name: bad})
     with pytest.raises(ParameterError, match="ConsensusClustering"):
         border_tests(X, y, clusterer=cc.EAC(3))
     with pytest.raises(InputError, match="a third of the points into 10 clusters"):

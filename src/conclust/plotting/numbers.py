@@ -370,7 +370,7 @@ def power_curves(power: BorderPower, ax: Axes | None = None) -> Axes:
     """Draw the probability that each border holds over the number of objects: of those that need most, at most eight."""
     ax = axes(ax, (COLUMN, 0.72 * COLUMN))
     n, least = power.n_samples, np.sort(power.needed[np.isfinite(power.needed)])
-    last = 2.0 * max(n, min(least[-1], 100.0 * n)) if len(least) else 2.0 * n
+    last = 2.0 * max(n, *least[-1:])
     sizes = np.geomspace(max(n / 8.0, 2.0), last, 200)
     heights = np.array([power.at(size) for size in sizes]).T
     for at, b in enumerate(np.argsort(-power.needed, kind="stable")[:8]):
@@ -381,6 +381,10 @@ def power_curves(power: BorderPower, ax: Axes | None = None) -> Axes:
     note(ax, f"you have {n:,}", (n, 1.0), (0, 2), va="bottom")
     ax.set(xscale="log", ylim=(0, 1), xlabel="objects", ylabel="probability that it holds")
     ax.set_title("Objects that borders need", pad=12)
+    if last < 200.0 * sizes[0]:
+        ax.set_xticks([m * 10**k for k in range(8) for m in (1, 2, 5)])
+    ax.set_xlim(sizes[0], last)
     ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.xaxis.set_minor_formatter("")
     ax.legend(title="border")
     return ax

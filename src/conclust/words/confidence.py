@@ -50,9 +50,13 @@ def of_power(power: BorderPower) -> str:
     a, b, needed, _ = (column[0] for column in power.table.values())
     border = f"The border between clusters {a} and {b}"
     if np.isinf(needed):
-        return f"{border} does not show at all (you have {count(power.n_samples, 'object')})."
+        one = "the points along it look like one cluster, and no number of objects is foreseen"
+        return f"{border} does not show: {one} (you have {count(power.n_samples, 'object')})."
     about = f"{float(f'{needed:.2g}'):,.0f}"
-    return f"{border} would hold with about {about} objects (you have {power.n_samples:,})."
+    if needed > 4 * power.n_samples:
+        return f"{border} needs many more objects than the {power.n_samples:,} you have, perhaps {about}."
+    rough = ", give or take a factor of two" if needed > power.n_samples else ""
+    return f"{border} would hold with about {about} objects{rough} (you have {power.n_samples:,})."
 
 
 def of_modes(modes: Modes, needed: int) -> str:

@@ -33,6 +33,8 @@ PART = 1 / 3
 # Maximum number of points counted per clustered point.
 _COUNTED = 10
 _STARTS = 5
+# Bins of places along a border, which are 0 and 1 at the centres of its clusters.
+BINS = np.linspace(-1.5, 2.5, 129)
 # Number of positions of points computed at a time, over all borders.
 _AT_ONCE = 1 << 22
 
@@ -47,11 +49,16 @@ def split_of(rng: np.random.Generator, n: int, size: int) -> tuple[Ints, Bools]:
 
 @dataclass(frozen=True, eq=False)
 class PartTests:
-    """The tests of some borders in one split: p-values (n_pairs,), and points at the peaks and in the valley between (n_pairs, 3)."""
+    """The tests of some borders in one split.
+
+    P-values (n_pairs,), points at the peaks and in the valley between (n_pairs, 3), and points in each bin of the
+    places along the border (n_pairs, n_bins), 0 unless these were asked for.
+    """
 
     dip: Floats
     valley: Floats
     counts: Ints
+    places: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +80,7 @@ class Part:
     first: Bools
     clusters: Ints
 
-    def tested(self, pairs: Ints, merged: Ints) -> PartTests:
+    def tested(self, pairs: Ints, merged: Ints, *, placed: bool = False) -> PartTests:
         """Test borders between clusters.
 
         Parameters
@@ -82,6 +89,8 @@ class Part:
             Pairs of clusters.
         merged : ndarray of int64 of shape (n_clusters,)
             Merged cluster of each cluster of all points.
+        placed : bool, default=False
+            Whether to count the points in bins of the places.
         """
         from scipy.special import bdtr
 
@@ -94,7 +103,8 @@ class Part:
         borders = number[pairs]
         here = np.flatnonzero((borders >= 0).all(axis=1))
         m = len(pairs)
-        tests = PartTests(np.ones(m), np.ones(m), np.zeros((m, 3), dtype=np.int64))
+        counts, places = (np.zeros((m, k), dtype=np.int64) for k in (3, len(BINS) - 1))
+        tests = PartTests(np.ones(m), np.ones(m), counts, places)
         if not len(here):
             return tests
         renumbered = np.where(labels >= 0, number[labels], -1)
@@ -111,6 +121,8 @@ class Part:
                 if len(positions):
                     dip = float(dips_of_rows(positions[None], 1)[0])
                     tests.dip[b] = dip_p_value(dip, len(positions))
+                    if placed:
+                        tests.places[b] = np.histogram(positions, BINS)[0]
         return tests
 
 

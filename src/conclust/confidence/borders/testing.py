@@ -190,7 +190,7 @@ def border_tests(
     if len(pairs):
         clustering = by_kmeans(K, threads) if estimator is None else by_estimator(estimator, K)
         splitting, *seeds = spawn_sequences(seed_sequence(random_state, _OWNER), 3)
-        parts, agreement = _parts(points, codes, K, size, clustering, n_splits, splitting, seeds)
+        parts, agreement = parts_of(points, codes, K, size, clustering, n_splits, splitting, seeds)
         stage("borders")
 
         def test(pairs: Ints, merged: Ints) -> list[PartTests]:
@@ -226,7 +226,7 @@ def border_tests(
     )
 
 
-def _parts(
+def parts_of(
     points: Floats,
     labels: Ints,
     n_clusters: int,
