@@ -9,10 +9,17 @@ import numpy as np
 
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
-from conclust.neighbours import NeighbourGraph
+from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.number.borders import borders_are_empty, counts_on_sides, evidence_of
 from conclust.number.centers import Ellipsoids
-from conclust.number.constants import CLEAR, HALVED_OBJECTS, HALVINGS, LARGEST_HALVED, SMALLEST
+from conclust.number.constants import (
+    CLEAR,
+    HALVED_OBJECTS,
+    HALVINGS,
+    LARGEST_HALVED,
+    NEIGHBOURS,
+    SMALLEST,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +42,12 @@ class Halved:
 
 
 def divide_by_halves(
-    points: Floats, graph: NeighbourGraph, least: int, most: int, above: float = CLEAR
+    points: Floats,
+    graph: NeighbourGraph | None,
+    least: int,
+    most: int,
+    above: float = CLEAR,
+    n_jobs: int | None = None,
 ) -> tuple[Halved | None, dict[int, float]]:
     """Return the division into overlapping clusters that one half of the points shows and the other half confirms.
 
@@ -50,12 +62,15 @@ def divide_by_halves(
     ----------
     points : ndarray of shape (n_objects, n_components)
         The points.
-    graph : NeighbourGraph
-        The graph of their nearest neighbours: few points may be near a border along its paths, too.
+    graph : NeighbourGraph or None
+        The graph of their nearest neighbours: few points may be near a border along its paths, too. None: it is made if a
+        division has so much evidence.
     least, most : int
         Smallest and largest number of clusters.
     above : float, default=1
         The evidence to be exceeded. Numbers that do not in the first halving are not looked at further.
+    n_jobs : int, default=None
+        Threads for the graph. The result does not depend on it.
 
     Returns
     -------
@@ -97,6 +112,8 @@ def divide_by_halves(
                 continue
             labels = found.labels(points)
             counts, ends = _fullest_borders(found.scores(points))
+            if graph is None:
+                graph = neighbour_graph(points, NEIGHBOURS, n_jobs=n_jobs)
             if not borders_are_empty(points, graph, labels, ends):
                 del evidence[K]
                 continue
