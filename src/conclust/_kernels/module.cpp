@@ -38,7 +38,7 @@ NB_MODULE(_core, m) {
     m.def("listen_to_kernels", [](nb::object given) { listener = given.release().ptr(); });
     m.def("report_leaks", [](bool wanted) { nb::set_leak_warnings(wanted); });
     // What CMake defines: whether all folders are built, and their functions.
-    m.attr("whole") = CONCLUST_WHOLE;
+    m.attr("whole") = bool{CONCLUST_WHOLE};
     for (const auto bind : {CONCLUST_FOLDERS}) {
         bind(m);
     }
