@@ -1,5 +1,5 @@
 # Everything starts here: each target sets up what it needs, from a fresh clone.
-#   make demo      real data to a consensus, a table and a report
+#   make demo      real data to a consensus, a table and a report; builds the kernels that these call
 #   make test      the test suite, but for what takes long
 #   make processes the tests that start processes: the shell, caches, signals, threads
 #   make workshop  the tests of experiments/ and tools/: small versions of experiments, releases, the site, words
@@ -210,8 +210,9 @@ $(VENV)/.needs: constraints/run.txt $(VENV)/.tools
 $(VENV)/.modules: $(VENV)/.tools FORCE
 	@find src -name '*.py' | sort | cmp -s - $@ || find src -name '*.py' | sort > $@
 
-$(VENV)/.kernels: $(VENV)/.tools $(VENV)/.modules $(KERNEL_SOURCES)
-	$(PIP) --no-deps --no-build-isolation \
+# .first: what the demo calls, in half of the time.
+$(VENV)/.kernels $(VENV)/.first: $(VENV)/.tools $(VENV)/.modules $(KERNEL_SOURCES)
+	$(PIP) --no-deps --no-build-isolation --config-settings=cmake.define.CONCLUST_FIRST=$(if $(findstring first,$@),ON,OFF) \
 	    --config-settings=cmake.define.CONCLUST_STRICT=$(STRICT) --config-settings=cmake.define.CONCLUST_NATIVE=ON \
 	    --editable .
 	touch $@
@@ -222,7 +223,7 @@ $(VENV)/.compiled: $(VENV)/.modules | $(VENV)/.needs
 
 # The compiler beside pip, which uses one core and needs no compiler.
 $(VENV)/.runs: $(VENV)/.tools $(VENV)/.modules constraints/run.txt $(KERNEL_SOURCES)
-	+@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.kernels $(VENV)/.compiled
+	+@$(MAKE) --no-print-directory --jobs=2 $(VENV)/.$(if $(wildcard $(VENV)/.kernels),kernels,first) $(VENV)/.compiled
 	touch $@
 
 $(VENV)/.develops: constraints/dev.txt $(VENV)/.needs

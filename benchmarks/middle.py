@@ -1,11 +1,11 @@
 """Small and middle data, where most users are: CPU seconds of one thread, with the clusterers that users would take instead.
 
-python -m benchmarks.middle [points] [borders] [start] [report] [--sizes NxD ...] [--repeats N]
+python -m benchmarks.middle [points] [million] [borders] [start] [report] [--sizes NxD ...] [--repeats N]
 
 Points of ten clusters, centres uniform in [-10, 10] and noise of 3: `ConsensusClustering()` told nothing and told the
 number, fast_plscan where it is installed (it finds the number, too), scikit-learn's HDBSCAN, and KMeans told the number.
-Border tests of 10,000 x 16 points by the number of clusters. Programs in fresh processes, their imports included. The report
-of iris, the first and the second one of a process. Medians.
+A million points, once, with the peak memory of the process. Border tests of 10,000 x 16 points by the number of clusters.
+Programs in fresh processes, their imports included. The report of iris, the first and the second one of a process. Medians.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.datasets import load_iris
 from threadpoolctl import threadpool_limits
 
-from benchmarks.timing import fresh_process, timed
+from benchmarks.timing import fresh_process, memory_of, timed
 from conclust import AutoConsensus, ConsensusClustering, EnsembleGenerator, confidence, report
 from conclust.metrics import adjusted_rand_index
 
@@ -64,7 +64,11 @@ def points(n: int, d: int, k: int) -> tuple[NDArray[np.float64], NDArray[np.int6
     rng = np.random.default_rng(0)
     centers = rng.uniform(-10, 10, (k, d))
     labels = rng.integers(0, k, n)
-    return centers[labels] + 3.0 * rng.normal(size=(n, d)), labels
+    X = rng.normal(size=(n, d))
+    X *= 3.0
+    for cluster, center in enumerate(centers):
+        X[labels == cluster] += center
+    return X, labels
 
 
 def ours(n_clusters: int | None = None) -> ConsensusClustering:
@@ -114,6 +118,16 @@ def of_points(sizes: tuple[str, ...] = SIZES, repeats: int = 3) -> None:
         print(row, flush=True)
 
 
+def of_a_million() -> None:
+    """Print the seconds and the peak memory of processes that hold a million points and fit them."""
+    prepare = "from benchmarks.middle import *\nX, _ = points(1_000_000, int(sys.argv[1]), K)"
+    fit = "with threadpool_limits(1):\n    print(timed(lambda: ours().fit(X)).cpu)"
+    for d in (2, 16):
+        before, peak, (seconds,) = memory_of(prepare, fit, str(d))
+        text = f"{seconds:>6.1f} s, peak {peak:,.0f} MB, {before:,.0f} before the fit"
+        print(f"told nothing, 1,000,000 x {d:>2}{text}", flush=True)
+
+
 def of_borders(sizes: tuple[int, ...] = (8, 16, 32)) -> None:
     """Print the seconds of border tests by the number of clusters."""
     for k in sizes:
@@ -147,6 +161,7 @@ def main(parts: list[str] | None = None, sizes: tuple[str, ...] = SIZES, repeats
         warnings.simplefilter("ignore")
         for name, part in {
             "points": lambda: of_points(sizes, repeats),
+            "million": of_a_million,
             "borders": of_borders,
             "report": of_report,
             "start": lambda: of_start(repeats),

@@ -8,6 +8,7 @@ from scipy.cluster.hierarchy import linkage
 from sklearn.covariance import ledoit_wolf
 from sklearn.datasets import load_breast_cancer, load_wine, make_blobs, make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import PowerTransformer
 
 from conclust import AutoConsensus, ConsensusClustering
 from conclust.datasets import load
@@ -16,7 +17,7 @@ from conclust.neighbours import neighbour_graph
 from conclust.number.borders import Branches, Divisions, counts_at_borders, evidence_of
 from conclust.number.centers import means_and_covariance
 from conclust.number.constants import SMALLEST
-from conclust.number.halves import divide_by_halves
+from conclust.number.halves import _symmetric, divide_by_halves
 
 
 def fitted(X, seed=0, **parameters):
@@ -202,6 +203,12 @@ def test_the_shared_covariance_equals_ledoit_and_wolf(n):
     flat = np.column_stack([(-1.0) ** np.arange(4), np.zeros(4)])  # the formula shrinks it by 0
     _, covariance = means_and_covariance(flat, np.zeros(4, dtype=np.int64), 1)
     assert np.linalg.eigvalsh(covariance).min() > 0
+
+
+def test_columns_are_raised_to_the_powers_of_scikit_learn():
+    X = np.random.default_rng(0).exponential(size=(300, 3)) * [1, 5, 0]
+    powered = PowerTransformer().fit_transform((X - X.mean(0))[:, :2] / X.std(0)[:2])
+    np.testing.assert_allclose(_symmetric(X), powered * X.std(0)[:2], atol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "number"), [("iris", 2), ("wine", 3), ("cancer", 2)])

@@ -4,9 +4,7 @@ import base64
 import hashlib
 import json
 import re
-import tomllib
 from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -270,15 +268,6 @@ def test_frames_may_have_names_other_than_text(tmp_path):
         EAC(2).fit(labels), tmp_path / "x.html", ensemble=Ensemble(labels), X=X, pictures=False
     )
     assert "('a', 'b')" in written.read_text("utf-8")
-
-
-def test_style_and_script_are_in_the_wheel():
-    folder = Path(report.__file__).parent
-    assert {"page.css", "page.js"} <= {path.name for path in folder.iterdir()}
-    settings = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
-    wheel = settings["tool"]["scikit-build"]["wheel"]
-    assert wheel["packages"] == ["src/conclust"]
-    assert wheel["exclude"] == ["**/*.cpp", "**/*.h"]
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_the_page_is_made(tmp_path, monkeypatch):

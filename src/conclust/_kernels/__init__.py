@@ -6,11 +6,25 @@ and the callers on the floors above guarantee them.
 
 import atexit
 import threading
+from typing import TYPE_CHECKING, Any
 
 from conclust._kernels._core import *  # noqa: F403
-from conclust._kernels._core import listen_to_kernels, report_leaks
+from conclust._kernels._core import listen_to_kernels, report_leaks, whole
 from conclust._progress import advance
 from conclust._threads import stop_if_unwanted
+from conclust.exceptions import MissingExtraError
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """Return what takes the place of a kernel that ``make demo`` does not build, until it is called."""
+        if whole or name.startswith("_"):
+            raise AttributeError(name)
+
+        def missing(*_: object, **__: object) -> None:
+            raise MissingExtraError("This needs more than 'make demo' builds: run 'make setup'.")
+
+        return missing
 
 
 def _asked(share: float) -> None:

@@ -13,6 +13,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[Any]  # uint8, uint16 or uint32: see codes.h
 
+# false if `make demo` built it: without the kernels that the default does not call
+whole: bool
+
 # called ten times a second with the share of its work that a long kernel has done, -1 if it does not know
 def listen_to_kernels(listener: Callable[[float], object]) -> None: ...
 
@@ -513,10 +516,7 @@ class LandmarkTable:
         threads: int,
     ) -> tuple[float, float]: ...
 
-# dip, merging: dips and sums are written
-def dips_of_sorted(
-    samples: NDArray[np.float64], dips: NDArray[np.float64], threads: int
-) -> None: ...
+# merging: sums are written
 def common_contents(
     columns: Floats, weights: Floats, contents: Floats, q: int, others: Ints, sums: Floats
 ) -> None: ...

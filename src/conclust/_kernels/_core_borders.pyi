@@ -19,3 +19,8 @@ def count_valleys(
     counts: NDArray[np.int64],
     threads: int,
 ) -> None: ...
+
+# dip: dips are written
+def dips_of_sorted(
+    samples: NDArray[np.float64], dips: NDArray[np.float64], threads: int
+) -> None: ...

@@ -37,10 +37,9 @@ NB_MODULE(_core, m) {
     nb::register_exception_translator(pass_interrupt_on);
     m.def("listen_to_kernels", [](nb::object given) { listener = given.release().ptr(); });
     m.def("report_leaks", [](bool wanted) { nb::set_leak_warnings(wanted); });
-    for (const auto bind :
-         {bind_labels, bind_kmeans, bind_evidence, bind_bitsliced, bind_nearest, bind_simplex,
-          bind_pair_objective, bind_factored, bind_greedy, bind_pairwise, bind_landmark, bind_linkage,
-          bind_row_linkage, bind_search, bind_models, bind_graph, bind_neighbours, bind_borders}) {
+    // What CMake defines: whether all folders are built, and their functions.
+    m.attr("whole") = bool{CONCLUST_WHOLE};
+    for (const auto bind : {CONCLUST_FOLDERS}) {
         bind(m);
     }
 }

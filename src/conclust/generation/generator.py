@@ -537,9 +537,9 @@ class EnsembleGenerator(
         made = self._run(plan, shares, rows.d, rows)
         self._seen, self._seen_digest = {}, None
 
-        def label(some_members: Sequence[Member], block: Floats) -> NDArray[Any]:
-            labelling = Labelling(some_members, rows.d, np.int32)
-            return labelling.label(scaled(block, self.scaler_), self.n_jobs)
+        def label(some_members: Sequence[Member], start: int, stop: int) -> NDArray[Any]:
+            labelling = Labelling(some_members, rows.d, np.int32, self.scaler_)
+            return rows.labels(labelling, start, stop, self.n_jobs)
 
         self.members_ = in_order_of_appearance(made, rows, shares, label)
         if narrow is None:

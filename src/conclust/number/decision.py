@@ -323,9 +323,7 @@ def _divided_further(found: Found, answer: Answer, most: int, n_jobs: int | None
         rows = np.flatnonzero(answer.labels == cluster)
         if len(rows) < 4 * SMALLEST:
             continue
-        part = found.points[rows]
-        graph = neighbour_graph(part, NEIGHBOURS, n_jobs=n_jobs)
-        halved, _ = divide_by_halves(part, graph, 2, most - number + 1)
+        halved, _ = divide_by_halves(found.points[rows], None, 2, most - number + 1, CLEAR, n_jobs)
         if halved is not None:
             new = halved.labels > 0
             labels[rows[new]] = number - 1 + halved.labels[new]

@@ -1,4 +1,4 @@
-// The one door between Python and the kernels: a bind_* function per folder, called by module.cpp.
+// The one door between Python and the kernels: a bind_* function per folder, called by module.cpp, which CMake gives their list.
 //
 // Python guarantees each kernel's preconditions (type, contiguity, range). A binding converts
 // pointers and sizes, releases the GIL, calls the kernel, and does nothing else.
@@ -154,22 +154,3 @@ nb::ndarray<nb::numpy, T, nb::ndim<1>> array_of(std::vector<T>&& values) {
     const nb::capsule owner(moved, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return {moved->data(), {moved->size()}, owner};
 }
-
-void bind_labels(nb::module_& m);
-void bind_kmeans(nb::module_& m);
-void bind_evidence(nb::module_& m);
-void bind_bitsliced(nb::module_& m);
-void bind_nearest(nb::module_& m);
-void bind_simplex(nb::module_& m);
-void bind_pair_objective(nb::module_& m);
-void bind_factored(nb::module_& m);
-void bind_greedy(nb::module_& m);
-void bind_pairwise(nb::module_& m);
-void bind_landmark(nb::module_& m);
-void bind_linkage(nb::module_& m);
-void bind_row_linkage(nb::module_& m);
-void bind_search(nb::module_& m);
-void bind_models(nb::module_& m);
-void bind_graph(nb::module_& m);
-void bind_neighbours(nb::module_& m);
-void bind_borders(nb::module_& m);

@@ -1,5 +1,6 @@
 #include "base/bindings.h"
 
+#include "borders/dip.h"
 #include "borders/valleys.h"
 
 void bind_borders(nb::module_& m) {
@@ -17,4 +18,7 @@ void bind_borders(nb::module_& m) {
         conclust::count_valleys({scores, gram, scores.columns}, first, borders, counts, threads);
     },
           "scores"_a, "gram"_a, "first"_a, "borders"_a, "counts"_a, "threads"_a, without_gil);
+    m.def("dips_of_sorted", [](Matrix<const double> samples, std::span<double> dips, int threads) {
+        conclust::dips_of_sorted(samples, samples.columns, dips, threads);
+    }, "samples"_a, "dips"_a, "threads"_a, without_gil);
 }

@@ -41,7 +41,7 @@ void bind_sums(nb::module_& m) {
           "present"_a, "n_threads"_a, without_gil);
 }
 
-void bind_sample(nb::module_& m) {
+[[maybe_unused]] void bind_sample(nb::module_& m) {
     nb::class_<PairSample>(m, "PairSample")
         .def(nb::init<std::size_t, std::size_t, std::uint64_t, int>(), "n_samples"_a, "per_object"_a,
              "seed"_a, "n_threads"_a, without_gil)
@@ -84,15 +84,17 @@ void bind_terms(nb::module_& m) {
 
 void bind_evidence(nb::module_& m) {
     bind_contingency(m);
-    bind_sums<std::uint32_t>(m);
-    bind_sums<double>(m);
-    bind_sample(m);
-    bind_table<std::uint16_t>(m);
-    bind_table<std::uint32_t>(m);
     bind_terms<std::uint8_t>(m);
     bind_terms<std::int32_t>(m);
-    bind_squares<std::uint8_t>(m);
-    bind_squares<std::uint16_t>(m);
-    bind_squares<std::uint32_t>(m);
-    bind_squares<double>(m);
+    if constexpr (CONCLUST_WHOLE) {
+        bind_sums<std::uint32_t>(m);
+        bind_sums<double>(m);
+        bind_sample(m);
+        bind_table<std::uint16_t>(m);
+        bind_table<std::uint32_t>(m);
+        bind_squares<std::uint8_t>(m);
+        bind_squares<std::uint16_t>(m);
+        bind_squares<std::uint32_t>(m);
+        bind_squares<double>(m);
+    }
 }

@@ -59,16 +59,18 @@ void bind_linkage(nb::module_& m) {
     m.def("label_merges", &conclust::label_merges, "left"_a, "right"_a, "heights"_a, "tree"_a,
           without_gil);
     m.def("cut_tree", &conclust::cut_tree, "tree"_a, "n_clusters"_a, "labels"_a, without_gil);
-    bind_count<std::uint32_t>(m);
-    bind_count<double>(m);
-    nb::class_<SpanningTree>(m, "SpanningTree")
-        .def(nb::init<const conclust::LabelView&, conclust::Form>(), "labels"_a, "form"_a = "auto",
-             without_gil)
-        .def("grow", &SpanningTree::grow, "objects"_a, without_gil)
-        // Precondition: nothing is left to grow; order is (n,), heights (n - 1,).
-        .def("read",
-             [](const SpanningTree& self, std::span<std::int64_t> order, std::span<double> heights) {
-        std::copy_n(self.order(), self.n_samples(), order.data());
-        std::copy_n(self.heights(), self.n_samples() - 1, heights.data());
-    }, "order"_a, "heights"_a, without_gil);
+    if constexpr (CONCLUST_WHOLE) {
+        bind_count<std::uint32_t>(m);
+        bind_count<double>(m);
+        nb::class_<SpanningTree>(m, "SpanningTree")
+            .def(nb::init<const conclust::LabelView&, conclust::Form>(), "labels"_a, "form"_a = "auto",
+                 without_gil)
+            .def("grow", &SpanningTree::grow, "objects"_a, without_gil)
+            // Precondition: nothing is left to grow; order is (n,), heights (n - 1,).
+            .def("read",
+                 [](const SpanningTree& self, std::span<std::int64_t> order, std::span<double> heights) {
+            std::copy_n(self.order(), self.n_samples(), order.data());
+            std::copy_n(self.heights(), self.n_samples() - 1, heights.data());
+        }, "order"_a, "heights"_a, without_gil);
+    }
 }

@@ -4,7 +4,6 @@
 #include "models/aspect.h"
 #include "models/chains/gibbs.h"
 #include "models/chains/mixed_gibbs.h"
-#include "models/dip.h"
 #include "models/growth.h"
 #include "models/merging.h"
 #include "models/mixed_membership.h"
@@ -71,9 +70,6 @@ void bind_models(nb::module_& m) {
     },
           "starts"_a, "columns"_a, "weights"_a, "x"_a, "beta"_a, "begin"_a, "end"_a, "sums"_a,
           without_gil);
-    m.def("dips_of_sorted", [](Matrix<const double> samples, std::span<double> dips, int threads) {
-        conclust::dips_of_sorted(samples, samples.columns, dips, threads);
-    }, "samples"_a, "dips"_a, "threads"_a, without_gil);
     m.def("common_contents", &conclust::common_contents, "columns"_a, "weights"_a, "contents"_a, "q"_a,
           "others"_a, "sums"_a, without_gil);
     bind_growth(m);

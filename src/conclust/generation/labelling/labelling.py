@@ -113,7 +113,11 @@ class Labelling:
         """Return the labels of a block of raw points: unscaled, of any numeric type."""
         if len(block) == 0:
             return np.empty((0, self._n_members), dtype=self._dtype)
-        return self.label(scaled(checked_points(block, _OWNER), self._scaler, self._rotation), 1)
+        return self.label(self.prepared(checked_points(block, _OWNER)), 1)
+
+    def prepared(self, points: Floats) -> Floats:
+        """Return raw points as `label` takes them."""
+        return scaled(points, self._scaler, self._rotation)
 
     def label(self, points: Floats, n_jobs: int | None) -> NDArray[Any]:
         """Return the labels of points that are scaled and, where members are made of rotated points, rotated.
@@ -374,6 +378,14 @@ class Rows:
         """Read some rows."""
         return self._checked(self._X[start:stop])
 
+    def labels(
+        self, labelling: Labelling, start: int, stop: int, n_jobs: int | None
+    ) -> NDArray[Any]:
+        """Label some rows: those of a Dask array where its chunks are."""
+        if comes_in_chunks(self._X):
+            return np.asarray(over_chunks(self._X[start:stop], labelling))
+        return labelling.label(labelling.prepared(self.block(start, stop)), n_jobs)
+
     def blocks(self) -> Iterator[tuple[int, Floats]]:
         """Yield all rows block by block, with the first row of each block."""
         for start in range(0, self.n, self.step):
@@ -481,7 +493,7 @@ def in_order_of_appearance(
     members: Sequence[Member],
     rows: Rows,
     shares: Shares,
-    label: Callable[[Sequence[Member], Floats], NDArray[Any]],
+    label: Callable[[Sequence[Member], int, int], NDArray[Any]],
 ) -> list[Member]:
     """Number the clusters of each member by their first appearance among the objects that it observes.
 
@@ -496,7 +508,7 @@ def in_order_of_appearance(
     shares : Shares
         Objects observed by each member.
     label : callable
-        Returns the labels of points by some members.
+        Returns the labels of the rows from one to before another by some members.
     """
     orders: list[list[int]] = [[] for _ in members]
     start, size = 0, _HEAD
@@ -505,7 +517,7 @@ def in_order_of_appearance(
         if not pending:
             break
         stop = min(rows.n, start + size)
-        labels = label([members[u] for u in pending], rows.block(start, stop))
+        labels = label([members[u] for u in pending], start, stop)
         for column, u in zip(labels.T, pending, strict=True):
             observed = shares.observed(u, start, stop)
             numbers, first = np.unique(

@@ -1,4 +1,4 @@
-#include "models/dip.h"
+#include "borders/dip.h"
 
 #include <algorithm>
 #include <vector>
