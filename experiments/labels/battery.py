@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from conclust import EAC, LWEA, PCC, AutoConsensus, BayesEstimate, Ensemble
 from conclust.consensus.auto import decision, trees
 from conclust.metrics import adjusted_rand_index
-from conclust.trees.agglomeration import clusters_at
 from experiments.labels.pools import Pool, pools_of
 from experiments.output import Row, options, show, stopwatch, write
 
@@ -77,15 +76,7 @@ PARTS = {
             ),
         ),
     ),
-    "the choice of the tree": (
-        (
-            trees.Trees,
-            "cut_at",
-            lambda self, K: self.cut_along(
-                clusters_at(self.matrices[trees.CERTAIN], min(K, self.n_objects))
-            ),
-        ),
-    ),
+    "cuts that explain little": ((decision, "EXPLAINED", -np.inf),),
 }
 
 

@@ -19,7 +19,7 @@ from conclust._arrays.rows import ratio
 from conclust._progress import stage
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.trees import CutOfTree, Support, Trees, largest_number
-from conclust.consensus.auto.votes import CLEAR, PRIOR, REPEATS, ROUNDS, shared_with
+from conclust.consensus.auto.votes import CLEAR, EXPLAINED, PRIOR, REPEATS, ROUNDS, shared_with
 from conclust.consensus.constraints import Bounds
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
@@ -119,6 +119,12 @@ class Witnesses:
         together, alone, n = times(spread)[own], times(spread * spread)[own].sum(), len(labels)
         # A variance of 1 for each object beside theirs: where members hardly vary, they do not repeat each other either.
         return max(1.0, float((together @ together + n) / (alone + n)))
+
+    def testify(self, found: Candidate, cut: Ints) -> bool:
+        """Return whether members are independent within a partition, or a cut explains much less than it, beside one cluster."""
+        one = self.likelihood(np.zeros_like(cut))
+        fails = self.likelihood(cut) - one < EXPLAINED * (found.likelihood - one)
+        return fails or self.repeats(found.labels) < REPEATS
 
     def _cuts(self, tree: Floats, smallest: int, most: int) -> Iterator[Candidate]:
         """Yield the cuts of a tree into `most` to `smallest` clusters: each joins two clusters of the one before."""
@@ -309,8 +315,7 @@ class Decision:
 
     def cut(self, trees: Trees) -> CutOfTree:
         """Return its clusters of the objects of the trees."""
-        own = self.labels
-        return trees.cut_at(self.n_clusters) if own is None else trees.cut_along(own)
+        return trees.cut_along(trees.at(self.n_clusters) if self.labels is None else self.labels)
 
 
 def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = None) -> Decision:
@@ -341,13 +346,13 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
     else:
         decision = decision_on(trees, n_clusters)
     decision, K = replace(decision, testimony=testimony), decision.n_clusters
-    if like is None and not testimony.independent:
-        return decision
-    if not (testimony.counts and testimony.shown == K):
+    if not (testimony.counts and testimony.shown == K and testimony.independent):
         best = witnesses.searched(trees, K, K)
-    labels = best[K].labels if K in best else None  # None: objects that no member separates
-    components = None if labels is None else witnesses.distributions(labels)
-    return replace(decision, labels=labels, components=components)
+    # Objects that no member separates are in no candidate.
+    if K not in best or not (like or witnesses.testify(best[K], trees.at(K))):
+        return decision
+    labels = best[K].labels
+    return replace(decision, labels=labels, components=witnesses.distributions(labels))
 
 
 def _decided(

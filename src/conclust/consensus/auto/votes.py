@@ -18,6 +18,8 @@ from conclust.spectra.gram import IndicatorProducts
 PRIOR = 0.5
 # Members are independent within clusters if fewer than this number count as one.
 REPEATS = 1.6
+# A cut of the tree fails if its likelihood, relative to one cluster, is below this share of that of the most probable partition.
+EXPLAINED = 0.75
 # Maximum number of rounds of EM.
 ROUNDS = 10
 # Support of a number in the trees from which it is clear; .08 to .15 give nearly the same.
