@@ -171,6 +171,18 @@ def test_half_of_the_labels_suffice(seed):
     assert adjusted_rand_index(classes[seen], model.labels_[seen]) > 0.95
 
 
+@pytest.mark.filterwarnings("ignore:No partition observed both objects")
+def test_volunteers_who_see_a_fifth_find_classes_next_to_each_other():
+    rng = of_seed(1)
+    classes = rng.integers(0, 5, 500)
+    wrong = rng.choice([-1, 0, 1], (500, 30), p=[0.15, 0.7, 0.15])
+    members = np.clip(classes[:, np.newaxis] + wrong, 0, 4)
+    members[rng.random(members.shape) > 0.2] = -1
+    seen = (members >= 0).any(axis=1)
+    found = AutoConsensus().fit(members[seen]).labels_
+    assert adjusted_rand_index(classes[seen], found) > 0.8
+
+
 def test_members_that_merge_classes_do_not_hide_them():
     """No member has as many clusters as there are classes, and most have fewer."""
     rng = of_seed(0)

@@ -194,7 +194,8 @@ class AutoConsensus(PlacingClusterer):
     larger than the sum of those by member; members are independent if these are fewer than 1.6, and otherwise the
     number is the most probable one if as many count as one as within two clusters. A cut explains much less than the most probable partition into as many clusters
     if its logarithm, relative to one cluster, is less than three quarters as large. The trees are grown by average linkage on the
-    similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`), the second weights clusters by their
+    similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`) and, if labels are missing, adds to each pair a partition with the mean of
+    all pairs, as a pair that few partitions observed is nearly unknown; the second weights clusters by their
     certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
     (:func:`conclust.weighting.certainty_weights`), and is the one that is cut. The support of a number is its lifetime in the first tree, less the
     extent to which clusters of the members straddle its borders in the tree where that is least; it is clear above .1. `n_clusters` replaces
@@ -270,7 +271,7 @@ class AutoConsensus(PlacingClusterer):
     Warns
     -----
     EvidenceWarning
-        Pairs of objects that no partition observed together count as dissimilarity 1 in the trees.
+        Pairs of objects that no partition observed together count as dissimilarity 1 in the second tree.
 
     Notes
     -----

@@ -289,7 +289,11 @@ def grow(
         warn_of_few_objects(ensemble, objects, n_clusters)
     part = part_of(ensemble, objects)
     weighted, certainty = certain_clusters(ensemble, objects)
-    alike, pairs = dense_tree(part, "average", max_dense=part.n_samples, n_jobs=n_jobs)
+    seen = part.partition_weights @ (part.n_samples - part.missing_counts.astype(np.float64)) ** 2
+    together = float(part.column_weights @ part.cluster_sizes**2 / seen)
+    alike, pairs = dense_tree(
+        part, "average", max_dense=part.n_samples, n_jobs=n_jobs, unknown=together
+    )
     warn_of_pairs(pairs)
     certain = certain_tree(weighted, certainty, normalized=False, n_jobs=n_jobs).matrix
     counting = weighted.column_weights * certainty
