@@ -349,22 +349,6 @@ def test_objects_outside_the_trees_are_placed_by_the_same_law():
     assert np.array_equal(model.predict(members), model.labels_)
 
 
-@pytest.mark.parametrize("max_samples", [3000, 150])
-def test_constraints_that_hold_change_no_label(max_samples):
-    members, _ = raters(of_seed(4), 0.2, 5, 300)
-    model = AutoConsensus(max_samples=max_samples, random_state=0)
-    labels = model.fit(members).labels_
-    assert model.evidence_ == "witnesses"
-    same = np.flatnonzero(labels == labels[0])[:3]
-    other = int(np.flatnonzero(labels != labels[0])[0])
-    links = {"must_link": [(same[0], same[1])], "cannot_link": [(same[2], other)]}
-    again = AutoConsensus(max_samples=3000, random_state=0).fit(members, **links)
-    if max_samples == 3000:
-        assert np.array_equal(again.labels_, labels)
-    assert again.labels_[same[0]] == again.labels_[same[1]]
-    assert again.labels_[same[2]] != again.labels_[other]
-
-
 def test_chance_confidence_takes_the_decision_of_the_model():
     members, _ = raters(of_seed(0), 0.2, 5, 200)
     model = AutoConsensus().fit(members)

@@ -130,9 +130,8 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     offsets = ensemble.offsets
     if not trees.n_objects:
         votes, labels = np.ones((int(offsets[-1]), 1)), np.zeros(0, dtype=np.int64)
-        none = CutOfTree(0.0, votes, labels)
-        model = VotingModel(offsets, votes)
-        return Placed(np.ones((ensemble.n_samples, 1)), model, none, decision)
+        model, alone = VotingModel(offsets, votes), np.ones((ensemble.n_samples, 1))
+        return Placed(alone, model, CutOfTree(0.0, votes, labels), decision)
     chosen = decision.cut(trees)
     model = VotingModel(offsets, chosen.votes, decision.components)
     soft = ensemble.indicator if ensemble.is_soft else None

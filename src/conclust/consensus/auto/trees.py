@@ -289,11 +289,9 @@ def grow(
         warn_of_few_objects(ensemble, objects, n_clusters)
     part = part_of(ensemble, objects)
     weighted, certainty = certain_clusters(ensemble, objects)
-    seen = part.partition_weights @ (part.n_samples - part.missing_counts.astype(np.float64)) ** 2
-    together = float(part.column_weights @ part.cluster_sizes**2 / seen)
-    alike, pairs = dense_tree(
-        part, "average", max_dense=part.n_samples, n_jobs=n_jobs, unknown=together
-    )
+    seen = (part.n_samples - part.missing_counts.astype(np.float64)) ** 2
+    mean = float(part.column_weights @ part.cluster_sizes**2 / (part.partition_weights @ seen))
+    alike, pairs = dense_tree(part, "average", max_dense=part.n_samples, n_jobs=n_jobs, mean=mean)
     warn_of_pairs(pairs)
     certain = certain_tree(weighted, certainty, normalized=False, n_jobs=n_jobs).matrix
     counting = weighted.column_weights * certainty
