@@ -76,7 +76,8 @@ PARTS = {
             ),
         ),
     ),
-    "cuts that explain little": ((decision, "EXPLAINED", -np.inf),),
+    "cuts that explain little": ((decision, "ENOUGH", -np.inf),),
+    "clusters that the tree shows": ((decision, "SEEN", -np.inf),),
 }
 
 

@@ -238,11 +238,6 @@ class Trees:
         """Cut the second tree into a number of clusters."""
         return clusters_at(self.matrices[CERTAIN], min(n_clusters, self.n_objects))
 
-    def lifetime(self, n_clusters: int) -> float:
-        """Return the lifetime of a number of clusters in the first tree, from 0 to 1; 0 for one cluster."""
-        lives = lifetimes(self.matrices[ALIKE])
-        return min(float(lives[n_clusters - 2]), 1.0) if 2 <= n_clusters <= self.n_objects else 0.0
-
     def cut_along(self, labels: Ints) -> CutOfTree:
         """Use given clusters of the objects, of shape (n_objects,), instead of a cut."""
         votes = votes_for(self.ensemble, labels, self.counting)
