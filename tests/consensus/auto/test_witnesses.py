@@ -262,6 +262,12 @@ def test_max_clusters_allows_more_than_the_largest_partition():
     assert AutoConsensus(max_clusters=8).fit(members).n_clusters_ > 2
 
 
+def test_ten_cuts_of_a_cloud_that_hardly_agree_are_one_cluster():
+    X = of_seed(0).normal(size=(300, 40))
+    members = EnsembleGenerator("kmeans", 10, random_state=0).fit_transform(X)
+    assert AutoConsensus().fit(members).n_clusters_ == 1
+
+
 def test_cuts_of_something_coarser_do_not_count_as_witnesses():
     X, y = make_blobs(300, centers=3, n_features=2, cluster_std=0.5, random_state=4)
     members = EnsembleGenerator("kmeans", random_state=0).fit_transform(X)
