@@ -91,6 +91,7 @@ def test_constraints_that_hold_change_no_label(missing):
     same = plain[pairs[:, 0]] == plain[pairs[:, 1]]
     model = cc.AutoConsensus(4).fit(labels, must_link=pairs[same], cannot_link=pairs[~same])
     np.testing.assert_array_equal(model.labels_, plain)
+    assert model.evidence_ == "witnesses"
 
 
 def test_objects_outside_the_trees_join_the_most_similar_cluster():

@@ -38,7 +38,7 @@ from conclust.number.constants import (
     SMALLEST,
 )
 from conclust.number.halves import Halved, divide_by_halves
-from conclust.trees.agglomeration import counted_cut, has_specks
+from conclust.trees.agglomeration import counted_cut, has_specks, lifetimes
 
 _SEED = 0
 # Most numbers that are as well supported.
@@ -286,12 +286,11 @@ def _by_partitions(trees: Trees, least: int, most: int) -> Decision:
     """Return the number of the partitions, for few objects of which at least two clusters are asked for."""
     number = trees.n_clusters_shown
     if not least <= number <= most:
-        number = max(range(min(least, most), most + 1), key=trees.lifetime)
-    decision = replace(
-        decide(trees), n_clusters=number, labels=None, components=None, alternatives=()
-    )
+        lives = np.append([0.0, 0.0], np.minimum(lifetimes(trees.matrices[ALIKE]), 1.0))
+        number = max(range(min(least, most), most + 1), key=lives.__getitem__)
+    decision = replace(decide(trees), labels=None, components=None, at_most=trees.max_clusters)
     borders = AtBorders("suggested")
-    return replace(decision, borders=borders, at_least=least, at_most=trees.max_clusters)
+    return replace(decision, n_clusters=number, borders=borders, at_least=least, alternatives=())
 
 
 def _of_trees(found: Found, number: int, others: list[int]) -> Answer:

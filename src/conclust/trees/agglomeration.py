@@ -349,9 +349,11 @@ def starting_clusters(ensemble: Ensemble, *, mute: bool = False) -> DistinctRows
 
 
 def dense_tree(
-    ensemble: Ensemble, linkage: Linkage, *, max_dense: int, n_jobs: int | None
+    ensemble: Ensemble, linkage: Linkage, *, max_dense: int, n_jobs: int | None, mean: float = 0.0
 ) -> tuple[Floats, int]:
     """Agglomerate on the evidence of all pairs.
+
+    `mean`: share of partitions that put two objects together; above 0, it counts as one partition more if labels are missing.
 
     Returns the linkage matrix and the number of pairs of objects that no partition observed together.
     """
@@ -371,7 +373,7 @@ def dense_tree(
         return expand(start, _empty_merges(1)), 0
     sizes = start.masses
     summed = linkage in ("average", "ward")
-    matrix, scale, unobserved = _dissimilarities(start.ensemble, sizes, summed, n_jobs)
+    matrix, scale, unobserved = _dissimilarities(start.ensemble, sizes, summed, n_jobs, mean)
     merges = _empty_merges(n)
     stage("linkage")
     _KERNELS[linkage](matrix, sizes, *merges)
@@ -476,7 +478,7 @@ def _soft_dissimilarities(
 
 
 def _dissimilarities(
-    ensemble: Ensemble, sizes: Floats, summed: bool, n_jobs: int | None
+    ensemble: Ensemble, sizes: Floats, summed: bool, n_jobs: int | None, mean: float
 ) -> tuple[Floats, float, int]:
     """Return `scale` (1 - c / N) for all pairs, `scale`, and the number of pairs with N = 0.
 
@@ -521,6 +523,8 @@ def _dissimilarities(
             nothing[columns - rows.start, columns] = False
             unobserved += float(sizes[rows] @ (nothing @ sizes))
             block[...] = 0.0
+            if mean and ensemble.has_missing:
+                c, N = c + mean, N + 1.0
             np.divide(c, N, out=block, where=N > 0)
             np.subtract(1.0, block, out=block)
             _snap(block)

@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.datasets import make_blobs, make_moons
+from scipy.cluster.hierarchy import linkage
+from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 from tests.cases import planted, superpixels
 from tests.naive import straddling as naive
 
 from conclust import EAC, HBGF, LWEA, AutoConsensus, Ensemble, EnsembleGenerator
-from conclust.consensus.auto.trees import Straddling, fine_partitions
-from conclust.exceptions import EnsembleWarning, EvidenceWarning, ParameterError
+from conclust.consensus.auto.trees import ALIKE, Straddling, fine_partitions, grow
+from conclust.exceptions import EnsembleWarning, EvidenceWarning
 from conclust.similarity import cluster_certainty
 from conclust.weighting import certainty_weights
 
@@ -91,19 +92,24 @@ def test_moons_are_separated_with_a_given_number():
     assert adjusted_rand_score(y, EAC(2).fit(labels).labels_) < 0.9
 
 
-def test_errors_at_borders_do_not_hide_clear_clusters():
-    labels, truth = planted(n=200, m=12, flip=0.2)
-    model = AutoConsensus().fit(labels)
-    assert model.n_clusters_ == truth.max() + 1
+def test_a_cut_that_explains_little_gives_way():
+    """Members by six pixels are weak and depend on each other: the tree chains their objects."""
+    X, y = load_digits(return_X_y=True)
+    parts = members(X[:400], n_partitions=40, n_clusters=range(10, 41), feature_fraction=0.1)
+    alone = adjusted_rand_score(y[:400], LWEA(10, normalized=True).fit(parts).labels_)
+    assert adjusted_rand_score(y[:400], AutoConsensus(10).fit(parts).labels_) > alone + 0.2
 
 
-def test_blobs_of_unequal_size_are_found():
-    """Large blobs are split into many parts with uncertain borders: LWEA splits one and merges small ones."""
-    X, y = make_blobs([500, 60, 60, 60], n_features=10, center_box=(-10, 10), random_state=0)
-    labels = members(X, init="random")
-    model = AutoConsensus(4).fit(labels)
-    assert adjusted_rand_score(y, model.labels_) == 1.0
-    assert adjusted_rand_score(y, LWEA(4, normalized=True).fit(labels).labels_) < 0.6
+@pytest.mark.filterwarnings("ignore:No partition observed both objects")
+def test_of_incomplete_members_each_pair_has_the_mean_once_more():
+    rng = np.random.default_rng(0)
+    labels, weights = rng.integers(-1, 3, (40, 9)), rng.uniform(0.5, 2, 9)
+    both = ((labels[:, np.newaxis] >= 0) & (labels >= 0)) * weights
+    alike = both * (labels[:, np.newaxis] == labels)
+    share = (alike.sum(axis=2) + alike.sum() / both.sum()) / (both.sum(axis=2) + 1)
+    expected = linkage(1 - share[np.triu_indices(40, 1)], "average")
+    actual = grow(Ensemble(labels, weights=weights)).matrices[ALIKE]
+    np.testing.assert_allclose(actual[:, 2], expected[:, 2])
 
 
 def test_objects_with_the_same_labels_count_once():
@@ -186,15 +192,6 @@ def test_noise_objects_do_not_form_clusters():
 
 def test_more_clusters_than_objects_without_noise_are_not_refused():
     assert AutoConsensus(3).fit([[0], [0], [-2]]).labels_.tolist() == [0, 0, 0]
-
-
-def test_invalid_parameters_are_refused():
-    with pytest.raises(
-        ParameterError, match="'n_clusters' parameter of AutoConsensus must be an int"
-    ):
-        AutoConsensus(9).fit([[0], [1]])
-    with pytest.raises(ParameterError, match="'max_samples' parameter of AutoConsensus"):
-        AutoConsensus(max_samples=1).fit([[0], [1]])
 
 
 @pytest.mark.long

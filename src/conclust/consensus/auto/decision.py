@@ -19,7 +19,7 @@ from conclust._arrays.rows import ratio
 from conclust._progress import stage
 from conclust._types import Floats, Ints
 from conclust.consensus.auto.trees import CutOfTree, Support, Trees, largest_number
-from conclust.consensus.auto.votes import CLEAR, PRIOR, REPEATS, ROUNDS, shared_with
+from conclust.consensus.auto.votes import CLEAR, ENOUGH, PRIOR, REPEATS, ROUNDS, SEEN, shared_with
 from conclust.consensus.constraints import Bounds
 from conclust.consensus.mixture.multinomial import Components
 from conclust.ensemble import Ensemble
@@ -120,6 +120,11 @@ class Witnesses:
         # A variance of 1 for each object beside theirs: where members hardly vary, they do not repeat each other either.
         return max(1.0, float((together @ together + n) / (alone + n)))
 
+    def fails(self, cut: Ints, found: Candidate, least: float) -> bool:
+        """Return whether a cut explains less than the least share of what a partition explains, beside one cluster."""
+        one = self.likelihood(np.zeros_like(cut))
+        return self.likelihood(cut) - one < least * (found.likelihood - one)
+
     def _cuts(self, tree: Floats, smallest: int, most: int) -> Iterator[Candidate]:
         """Yield the cuts of a tree into `most` to `smallest` clusters: each joins two clusters of the one before."""
         labels = clusters_at(tree, most)
@@ -205,6 +210,8 @@ class Testimony:
         A number of clusters with clear support in the trees, if it is smaller than `n_clusters`, or if that is 1.
     near : tuple of int
         Other numbers whose best partitions are nearly as probable, best first: within a unit of the logarithm per member.
+    seen : bool
+        Whether a cut of the tree explains enough of what it explains (`SEEN`).
     """
 
     n_clusters: int
@@ -214,11 +221,12 @@ class Testimony:
     typical: float
     clear: int | None
     near: tuple[int, ...]
+    seen: bool
 
     @property
     def independent(self) -> bool:
-        """Whether the members are independent witnesses of its clusters; if not, clusters are cuts of a tree."""
-        return self.repeats < REPEATS
+        """Whether the members are independent witnesses of its clusters, and the tree shows something of these."""
+        return self.seen and self.repeats < REPEATS
 
     @property
     def counts(self) -> bool:
@@ -309,8 +317,7 @@ class Decision:
 
     def cut(self, trees: Trees) -> CutOfTree:
         """Return its clusters of the objects of the trees."""
-        own = self.labels
-        return trees.cut_at(self.n_clusters) if own is None else trees.cut_along(own)
+        return trees.cut_along(trees.at(self.n_clusters) if self.labels is None else self.labels)
 
 
 def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = None) -> Decision:
@@ -341,13 +348,15 @@ def decide(trees: Trees, n_clusters: int | None = None, *, like: str | None = No
     else:
         decision = decision_on(trees, n_clusters)
     decision, K = replace(decision, testimony=testimony), decision.n_clusters
-    if like is None and not testimony.independent:
-        return decision
-    if not (testimony.counts and testimony.shown == K):
+    if not (testimony.counts and testimony.shown == K and testimony.independent):
         best = witnesses.searched(trees, K, K)
-    labels = best[K].labels if K in best else None  # None: objects that no member separates
-    components = None if labels is None else witnesses.distributions(labels)
-    return replace(decision, labels=labels, components=components)
+    # Objects that no member separates are in no candidate.
+    if K not in best:
+        return decision
+    labels, cut = best[K].labels, trees.at(K)
+    if like or witnesses.repeats(labels) < REPEATS or witnesses.fails(cut, best[K], ENOUGH):
+        return replace(decision, labels=labels, components=witnesses.distributions(labels))
+    return decision
 
 
 def _decided(
@@ -383,6 +392,7 @@ def _testimony(trees: Trees, witnesses: Witnesses, best: dict[int, Candidate]) -
         witnesses.typical,
         of_trees if is_clear and (of_trees < first.n_clusters or first.n_clusters == 1) else None,
         tuple(other for other in others if worth[other] >= least),
+        not witnesses.fails(trees.at(first.n_clusters), first, SEEN),
     )
 
 

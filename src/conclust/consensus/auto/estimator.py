@@ -130,12 +130,9 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
     offsets = ensemble.offsets
     if not trees.n_objects:
         votes, labels = np.ones((int(offsets[-1]), 1)), np.zeros(0, dtype=np.int64)
-        none = CutOfTree(np.empty((0, 4)), CERTAIN, 0.0, votes, labels)
-        model = VotingModel(offsets, votes)
-        return Placed(np.ones((ensemble.n_samples, 1)), model, none, decision)
+        model, alone = VotingModel(offsets, votes), np.ones((ensemble.n_samples, 1))
+        return Placed(alone, model, CutOfTree(0.0, votes, labels), decision)
     chosen = decision.cut(trees)
-    if decision.components is not None:
-        chosen = replace(chosen, evidence=WITNESSES)
     model = VotingModel(offsets, chosen.votes, decision.components)
     soft = ensemble.indicator if ensemble.is_soft else None
     membership = model.rows(ensemble.codes, soft)
@@ -147,12 +144,12 @@ def place(trees: Trees, decision: Decision, before: Ints | None = None) -> Place
         least, most = decision.at_least, decision.at_most
         if decision.given is not None:
             least = most = decision.given
-        labels = repaired(trees, chosen.tree, canonical_labels(labels), within, least, most)
+        labels = repaired(trees, canonical_labels(labels), within, least, most)
         found = int(labels.max()) + 1
         refuse_impossible(decision.given, trees, Bounds(found, trees.bounds.largest))
         if decision.n_clusters != found:
             decision = replace(decision, n_clusters=found, constrained=found)
-        chosen = replace(trees.cut_along(labels), tree=chosen.tree, evidence=chosen.evidence)
+        chosen = trees.cut_along(labels)
         classes = decision.components and Witnesses(trees.ensemble).distributions(labels)
         model = VotingModel(offsets, chosen.votes, classes)
         membership = model.rows(ensemble.codes, soft)
@@ -186,23 +183,25 @@ class AutoConsensus(PlacingClusterer):
 
     The consensus is the partition under which the labels of the members are most probable, if each member is an independent
     witness of it; it is one cluster if no clusters make them more probable. Members that depend on each other within its clusters are
-    no witnesses: the clusters are then a cut of a tree; and if there are more of them than the median member has, or if the
+    no witnesses: the clusters are then a cut of a tree, unless this explains much less; and if there are more of them than the median member has, or if the
     trees of co-association clearly show a smaller number, the borders that the trees show determine the number.
 
     The probability is the integrated classification likelihood: labels are independent within a cluster, with any
     distribution (Jeffreys' prior, in all worth no more objects than an average cluster of the member), and all sizes of clusters
     are equally probable. It is maximised over cuts of two trees, and the partition that EM finds from the best of these. If all members
     are one partition, it is the consensus. As many members count as one as the variance of an object's log-likelihood in its cluster is
-    larger than the sum of those by member; members are independent if these are fewer than 1.6, and otherwise the
-    number is the most probable one if as many count as one as within two clusters. The trees are grown by average linkage on the
-    similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`), the second weights clusters by their
+    larger than the sum of those by member; members are independent if these are fewer than 1.6 and a cut explains at least .6 of what the most probable clusters do, and otherwise the
+    number is the most probable one if as many count as one as within two clusters. A cut explains much less than the most probable partition into as many clusters
+    if its logarithm, relative to one cluster, is less than three quarters as large. The trees are grown by average linkage on the
+    similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`) and, if labels are missing, adds to each pair a partition with the mean of
+    all pairs, as a pair that few partitions observed is nearly unknown; the second weights clusters by their
     certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
-    (:func:`conclust.weighting.certainty_weights`); the one whose borders are less straddled is cut. The support of a number is its lifetime in the first tree, less the
+    (:func:`conclust.weighting.certainty_weights`), and is the one that is cut. The support of a number is its lifetime in the first tree, less the
     extent to which clusters of the members straddle its borders in the tree where that is least; it is clear above .1. `n_clusters` replaces
     the number, and nothing else. Objects outside the trees, and new ones, are placed by the same distributions, or in the
     cluster of the highest mean similarity.
 
-    Constraints change these clusters as little as possible. The chosen tree, cut into 30, divides the clusters into pieces. A
+    Constraints change these clusters as little as possible. The second tree, cut into 30, divides the clusters into pieces. A
     constraint between objects that are typical of their pieces is a vote for these to be together or apart. The pieces are merged
     again by average linkage, first those of one cluster or with votes for it, and never those with more votes against it; where
     fewer constraints are broken then, these are the clusters. Objects whose constraints are still broken move alone, to the most
@@ -240,10 +239,10 @@ class AutoConsensus(PlacingClusterer):
         object's own, the two are exchanged. Rows of objects that are noise in all partitions are uniform.
     n_clusters_ : int
         Number of clusters.
-    evidence_ : {"all alike", "certain", "witnesses"}
-        Evidence of the tree that was cut, or that the partitions are witnesses of the clusters.
+    evidence_ : {"certain", "witnesses"}
+        Evidence: the second tree was cut, or the partitions are witnesses of the clusters.
     linkage_matrix_ : ndarray of shape (s - 1, 4)
-        Tree of s objects that was cut, in SciPy's format; the second one, if the partitions are witnesses.
+        Second tree, of s objects, in SciPy's format.
     tree_objects_ : ndarray of int64 of shape (s,)
         Objects of the tree, in increasing order: all that are in a cluster of some partition, up to `max_samples`.
     straddling_ : float
@@ -271,7 +270,7 @@ class AutoConsensus(PlacingClusterer):
     Warns
     -----
     EvidenceWarning
-        Pairs of objects that no partition observed together count as dissimilarity 1 in the trees.
+        Pairs of objects that no partition observed together count as dissimilarity 1 in the second tree.
 
     Notes
     -----
@@ -378,7 +377,8 @@ class AutoConsensus(PlacingClusterer):
         """Set the attributes, and return the memberships of the observed objects."""
         decision, cut = placed.decision, placed.cut
         self.tree_objects_ = np.flatnonzero(observed)[trees.objects]
-        self.linkage_matrix_, self.evidence_ = cut.tree, cut.evidence
+        self.linkage_matrix_ = trees.matrices[CERTAIN] if trees.n_objects else np.empty((0, 4))
+        self.evidence_ = CERTAIN if decision.components is None else WITNESSES
         self.straddling_, self._model = cut.straddling, placed.model
         self.n_clusters_cut_, self.number_by_ = decision.n_clusters, decision.by
         self.n_clusters_shown_, self.supports_ = decision.shown, decision.supports

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from conclust._types import Bools, Floats, Ints
-from conclust.consensus.auto.trees import Trees
+from conclust.consensus.auto.trees import CERTAIN, Trees
 from conclust.consensus.auto.votes import PIECES, SAME_CLUSTER, TYPICAL, VOTE, votes_for
 from conclust.consensus.constraints import Constraints, coloured
 from conclust.consensus.linkage.constrained import dissolved_to, grown, settled
@@ -22,7 +22,7 @@ from conclust.trees.agglomeration import cut, from_merges
 
 
 def repaired(
-    trees: Trees, tree: Floats, labels: Ints, constraints: Constraints, least: int, most: int | None
+    trees: Trees, labels: Ints, constraints: Constraints, least: int, most: int | None
 ) -> Ints:
     """Return clusters changed to keep constraints (n_objects,).
 
@@ -30,8 +30,6 @@ def repaired(
     ----------
     trees : Trees
         The trees of the objects.
-    tree : ndarray of shape (n_objects - 1, 4)
-        The one that divides the clusters into pieces.
     labels : ndarray of int64 of shape (n_objects,)
         The clusters, 0 to K - 1.
     constraints : Constraints
@@ -42,7 +40,7 @@ def repaired(
     """
     ensemble, counting, groups = trees.ensemble, trees.counting, constraints.groups
     most, least = most or len(labels), min(least, constraints.n_groups)
-    pieces = pieces_of(tree, labels, max(PIECES, least))
+    pieces = pieces_of(trees.matrices[CERTAIN], labels, max(PIECES, least))
     typical = typical_objects(pieces, ensemble, counting)
     left, right, heights, smallest = merges_of(
         pieces, labels, typical, ensemble, counting, constraints

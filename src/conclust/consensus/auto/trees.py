@@ -5,7 +5,7 @@ The borders that trees show decide the number of clusters: a long lifetime and f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -144,10 +144,6 @@ class CutOfTree:
 
     Attributes
     ----------
-    tree : ndarray of shape (n_objects - 1, 4)
-        The tree that was cut.
-    evidence : str
-        The evidence that it was grown from, or that the partitions are witnesses of the clusters.
     straddling : float
         Extent to which fine partitions straddle the borders.
     votes : ndarray of shape (n_columns, n_clusters)
@@ -156,8 +152,6 @@ class CutOfTree:
         The clusters of the objects of the trees.
     """
 
-    tree: Floats
-    evidence: str
     straddling: float
     votes: Floats
     labels: Ints
@@ -240,23 +234,15 @@ class Trees:
     def _straddling(self) -> Straddling:
         return Straddling(self.ensemble, fine_partitions(self.ensemble))
 
-    def cut_at(self, n_clusters: int) -> CutOfTree:
-        """Cut both trees into a number of clusters, and take the one whose borders are straddled less."""
-        K = min(n_clusters, self.n_objects)
-        cuts = {name: clusters_at(self.matrices[name], K) for name in (CERTAIN, ALIKE)}
-        name = min(cuts, key=lambda name: self._straddling.of(cuts[name]))
-        return replace(self.cut_along(cuts[name]), tree=self.matrices[name], evidence=name)
-
-    def lifetime(self, n_clusters: int) -> float:
-        """Return the lifetime of a number of clusters in the first tree, from 0 to 1; 0 for one cluster."""
-        lives = lifetimes(self.matrices[ALIKE])
-        return min(float(lives[n_clusters - 2]), 1.0) if 2 <= n_clusters <= self.n_objects else 0.0
+    def at(self, n_clusters: int) -> Ints:
+        """Cut the second tree into a number of clusters."""
+        return clusters_at(self.matrices[CERTAIN], min(n_clusters, self.n_objects))
 
     def cut_along(self, labels: Ints) -> CutOfTree:
         """Use given clusters of the objects, of shape (n_objects,), instead of a cut."""
         votes = votes_for(self.ensemble, labels, self.counting)
         across = self._straddling.of(clusters_with_most_votes(self.ensemble, votes))
-        return CutOfTree(self.matrices[CERTAIN], CERTAIN, across, votes, labels)
+        return CutOfTree(across, votes, labels)
 
 
 def grow(
@@ -298,7 +284,9 @@ def grow(
         warn_of_few_objects(ensemble, objects, n_clusters)
     part = part_of(ensemble, objects)
     weighted, certainty = certain_clusters(ensemble, objects)
-    alike, pairs = dense_tree(part, "average", max_dense=part.n_samples, n_jobs=n_jobs)
+    seen = (part.n_samples - part.missing_counts.astype(np.float64)) ** 2
+    mean = float(part.column_weights @ part.cluster_sizes**2 / (part.partition_weights @ seen))
+    alike, pairs = dense_tree(part, "average", max_dense=part.n_samples, n_jobs=n_jobs, mean=mean)
     warn_of_pairs(pairs)
     certain = certain_tree(weighted, certainty, normalized=False, n_jobs=n_jobs).matrix
     counting = weighted.column_weights * certainty

@@ -18,6 +18,10 @@ from conclust.spectra.gram import IndicatorProducts
 PRIOR = 0.5
 # Members are independent within clusters if fewer than this number count as one.
 REPEATS = 1.6
+# A cut of the tree fails if its likelihood, relative to one cluster, is below this share of that of the most probable partition.
+ENOUGH = 0.75
+# Clusters above the median number count if the cut explains this share of them.
+SEEN = 0.6
 # Maximum number of rounds of EM.
 ROUNDS = 10
 # Support of a number in the trees from which it is clear; .08 to .15 give nearly the same.
@@ -52,9 +56,8 @@ def certain_clusters(ensemble: Ensemble, objects: Ints | None = None) -> tuple[E
 
 def with_relative_weights(ensemble: Ensemble) -> Ensemble:
     """Return the ensemble with weights of mean 1, without those of 0: only their ratios count."""
-    if ensemble.weights is None:
+    if (weights := ensemble.weights) is None:
         return ensemble
-    weights = ensemble.weights
     counting = weights[weights > 0]
     if (counting == counting[0]).all():
         return ensemble.reweighted((weights > 0).astype(np.float64))
