@@ -40,10 +40,10 @@ KINDS = {
 }
 SETS = {"mixture": 6, "told": 2, "Gaussian": 2, "real": 15}  # of each seed
 SEEDS = {
-    "mixture": [*range(740, 750), *range(810, 830)],
+    "mixture": [*range(740, 750), *range(810, 850)],
     "told": [*range(740, 750)],
     "Gaussian": [*range(740, 750)],
-    "real": [*range(825, 830)],
+    "real": [*range(825, 849)],
 }
 FRESH_FROM = 820  # nothing was settled on seeds from here on
 REAL = (
