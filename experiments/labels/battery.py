@@ -28,7 +28,7 @@ from experiments.output import Row, options, show, stopwatch, write
 __all__ = ["main"]
 
 # Seeds that nothing was settled on.
-CONFIRMING = (692, 693, 694, 695, 696)
+CONFIRMING = (702, 703, 704, 705, 706)
 METHODS: dict[str, Callable[[], Any]] = {
     "AutoConsensus": AutoConsensus,
     "BayesEstimate": BayesEstimate,

@@ -190,7 +190,7 @@ class AutoConsensus(PlacingClusterer):
     distribution (Jeffreys' prior, in all worth no more objects than an average cluster of the member), and all sizes of clusters
     are equally probable. It is maximised over cuts of two trees, and the partition that EM finds from the best of these. If all members
     are one partition, it is the consensus. As many members count as one as the variance of an object's log-likelihood in its cluster is
-    larger than the sum of those by member; members are independent if these are fewer than 1.6 and a cut explains at least .6 of what the most probable clusters do, and otherwise the
+    larger than the sum of those by member; members are independent if these are fewer than 1.8 and a cut explains at least .6 of what the most probable clusters do, and otherwise the
     number is the most probable one if as many count as one as within two clusters. A cut explains much less than the most probable partition into as many clusters
     if its logarithm, relative to one cluster, is less than three quarters as large. The trees are grown by average linkage on the
     similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`) and, if labels are missing, adds to each pair a partition with the mean of

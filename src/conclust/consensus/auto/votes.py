@@ -17,7 +17,7 @@ from conclust.spectra.gram import IndicatorProducts
 # Jeffreys' prior of each label in a distribution of labels.
 PRIOR = 0.5
 # Members are independent within clusters if fewer than this number count as one.
-REPEATS = 1.6
+REPEATS = 1.8
 # A cut of the tree fails if its likelihood, relative to one cluster, is below this share of that of the most probable partition.
 ENOUGH = 0.75
 # Clusters above the median number count if the cut explains this share of them.
