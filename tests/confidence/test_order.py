@@ -1,6 +1,7 @@
 """Arguments in the wrong order, and one kind in place of another, are refused with the right order."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from conclust import AutoConsensus, ConsensusClustering, Ensemble, plotting
@@ -18,6 +19,7 @@ MODEL = AutoConsensus().fit(ENSEMBLE)
     ("call", "sentence"),
     [
         (lambda: border_tests(MODEL, X), r"The order is border_tests\(X, labels\)\."),
+        (lambda: border_tests(MODEL, pd.DataFrame(X)), r"column of it\. The order is border_tests"),
         (lambda: power(X, MODEL), r"The order is power\(model, X\)\."),
         (lambda: object_confidence(ENSEMBLE, MODEL), r"object_confidence\(consensus, ensemble\)\."),
         (lambda: plotting.silhouette_bars(X), r"silhouette_bars\(consensus, ensemble\)\."),

@@ -45,6 +45,7 @@ def test_one_cluster_has_variables_and_certainty_but_neither_borders_nor_differe
     content = account(model, X=POINTS, feature_names=["a", "b", "c"], pictures=False)
     items = told(content)
     assert content["sections"][0]["blocks"][0]["text"] == sure.told()
+    assert sure.told() in model._repr_html_()
     assert items["Variables"] == ("done", "a, b, c")
     assert items["Separation"] == items["Description"] == ("done", "There is no other cluster.")
 

@@ -167,7 +167,7 @@ def read_labels(labels: Any, name: str) -> tuple[Ints, tuple[Hashable, ...]]:
     """Return codes by first appearance (-1 missing, -2 noise) and the names of the clusters."""
     if hasattr(labels, "columns"):
         raise InputError(
-            f"{name!r} must be one label per object. Got a table; choose a column of it."
+            f"{name!r} must be one label per object. Got a table; choose a column of it. The order is {order_of_call()}."
         )
     refuse_container(labels, repr(name))
     if isinstance(labels, np.ma.MaskedArray):

@@ -119,8 +119,9 @@ def card_of(model: Any) -> Card:
     ensemble = getattr(model, "ensemble_", None)
     tested = reason is None or not reason.testable
     alone = "" if tested else "Whether there is more than one cluster was not tested."
+    measured = in_memory and (K > 1 or hasattr(model, "calibration_"))
     lines = [
-        ("How sure", alone if K == 1 else _how_sure(model) if in_memory else ""),
+        ("How sure", _how_sure(model) if measured else alone if K == 1 else ""),
         ("What next", "" if reason is None else reason.next()),
         ("Doubts", " ".join(getattr(model, "doubts_", ()))),
         ("Made from", "" if ensemble is None else f"{ensemble.described}."),

@@ -382,9 +382,10 @@ class Rows:
         self, labelling: Labelling, start: int, stop: int, n_jobs: int | None
     ) -> NDArray[Any]:
         """Label some rows: those of a Dask array where its chunks are."""
-        if comes_in_chunks(self._X):
-            return np.asarray(over_chunks(self._X[start:stop], labelling))
-        return labelling.label(labelling.prepared(self.block(start, stop)), n_jobs)
+        part = self._X[start:stop]
+        if comes_in_chunks(part):
+            return np.asarray(over_chunks(part, labelling))
+        return labelling.label(labelling.prepared(self._checked(part)), n_jobs)
 
     def blocks(self) -> Iterator[tuple[int, Floats]]:
         """Yield all rows block by block, with the first row of each block."""
