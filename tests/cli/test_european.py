@@ -158,7 +158,7 @@ def test_other_columns_and_options_decide_ambiguous_columns(tmp_path):
 
 
 def test_codes_and_points_that_may_stand_between_thousands_are_named(tmp_path):
-    lines = ["plz;umsatz;n", *(f"0{1067 + i % 3};{i}.{700 + i};{i}" for i in range(1, 9))]
+    lines = ["plz;umsatz;n", *(f"0{1067 + i % 3};{i}.{700 + i};{i:02d}" for i in range(1, 9))]
     read = points(tmp_path, lines)
     assert read.names == ("umsatz", "n")
     assert "its column 'plz', which may name the rows, left out" in read.notes

@@ -80,7 +80,7 @@ def readings(cells: Any) -> tuple[dict[str, Any], list[str]]:
     Returns
     -------
     found : dict of str to ChunkedArray of float64
-        Null where a cell is empty. By notation: "number" (of digits alone), "code" (of one length, some with a leading zero, as postal codes are), "point" and "comma", with the unit, such as
+        Null where a cell is empty. By notation: "number" (of digits alone), "code" (of one length above 2, some with a leading zero, as postal codes are), "point" and "comma", with the unit, such as
         "comma %"; "YYYY-MM-DD" and the like, in days since 1970.
     empty_words : list of str
         Those of ``EMPTY_NUMBER`` without which no notation fits.
@@ -111,7 +111,7 @@ def readings(cells: Any) -> tuple[dict[str, Any], list[str]]:
     if first != last and found[first].equals(found[last]):
         found = {last.replace("comma", "number"): found[last]}
     if "number" in found and len(compute.utf8_length(cells).drop_null().unique()) == 1:
-        code = compute.any(compute.match_substring_regex(cells, "^0[0-9]")).as_py()
+        code = compute.any(compute.match_substring_regex(cells, "^0[0-9]{2}")).as_py()
         found = {"code": found["number"]} if code else found
     return found, []
 
