@@ -13,11 +13,12 @@ from sklearn.preprocessing import PowerTransformer
 from conclust import AutoConsensus, ConsensusClustering
 from conclust.datasets import load
 from conclust.exceptions import ParameterError
+from conclust.generation.scaling import made_symmetric
 from conclust.neighbours import neighbour_graph
 from conclust.number.borders import Branches, Divisions, counts_at_borders, evidence_of
 from conclust.number.centers import means_and_covariance
 from conclust.number.constants import SMALLEST
-from conclust.number.halves import _symmetric, divide_by_halves
+from conclust.number.halves import divide_by_halves
 
 
 def fitted(X, seed=0, **parameters):
@@ -208,7 +209,7 @@ def test_the_shared_covariance_equals_ledoit_and_wolf(n):
 def test_columns_are_raised_to_the_powers_of_scikit_learn():
     X = np.random.default_rng(0).exponential(size=(300, 3)) * [1, 5, 0]
     powered = PowerTransformer().fit_transform((X - X.mean(0))[:, :2] / X.std(0)[:2])
-    np.testing.assert_allclose(_symmetric(X), powered * X.std(0)[:2], atol=1e-5)
+    np.testing.assert_allclose(made_symmetric(X), powered * X.std(0)[:2], atol=1e-5)
 
 
 @pytest.mark.parametrize(("name", "number"), [("iris", 2), ("wine", 3), ("cancer", 2)])

@@ -330,3 +330,31 @@ def _variances_within(points: Floats, labels: Ints) -> Floats:
     np.add.at(sums, labels, points)
     means = sums / np.maximum(sizes, 1)[:, None]
     return np.asarray(((points - means[labels]) ** 2).mean(axis=0))
+
+
+def made_symmetric(points: Floats) -> Floats:
+    """Return the points with each column made as symmetric as a power does (Yeo and Johnson 2000), with the spread it had."""
+    spreads = points.std(axis=0)
+    varied = spreads > 0
+    scaled = (points - points.mean(axis=0))[:, varied] / spreads[varied]
+    powered = [_powered(np.array(column)) for column in scaled.T]
+    return np.asarray(np.column_stack(powered) * spreads[varied])
+
+
+def _powered(values: Floats) -> Floats:
+    """Return what scikit-learn's PowerTransformer does, which takes ten times as long to check as to compute."""
+    from scipy.optimize import fminbound
+    from scipy.special import exprel
+
+    positive = values >= 0
+    logs = np.where(positive, 1.0, -1.0) * np.log1p(np.abs(values))
+
+    def raised(power: float) -> Floats:
+        return np.asarray(logs * exprel(np.where(positive, power, power - 2.0) * logs))
+
+    def loss(power: float) -> float:
+        return float(len(logs) / 2 * np.log(raised(power).var()) - (power - 1.0) * logs.sum())
+
+    most = 336.0 / np.log1p(20.0 * np.abs(values).max())  # beyond, the variance may overflow
+    found = raised(fminbound(loss, 2.0 - most, most, xtol=1e-8))
+    return np.asarray((found - found.mean()) / found.std())

@@ -9,6 +9,7 @@ import numpy as np
 
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
+from conclust.generation.scaling import made_symmetric
 from conclust.neighbours import NeighbourGraph, neighbour_graph
 from conclust.number.borders import borders_are_empty, counts_on_sides, evidence_of
 from conclust.number.centers import Ellipsoids
@@ -117,7 +118,7 @@ def divide_by_halves(
             if not borders_are_empty(points, graph, labels, ends):
                 del evidence[K]
                 continue
-            symmetric = _symmetric(part) if symmetric is None else symmetric
+            symmetric = made_symmetric(part) if symmetric is None else symmetric
             again = [
                 each for halving in range(HALVINGS) for each in both_ways(K, halving, symmetric)
             ]
@@ -126,34 +127,6 @@ def divide_by_halves(
                 depths = np.clip(1.0 - (counts[:, 0] + 1.0) / (counts[:, 1] + 1.0), 0.0, 1.0)
                 return Halved(labels, depths.tolist(), found), evidence
     return None, evidence
-
-
-def _symmetric(points: Floats) -> Floats:
-    """Return the points with each column made as symmetric as a power does (Yeo and Johnson 2000), with the spread it had."""
-    spreads = points.std(axis=0)
-    varied = spreads > 0
-    scaled = (points - points.mean(axis=0))[:, varied] / spreads[varied]
-    powered = [_powered(np.array(column)) for column in scaled.T]
-    return np.asarray(np.column_stack(powered) * spreads[varied])
-
-
-def _powered(values: Floats) -> Floats:
-    """Return what scikit-learn's PowerTransformer does, which takes ten times as long to check as to compute."""
-    from scipy.optimize import fminbound
-    from scipy.special import exprel
-
-    positive = values >= 0
-    logs = np.where(positive, 1.0, -1.0) * np.log1p(np.abs(values))
-
-    def raised(power: float) -> Floats:
-        return np.asarray(logs * exprel(np.where(positive, power, power - 2.0) * logs))
-
-    def loss(power: float) -> float:
-        return float(len(logs) / 2 * np.log(raised(power).var()) - (power - 1.0) * logs.sum())
-
-    most = 336.0 / np.log1p(20.0 * np.abs(values).max())  # beyond, the variance may overflow
-    found = raised(fminbound(loss, 2.0 - most, most, xtol=1e-8))
-    return np.asarray((found - found.mean()) / found.std())
 
 
 def _fullest_borders(scores: Floats) -> tuple[Floats, Ints]:
