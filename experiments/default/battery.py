@@ -80,7 +80,7 @@ PARTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
         (halves, "counts_on_sides", _by_emptier),
         (decision.Found, "score_as_of_halves", decision.Found.score),
     ),
-    "symmetric columns": ((halves, "_symmetric", lambda points: points),),
+    "symmetric columns": ((halves, "made_symmetric", lambda points: points),),
     "the best of eight runs (one)": ((centers, "_kmeans_labels", _of_one_run),),
     "the veto along paths": ((borders, "_is_empty_along", lambda *_: True),),
     "the sum over pieces": (
