@@ -359,6 +359,28 @@ def test_a_resolution_is_scored_against_the_others(adata):
     assert record["table"]["cells"].sum() == 239
 
 
+def test_clusters_of_coordinates_are_those_of_the_estimator(adata, points, tmp_path):
+    adata.obsm["X_pca"] = points[0]
+    ccs.tl.cluster(adata, calibrate=True, names_from="cell_type", random_state=3)
+    model = cc.ConsensusClustering(random_state=3).fit(points[0])
+    cc.confidence.calibrated(model, points[0], random_state=3)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    read = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    assert adjusted_rand_score(read.obs["clusters"], model.labels_) == 1
+    assert set(read.obs["clusters"]) == {"T", "B", "NK", "DC"}
+    for name, values in {
+        "confidence": model.membership_.max(axis=1),
+        "kept": model.calibration_.kept,
+    }.items():
+        np.testing.assert_array_equal(read.obs[f"clusters_{name}"], values)
+    assert read.uns["clusters"]["kept"] == model.calibration_.told()
+    with pytest.raises(InputError, match="ConsensusClustering to them"):
+        ccs.tl.predict(adata, read, "clusters")
+    ccs.tl.cluster(adata, n_clusters=3)
+    assert adata.uns["clusters"]["n_clusters"] == 3
+    assert "clusters_kept" not in adata.obs  # those of other clusters
+
+
 # ----------------------------------------------------------------------------------- refusals
 
 
@@ -379,6 +401,7 @@ def test_a_resolution_is_scored_against_the_others(adata):
         (lambda a: ccs.tl.consensus(a, "leiden_1", key_added=""), ParameterError, "key_added"),
         (lambda a: ccs.tl.consensus(a, "leiden_1", method="pccc"), ParameterError, "Is it 'PCC'"),
         (lambda a: ccs.tl.consensus(a, "leiden_1", method=3), ParameterError, "'method'"),
+        (lambda a: ccs.tl.cluster(a, "X"), ParameterError, "'use_rep'.*There are none"),
         (
             lambda a: ccs.tl.consensus(a, "leiden_1", random_state=-1),
             ParameterError,

@@ -139,7 +139,7 @@ def _written(adata: Any) -> set[str]:
         for key, value in adata.uns.items()
         if hasattr(value, "get") and "conclust_version" in (value.get("params") or {})
     }
-    return {name for key in records for name in (key, f"{key}_confidence")}
+    return {f"{key}{part}" for key in records for part in ("", "_confidence", "_kept")}
 
 
 def _natural(text: str) -> list[tuple[bool, float, str]]:
@@ -237,8 +237,9 @@ def write_clusters(
     confidence: Floats,
     membership: Floats | None,
     names: list[str],
+    kept: Floats | None = None,
 ) -> None:
-    """Write clusters, the confidence of each cell, and memberships if there are any.
+    """Write clusters, the confidence of each cell, and memberships and shares of pairs kept if there are any.
 
     Parameters
     ----------
@@ -254,17 +255,26 @@ def write_clusters(
         Membership; that of an earlier consensus with this name is removed.
     names : list of str
         The categories.
+    kept : ndarray of shape (n_cells,), default=None
+        The share of the pairs of each cell that a fresh sample keeps; that of earlier clusters with this name is removed.
     """
     import pandas as pd
 
     kind: Any = pd.Categorical
     adata.obs[key] = kind.from_codes(np.maximum(labels, -1), categories=names)
     adata.obs[f"{key}_confidence"] = np.asarray(confidence, dtype=np.float64)
-    held = f"{key}_membership"
-    if membership is not None:
-        adata.obsm[held] = membership.astype(np.float32)
-    elif held in adata.obsm:
-        del adata.obsm[held]
+    for rows, name, values in (
+        (adata.obs, f"{key}_kept", kept),
+        (
+            adata.obsm,
+            f"{key}_membership",
+            None if membership is None else membership.astype(np.float32),
+        ),
+    ):
+        if values is not None:
+            rows[name] = values
+        elif name in rows:
+            del rows[name]
 
 
 def cluster_names(adata: Any, labels: Ints, column: str | None) -> list[str]:
@@ -300,8 +310,11 @@ def account_of(model: Any) -> dict[str, Any]:
     if hasattr(model, "objective_"):
         account["objective"] = float(model.objective_)
     for name in ("reason", "number_by", "evidence"):
-        if getattr(model, f"{name}_", None) is not None:
-            account[name] = str(getattr(model, f"{name}_"))
+        value = getattr(model, f"{name}_", None)
+        if isinstance(value, dict):  # of other numbers of clusters, which files take as text only
+            account[name] = {str(number): float(found) for number, found in value.items()}
+        elif value is not None:
+            account[name] = str(value)
     parts = getattr(model, "reason_parts", None)
     if parts is not None:
         account["why"] = parts.why

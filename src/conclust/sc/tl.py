@@ -1,4 +1,4 @@
-"""Consensus of the columns of an AnnData, clusters of other cells, and stability of an annotation."""
+"""Consensus of the columns of an AnnData, clusters of its cells by coordinates, of other cells, and stability of an annotation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ from sklearn.base import clone
 from conclust import __version__, confidence
 from conclust._files.saving import of_bytes, to_bytes
 from conclust._types import Floats, Ints
-from conclust._validation import check_int, check_option, refuse
+from conclust._validation import check_bool, check_int, check_option, refuse
 from conclust.confidence import cluster_confidence, confidences, partition_confidence
 from conclust.confidence.objects import company_of_new
 from conclust.consensus.base import ConsensusClusterer
 from conclust.consensus.method import advice_on, class_of, make, method_named
 from conclust.ensemble.labels import Missing
 from conclust.exceptions import EvidenceWarning, InputError, warn
+from conclust.pipeline import ConsensusClustering
 from conclust.placing import labels_by_shares
 from conclust.sc.columns import (
     account_of,
@@ -37,10 +38,111 @@ from conclust.sc.columns import (
     write_clusters,
 )
 
-__all__ = ["consensus", "inconsistency", "predict", "stability"]
+__all__ = ["cluster", "consensus", "inconsistency", "predict", "stability"]
 
 By: TypeAlias = Literal["name", "number", "all"]
 _VERSION = {"conclust_version": __version__}
+
+
+def cluster(
+    adata: Any,
+    use_rep: str = "X_pca",
+    *,
+    n_clusters: int | Literal["auto"] | None = None,
+    calibrate: bool = False,
+    key_added: str = "clusters",
+    names_from: str | None = None,
+    colors_from: str | None = None,
+    random_state: int = 0,
+    copy: bool = False,
+) -> Any:
+    """Cluster cells by their coordinates in ``adata.obsm``, as :class:`conclust.ConsensusClustering` does.
+
+    Parameters
+    ----------
+    adata : AnnData or MuData
+        The cells. Nothing but their coordinates is read.
+    use_rep : str, default="X_pca"
+        Name of the coordinates in ``adata.obsm``.
+    n_clusters : int or "auto", default=None
+        Number of clusters; "auto" asks resampling where no border is seen. None: the points choose it.
+    calibrate : bool, default=False
+        Whether halves of the cells are clustered again, for how often the pairs of each cell would hold in a fresh sample
+        (:func:`conclust.confidence.calibrated`). It takes some ten times as long.
+    key_added : str, default="clusters"
+        Name of the result.
+    names_from, colors_from : str, default=None
+        As in :func:`consensus`.
+    random_state : int, default=0
+        Seed of the clustering and of the halves.
+    copy : bool, default=False
+        Whether a copy is written into, and returned; not of data backed by a file.
+
+    Returns
+    -------
+    AnnData or None
+        None; the copy if one was requested. ``obs[key_added]``, ``obs[f"{key_added}_confidence"]``,
+        ``obsm[f"{key_added}_membership"]`` and ``uns[key_added]`` are written as by :func:`consensus`, without "columns",
+        "objective" and "model"; and if `calibrate` is set:
+
+        ``obs[f"{key_added}_kept"]`` : float64
+            The probability that a pair of each cell, together or apart, holds in a fresh sample.
+        ``uns[key_added]["kept"]`` : str
+            What it says of all cells, in a sentence.
+
+    Raises
+    ------
+    InputError
+        If ``adata.obsm`` has no such coordinates, or they hold numbers that are not finite; of `calibrate`, if there are
+        fewer than 32 cells.
+    ParameterError
+        If a parameter is out of its range.
+
+    Examples
+    --------
+    >>> import anndata, numpy as np
+    >>> import conclust.sc as ccs
+    >>> points = np.random.default_rng(0).normal(size=(120, 2)) + np.repeat([[0, 0], [9, 9]], 60, axis=0)
+    >>> adata = anndata.AnnData(obsm={"X_pca": points})
+    >>> ccs.tl.cluster(adata, calibrate=True)
+    >>> adata.obs["clusters"].value_counts().to_dict()
+    {'0': 60, '1': 60}
+    >>> adata.uns["clusters"]["kept"]
+    'All 120 objects would keep nearly all of their pairs, together or apart, in a fresh sample.'
+    """
+    owner = "sc.tl.cluster"
+    check_annotated(adata, owner)
+    check_bool(calibrate, "calibrate", owner)
+    _check_writing(adata, (), key_added, names_from, colors_from, copy, owner)
+    if use_rep not in adata.obsm:
+        there = list(adata.obsm) or "none"
+        refuse(
+            "use_rep",
+            owner,
+            "the name of coordinates in adata.obsm",
+            use_rep,
+            f"There are {there}.",
+        )
+    points = np.asarray(adata.obsm[use_rep])
+    seed = check_int(random_state, "random_state", owner, low=0)
+    model = ConsensusClustering(n_clusters=n_clusters, random_state=seed).fit(points)
+    pairs = confidence.calibrated(model, points, random_state=seed) if calibrate else None
+    adata = adata.copy() if copy else adata
+    names, sure = cluster_names(adata, model.labels_, names_from), confidences(model)
+    held = None if pairs is None else pairs.kept
+    write_clusters(adata, key_added, model.labels_, sure, model.membership_, names, held)
+    params = {"use_rep": use_rep, **recorded(model)}
+    adata.uns[key_added] = {
+        "params": params | _VERSION,
+        "n_clusters": int(model.n_clusters_),
+        "clusters": cluster_table(names, model.labels_, sure, None),
+        **account_of(model),
+    }
+    if pairs is not None:
+        adata.uns[key_added]["kept"] = pairs.told()
+    if colors_from is not None:
+        inherit_colours(adata, key_added, colors_from)
+    return adata if copy else None
 
 
 def consensus(
@@ -156,13 +258,7 @@ def consensus(
 
     owner = "sc.tl.consensus"
     columns = chosen_keys(adata, keys, prefix, owner)
-    _check_key(key_added, columns, owner)
-    check_copy(adata, copy, owner)
-    if names_from is not None:
-        chosen_keys(adata, names_from, None, owner, parameter="names_from")
-    if colors_from is not None:
-        check_parent(adata, colors_from, owner)
-        chosen_keys(adata, colors_from, None, owner, parameter="colors_from")
+    _check_writing(adata, columns, key_added, names_from, colors_from, copy, owner)
     read = read_columns(adata, columns, missing=missing, owner=owner)
     estimator = estimator_of(method, n_clusters, random_state, n_jobs)
     ensemble = read.named_ensemble(weights)
@@ -267,6 +363,11 @@ def predict(
             f"The 'reference' of {owner} has no consensus {key!r}: sc.tl.consensus writes it."
         )
     params = stored["params"]
+    if "use_rep" in params:
+        raise InputError(
+            f"{owner} places cells by columns of labels, and {key!r} of the 'reference' was found from coordinates "
+            f"({params['use_rep']!r}): fit conclust.ConsensusClustering to them, whose predict takes coordinates."
+        )
     columns = [str(name) for name in np.atleast_1d(params["keys"])]
     missing: Any = str(params["missing"])
     reference_labels = categorical(reference.obs[key])
@@ -507,10 +608,29 @@ def inconsistency(
     return adata if copy else None
 
 
+def _check_writing(
+    adata: Any,
+    columns: Sequence[str],
+    key_added: Any,
+    names_from: str | None,
+    colors_from: str | None,
+    copy: Any,
+    owner: str,
+) -> None:
+    """Refuse results that could not be written, before the fit."""
+    _check_key(key_added, columns, owner)
+    check_copy(adata, copy, owner)
+    if names_from is not None:
+        chosen_keys(adata, names_from, None, owner, parameter="names_from")
+    if colors_from is not None:
+        check_parent(adata, colors_from, owner)
+        chosen_keys(adata, colors_from, None, owner, parameter="colors_from")
+
+
 def _check_key(key: Any, taken: Sequence[str], owner: str) -> None:
     """Refuse an invalid key, or one that is an input column."""
     if not isinstance(key, str) or not key or key in taken:
-        refuse("key_added", owner, f"a name other than {list(taken)}", key)
+        refuse("key_added", owner, f"a name{f' other than {list(taken)}' if taken else ''}", key)
 
 
 _OWNER = "sc.tl.consensus"
