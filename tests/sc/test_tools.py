@@ -359,7 +359,7 @@ def test_a_resolution_is_scored_against_the_others(adata):
     assert record["table"]["cells"].sum() == 239
 
 
-def test_clusters_of_coordinates_are_those_of_the_estimator(adata, points, tmp_path):
+def test_coordinates_are_clustered_as_by_the_estimator(adata, points, tmp_path):
     adata.obsm["X_pca"] = points[0]
     ccs.tl.cluster(adata, calibrate=True, names_from="cell_type", random_state=3)
     model = cc.ConsensusClustering(random_state=3).fit(points[0])

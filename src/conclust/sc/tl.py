@@ -88,7 +88,7 @@ def cluster(
         ``obs[f"{key_added}_kept"]`` : float64
             The probability that a pair of each cell, together or apart, holds in a fresh sample.
         ``uns[key_added]["kept"]`` : str
-            What it says of all cells, in a sentence.
+            The sentence that sums it up for all cells.
 
     Raises
     ------
