@@ -64,10 +64,12 @@ def test_clear_clusters_are_kept_and_the_map_rises(model):
 
 
 @pytest.mark.parametrize("stretch", [1, 5])
-@pytest.mark.parametrize("consensus", [None, "pcc"])
-def test_one_gaussian_cut_in_two_is_kept_by_half_at_most(stretch, consensus):
+@pytest.mark.parametrize(
+    ("consensus", "number"), [(None, "n_clusters"), (None, "min_clusters"), ("pcc", "n_clusters")]
+)
+def test_one_gaussian_cut_in_two_is_kept_by_half_at_most(stretch, consensus, number):
     X = np.random.default_rng(0).normal(size=(120, 2)) * [stretch, 1]
-    model = ConsensusClustering(consensus, FEW, n_clusters=2, random_state=0).fit(X)
+    model = ConsensusClustering(consensus, FEW, random_state=0, **{number: 2}).fit(X)
     assert calibrated(model, X, n_halvings=3, random_state=0).kept.max() <= 0.6
 
 

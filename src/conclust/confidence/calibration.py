@@ -231,14 +231,17 @@ def _fresh(model: Any, points: Any, seed: int) -> Any:
         warnings.simplefilter("ignore", UserWarning)  # those of the model were shown by its fit
         if not _number_given(model):
             return _fit(model, points, seed)
-        fresh = _fit(model, points, seed, consensus=None, n_clusters=None)
+        fresh = _fit(model, points, seed, consensus=None, n_clusters=None, min_clusters=1)
         if model.consensus is None or fresh.n_clusters_ == 1:
             return fresh
-        return _fit(model, points, seed, n_clusters=fresh.n_clusters_)
+        return _fit(model, points, seed, n_clusters=fresh.n_clusters_, min_clusters=1)
 
 
 def _number_given(model: Any) -> bool:
+    """Return whether the number, or a least one, was given."""
     given = getattr(model.consensus_, "n_clusters", None)
+    if model.min_clusters > 1:
+        return True
     return model.n_clusters != "auto" and isinstance(given, int | np.integer)
 
 

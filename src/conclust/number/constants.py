@@ -23,7 +23,7 @@ WITHOUT_BORDER = np.array([0.7, 1.0, 1.5]), np.array([0.2, 4.0, 2.0]) / 6.2
 COST, CLEAR = 3.0, 1.0
 # Neighbours in the graph of the points, and the largest density along its paths at a border.
 NEIGHBOURS, ALONG_PATHS = 10, 0.6
-# Of a given number: by how many of its standard errors the share of ties that a cut of a tree loses counts as larger.
-BY_CHANCE = 0.75
+# Of a given number: the share of ties that a cut of a tree may lose at most, of those that clusters around centres lose.
+LESS_TORN = 0.75
 # Clusters that overlap are found in halves of at most 1,000 objects, at most 8 of them.
 HALVED_OBJECTS, LARGEST_HALVED = 1_000, 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,15 +30,15 @@ from conclust.number.borders import (
 )
 from conclust.number.centers import Discriminants, Ellipsoids
 from conclust.number.constants import (
-    BY_CHANCE,
     CLEAR,
     COST,
     HALVINGS,
+    LESS_TORN,
     NEIGHBOURS,
     SMALLEST,
 )
 from conclust.number.halves import Halved, divide_by_halves
-from conclust.trees.agglomeration import counted_cut, has_specks, lifetimes
+from conclust.trees.agglomeration import counted_cut, has_specks, least_counted
 
 _SEED = 0
 # Most numbers that are as well supported.
@@ -76,7 +76,8 @@ def decide_by_points(
     branches, counted in the same way (`divide_by_halves`).
 
     If a number is given that the points do not show by themselves, or only with a speck, the clusters are those around
-    centres, or a cut of a tree, by which of them tears near neighbours apart least (`share_torn`). The halvings of the
+    centres, or a cut of a tree if it tears clearly fewer near neighbours apart (`share_torn`): members are made from
+    neighbours, so that their tree has seen the ties that judge it. The halvings of the
     points are the same in every run.
 
     Parameters
@@ -102,29 +103,26 @@ def decide_by_points(
     given = None if n_clusters is None else decision_on(trees, n_clusters, None)
     most = min(trees.max_clusters or trees.n_numbers, trees.n_numbers)
     found = divide(points, trees, n_jobs=n_jobs)
-    number = found.best(min_clusters, most)
-    if number == 1 < trees.bounds.smallest:  # constraints need more than one cluster
-        number = found.best(trees.bounds.smallest, most)
-    if number is None:
-        return Shown(given or _by_partitions(trees, min_clusters, most))
+    number = shown = found.best(1, most) or 1
+    least = max(min_clusters, trees.bounds.smallest)  # constraints may need more than one cluster
+    if shown < (least if shown == 1 else min_clusters):
+        number = found.best(least, most) or min(least, most)
     halved = None
     if found.graph is not None:
-        least = max(min_clusters, trees.bounds.smallest)
-        above = max(CLEAR, found.score_as_of_halves(number))
+        above = CLEAR if number > shown else max(CLEAR, found.score_as_of_halves(number))
         halved, evidence = divide_by_halves(found.points, found.graph, least, most, above)
         if halved is None and number == 1:
             found = replace(found, by_halves=evidence)
     others = found.others(number, min_clusters, most)
-    answer = _of_trees(found, number, others) if halved is None else _of_halves(halved)
+    asked = number > shown and halved is None
+    answer = _of_halves(halved) if halved else _of_trees(found, number, others, asked)
     answer = _divided_further(found, answer, most, n_jobs)
     if answer.n_clusters != number:
         others = [K for K in (number, *others) if K not in (1, answer.n_clusters)]
     around = None if answer.around is None else answer.around.of_points(points, found.points)
     if given is not None:
         given = replace(given, seen=None if found.graph is None else answer.n_clusters)
-        if n_clusters != answer.n_clusters or (
-            answer.labels is not None and has_specks(answer.labels)
-        ):
+        if n_clusters != answer.n_clusters or answer.labels is None or has_specks(answer.labels):
             return _cut_into(points, found, trees, given, n_jobs)
         return Shown(replace(given, labels=answer.labels, depths=tuple(answer.depths)), around)
     decision = Decision(
@@ -139,6 +137,7 @@ def decide_by_points(
         at_least=min_clusters,
         at_most=trees.max_clusters,
         depths=tuple(answer.depths),
+        seen=shown if asked and found.graph is not None else None,
     )
     named = {*others[:1], *decision.near, decision.shown} - {1, answer.n_clusters}
     offered = {
@@ -146,6 +145,8 @@ def decide_by_points(
         for K in sorted(named, key=lambda K: (-found.score(K), K))
         if trees.constraints is None
     }
+    if asked:
+        return _cut_into(points, found, trees, decision, n_jobs)._replace(offered=offered)
     return Shown(decision, around, offered)
 
 
@@ -282,27 +283,17 @@ def divide(points: Floats, trees: Trees, *, n_jobs: int | None = None) -> Found:
     return Found(compared, graph, branches, divisions, counts, evidence, of_pieces)
 
 
-def _by_partitions(trees: Trees, least: int, most: int) -> Decision:
-    """Return the number of the partitions, for few objects of which at least two clusters are asked for."""
-    number = trees.n_clusters_shown
-    if not least <= number <= most:
-        lives = np.append([0.0, 0.0], np.minimum(lifetimes(trees.matrices[ALIKE]), 1.0))
-        number = max(range(min(least, most), most + 1), key=lives.__getitem__)
-    decision = replace(decide(trees), labels=None, components=None, at_most=trees.max_clusters)
-    borders = AtBorders("suggested")
-    return replace(decision, n_clusters=number, borders=borders, at_least=least, alternatives=())
-
-
-def _of_trees(found: Found, number: int, others: list[int]) -> Answer:
-    """Return the division of a tree into a number of clusters."""
-    labels = found.labels(number) if number > 1 else None
-    depths = found.depths(number)
+def _of_trees(found: Found, number: int, others: list[int], asked: bool) -> Answer:
+    """Return the division of a tree into a number of clusters; without the clusters if the points do not show so many."""
+    labels = None if number == 1 or asked else found.labels(number)
+    depths = [] if asked else found.depths(number)
     if found.graph is None:
         borders = AtBorders("too few", needed=2 * SMALLEST)
+    elif asked or number == 1:
+        borders = AtBorders("asked" if asked else "none")
     else:
-        few: Literal["touching", "clear"] = "touching" if found.is_of_pieces(number) else "clear"
-        seen = few if found.score(number) > 0 else "asked"
-        borders = AtBorders("none" if number == 1 else seen, tuple(depths))
+        touching = found.is_of_pieces(number)
+        borders = AtBorders("touching" if touching else "clear", tuple(depths))
     return Answer(number, labels, depths, borders, tuple(found.near(number, others)))
 
 
@@ -345,17 +336,37 @@ def _cut_into(
         found.points, min(NEIGHBOURS, len(points) - 1), n_jobs=n_jobs
     )
     cuts = [_cut(trees, tree, number) for tree in trees.matrices.values()]
-    torn = [share_torn(graph, number, placed, BY_CHANCE) for _, placed, _ in cuts]
+    torn = [share_torn(graph, number, placed) for _, placed, _ in cuts]
     compared = leading_components(points)  # no border is looked for: as they are
-    around = Ellipsoids.fit(compared, number, _SEED, n_runs=HALVINGS)
+    around, specks = _around_centers(compared, number)
     if around is not None:
         labels = around.labels(compared)
-        if (share := share_torn(graph, number, labels)) <= min(torn) and share < np.inf:
-            return Shown(replace(given, labels=labels), around.of_points(points, compared))
+        share = share_torn(graph, number, labels)
+        if LESS_TORN * share <= min(torn) and share < np.inf:
+            found_around = replace(given, labels=labels, specks=tuple(specks.tolist()))
+            return Shown(found_around, around.of_points(points, compared))
     if min(torn) == np.inf:
         return Shown(given)
     labels, _, specks = cuts[int(np.argmin(torn))]
     return Shown(replace(given, labels=labels, specks=tuple(specks.tolist())))
+
+
+def _around_centers(points: Floats, n_clusters: int) -> tuple[Ellipsoids | None, Ints]:
+    """Return clusters around centres, and the objects of specks, which have no say in them.
+
+    If more than a tenth of the objects are in specks, the user's clusters are that small, and nothing is a speck.
+    """
+    rows = np.arange(len(points))
+    while 10 * len(rows) >= 9 * len(points):
+        around = Ellipsoids.fit(points[rows], n_clusters, _SEED, n_runs=HALVINGS)
+        if around is None:
+            break
+        labels = around.labels(points[rows])
+        counted = np.bincount(labels, minlength=n_clusters) >= least_counted(len(rows), n_clusters)
+        if counted.all():
+            return around, np.setdiff1d(np.arange(len(points)), rows)
+        rows = rows[counted[labels]]
+    return Ellipsoids.fit(points, n_clusters, _SEED, n_runs=HALVINGS), rows[:0]
 
 
 def _cut(trees: Trees, tree: Floats, n_clusters: int) -> tuple[Ints, Ints, Ints]:
@@ -371,13 +382,10 @@ def _cut(trees: Trees, tree: Floats, n_clusters: int) -> tuple[Ints, Ints, Ints]
     return np.where(labels < 0, placed, labels), placed, specks
 
 
-def share_torn(
-    graph: NeighbourGraph, n_clusters: int, labels: Ints, by_chance: float = 0.0
-) -> float:
+def share_torn(graph: NeighbourGraph, n_clusters: int, labels: Ints) -> float:
     """Return the largest share of its ties between near neighbours that a cluster loses, of those it could keep.
 
-    A cluster of m points can keep m - 1 ties of each. Members are made from neighbours, so that the cut of a tree has seen
-    the ties that judge it, and clusters around centres have not: the share of a cut counts as larger.
+    A cluster of m points can keep m - 1 ties of each.
 
     Parameters
     ----------
@@ -387,8 +395,6 @@ def share_torn(
         The number of clusters; of labels with fewer the share is inf.
     labels : ndarray of int64 of shape (n_objects,)
         The clusters.
-    by_chance : float, default=0
-        By how many of its standard errors a share counts as larger.
     """
     if len(np.unique(labels)) != n_clusters:
         return np.inf
@@ -396,5 +402,4 @@ def share_torn(
     source, sizes = of_points[graph.sources], np.bincount(of_points)
     kept = np.bincount(source, weights=source == of_points[graph.ends])
     could = np.minimum(np.diff(graph.starts), sizes[of_points] - 1)
-    lost = 1.0 - kept / np.maximum(np.bincount(of_points, weights=could), 1.0)
-    return float((lost + by_chance * np.sqrt(lost / sizes)).max())
+    return float((1.0 - kept / np.maximum(np.bincount(of_points, weights=could), 1.0)).max())

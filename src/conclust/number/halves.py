@@ -21,6 +21,7 @@ from conclust.number.constants import (
     NEIGHBOURS,
     SMALLEST,
 )
+from conclust.trees.agglomeration import has_specks
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +79,8 @@ def divide_by_halves(
     halved : Halved or None
         None where no division has so much evidence.
     evidence : dict of int to float
-        That for each number, the median over the halves looked at, in the columns that show less; none for a number whose
-        borders are not empty along the paths.
+        That for each number, the median over the halves looked at, in the columns that show less; none for a number with a
+        speck, or whose borders are not empty along the paths.
     """
     rng = np.random.default_rng(0)
     part = points
@@ -115,7 +116,7 @@ def divide_by_halves(
             counts, ends = _fullest_borders(found.scores(points))
             if graph is None:
                 graph = neighbour_graph(points, NEIGHBOURS, n_jobs=n_jobs)
-            if not borders_are_empty(points, graph, labels, ends):
+            if has_specks(labels) or not borders_are_empty(points, graph, labels, ends):
                 del evidence[K]
                 continue
             symmetric = made_symmetric(part) if symmetric is None else symmetric

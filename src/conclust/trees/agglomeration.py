@@ -283,7 +283,7 @@ def counted_cut(tree: Floats, n_clusters: int) -> Ints:
     ndarray of int64 of shape (n_objects,)
         Clusters by first appearance; -1 for the objects of specks.
     """
-    least = _least(len(tree) + 1, n_clusters)
+    least = least_counted(len(tree) + 1, n_clusters)
     for level in range(n_clusters, min(2 * n_clusters, len(tree) + 1) + 1):
         labels = clusters_at(tree, level)
         counted = np.bincount(labels) >= least
@@ -296,10 +296,11 @@ def counted_cut(tree: Floats, n_clusters: int) -> Ints:
 def has_specks(labels: Ints) -> bool:
     """Return whether a cluster has fewer than a tenth of the objects that a cluster has on average."""
     sizes = np.bincount(labels)
-    return bool(sizes.min() < _least(len(labels), len(sizes)))
+    return bool(sizes.min() < least_counted(len(labels), len(sizes)))
 
 
-def _least(n: int, n_clusters: int) -> float:
+def least_counted(n: int, n_clusters: int) -> float:
+    """Return the number of objects with fewer than which a cluster is a speck."""
     return _LEAST_SHARE * n / n_clusters
 
 

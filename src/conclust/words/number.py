@@ -15,9 +15,8 @@ _FEW = (
 )
 _AT_BORDERS = {
     "too few": "the points are too few to show a border, for which {needed} are needed",
-    "suggested": "the points are too few to show a border, and the clusterings alone suggest this number",
     "none": "in no division are there clearly fewer points near the borders than within the clusters",
-    "asked": "more than one cluster was asked for, although {share} of the number within the clusters is near {border}",
+    "asked": "more clusters were asked for than the points show",
     "touching": "few points lie between clusters where they touch",
     "clear": "{few} points are near {border} ({share} of the number within the clusters)",
     "overlapping": "fewer points are near {border} ({share} of the number within the clusters), counted in the half of the points "
@@ -59,11 +58,14 @@ def reason_of(decision: Decision, found: int) -> Reason:
         typical = round(of.typical)  # of clusterings that are finer than their consensus
         others.append(Other(f"the median clustering has {typical} clusters", (typical,)))
     of_points = decision.by == "points"
-    if of_points and shown not in (K, *decision.near, *decision.alternatives[:1]):
+    if decision.seen is not None:
+        others.append(_suggested(decision.seen, K, "points"))
+    elif of_points and shown not in (K, *decision.near, *decision.alternatives[:1]):
         others.append(_suggested(shown, K))
-    if K > 1 and not others and decision.constrained is None:
-        others.append(Other("no other number is supported", ()))
     borders = decision.borders
+    few = borders is not None and borders.kind == "too few"
+    if K > 1 and not others and decision.constrained is None and not few:
+        others.append(Other("no other number is supported", ()))
     why = _why_by_partitions(decision) if borders is None else _of_borders(borders)
     if decision.constrained is not None:
         why = f"the constraints require this number; without them, {why}"

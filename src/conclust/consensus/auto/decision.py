@@ -240,8 +240,8 @@ class AtBorders:
 
     Attributes
     ----------
-    kind : {"too few", "suggested", "none", "asked", "touching", "clear", "overlapping"}
-        The points are too few for borders, and the number is 1 or that of the partitions; no division has borders; nor has this one; few points
+    kind : {"too few", "none", "asked", "touching", "clear", "overlapping"}
+        The points are too few for borders; no division has borders; more clusters were asked for than there are borders; few points
         between clusters that touch; few points near each border; few points near borders that the other half of the points showed.
     depths : tuple of float
         Depths of the borders.
@@ -251,7 +251,7 @@ class AtBorders:
         Number of clusters, if some of them were then divided further; else 0.
     """
 
-    kind: Literal["too few", "suggested", "none", "asked", "touching", "clear", "overlapping"]
+    kind: Literal["too few", "none", "asked", "touching", "clear", "overlapping"]
     depths: tuple[float, ...] = ()
     needed: int = 0
     divided: int = 0
@@ -270,7 +270,7 @@ class Decision:
     shown : int
         The number that the partitions show by themselves.
     seen : int or None
-        The number that the points show, beside a number given; None without points.
+        The number that the points show, beside a number given or a larger one asked for; None without points.
     testimony : Testimony or None
         The most probable partition; None if it was not computed.
     supports : list of Support
