@@ -548,7 +548,7 @@ class EnsembleGenerator(
         if narrow and all(shares.observed(u, 0, 0) is None for u in range(len(made))):
             types.append(np.dtype(code_type(max(member.n_clusters for member in made))))
         kept_type = min(types, key=lambda kind: kind.itemsize)
-        return label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say, kept_type)
+        return label_all(rows, self._labelling(), shares, self.n_jobs, say, kept_type)
 
     def _keep_scaling(self, blocks: Iterable[Floats]) -> None:
         self.scale_, self.scaler_, self._scale_facts, _ = scaling_of(self, blocks)

@@ -30,7 +30,7 @@ from conclust.generation.labelling.models import (
     refuse_huge,
 )
 from conclust.generation.members import Labelled, Member, Task, drawn_objects, fitted_objects
-from conclust.generation.points import checked_points, keys_of_rows, read_points
+from conclust.generation.points import are_repeated, checked_points, keys_of_rows, read_points
 from conclust.generation.scaling import Scaler
 
 _OWNER = "EnsembleGenerator"
@@ -291,10 +291,10 @@ def as_many_as_differ(generator: Any, X: Any) -> Ints | None:
         The objects, in rising order. None: all, as no point is repeated, or the columns have few values.
     """
     keys = np.concatenate([keys_of_rows(block) for _, block in _rows_of(generator, X).blocks()])
+    if not are_repeated(keys):
+        return None
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     n, n_different = len(keys), len(first)
-    if n_different == n:
-        return None
     few = few_values(n)
     seen = np.sort(first)[:: max(1, n_different // (4 * few))]
     if max(len(np.unique(column)) for column in scaled_points(generator, X, seen).T) <= few:
@@ -578,7 +578,6 @@ def label_all(
     rows: Rows,
     labelling: Labelling,
     shares: Shares,
-    scaler: Scaler | None,
     n_jobs: int | None,
     report: Callable[[str], None],
     dtype: Any,
@@ -593,8 +592,6 @@ def label_all(
         The members.
     shares : Shares
         Objects observed by each member.
-    scaler : MinMaxScaler, StandardScaler or None
-        The scaling of the points.
     n_jobs : int or None
         Number of threads, as for joblib.
     report : callable
@@ -605,10 +602,10 @@ def label_all(
     n_members = labelling.shape[1]
     matrix = np.empty((rows.n, n_members), dtype=dtype)
     reported = 0
-    for start, block in rows.blocks():
-        stop = start + len(block)
+    for start in range(0, rows.n, rows.step):
+        stop = min(rows.n, start + rows.step)
         labels = matrix[start:stop]
-        labels[:] = labelling.label(scaled(block, scaler), n_jobs)
+        labels[:] = rows.labels(labelling, start, stop, n_jobs)
         for u in range(n_members):
             observed = shares.observed(u, start, stop)
             if observed is not None:
