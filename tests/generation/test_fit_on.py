@@ -1,7 +1,5 @@
 """Members fitted on some of the objects, and points that are read in blocks."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -61,37 +59,6 @@ class OnDisk:
         self.read += len(actual)
         self.largest = max(self.largest, len(actual))
         return actual
-
-
-class Chunked(OnDisk):
-    """The used part of a Dask array: chunks, slices, `rechunk` and `map_blocks`."""
-
-    def __init__(self, content, row_chunks, column_chunks=None, function=None, dtype=None):
-        super().__init__(content)
-        self.chunks = (tuple(row_chunks), tuple(column_chunks or (content.shape[1],)))
-        self.function = function
-        self.dtype = dtype or content.dtype
-        self.asked = []
-
-    def rechunk(self, chunks):
-        return Chunked(self.content, self.chunks[0], (chunks[1],))
-
-    def map_blocks(self, function, *, dtype, chunks, meta):
-        assert self.chunks[1] == (self.shape[1],), "the features of an object must be together"
-        assert meta.dtype == dtype
-        assert meta.shape == (0, *map(sum, chunks[1:]))
-        return Chunked(
-            self.content, chunks[0], chunks[1], pickle.loads(pickle.dumps(function)), dtype
-        )
-
-    def compute(self):
-        ends = np.cumsum(self.chunks[0])
-        return np.concatenate(
-            [
-                self.function(self.content[end - size : end])
-                for end, size in zip(ends, self.chunks[0], strict=True)
-            ]
-        )
 
 
 # ---------------------------------------------------------------------------------- fitted objects
@@ -371,25 +338,3 @@ def test_cached_members_depend_on_their_samples(tmp_path):
     assert run(fit_on=None)[1] == 0
     assert run(fit_on=401)[1] == 0
     assert run(fit_on=None)[1] == 8
-
-
-# ----------------------------------------------------------------------------------------- chunks
-
-
-def test_chunked_arrays_give_chunked_arrays(small_blocks):
-    expected = made("scaled")
-    labels = expected.fit_transform(X)
-    chunked = Chunked(X, (1000, 1, 1999), (3, 1))
-    generator = made("scaled").fit(chunked)
-    lazy = generator.transform(chunked)
-    assert lazy.chunks == ((1000, 1, 1999), (8,))
-    assert lazy.dtype == np.int8
-    np.testing.assert_array_equal(lazy.compute(), labels)
-    np.testing.assert_array_equal(made("scaled").fit_transform(chunked).compute(), labels)
-
-
-def test_unknown_numbers_of_objects_are_refused_with_an_alternative():
-    chunked = Chunked(X, (3000,))
-    chunked.shape = (float("nan"), 4)
-    with pytest.raises(InputError, match=r"compute_chunk_sizes\(\)"):
-        made("kmeans").fit(chunked)

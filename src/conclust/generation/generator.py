@@ -548,7 +548,7 @@ class EnsembleGenerator(
         if narrow and all(shares.observed(u, 0, 0) is None for u in range(len(made))):
             types.append(np.dtype(code_type(max(member.n_clusters for member in made))))
         kept_type = min(types, key=lambda kind: kind.itemsize)
-        return label_all(rows, self._labelling(), shares, self.scaler_, self.n_jobs, say, kept_type)
+        return label_all(rows, self._labelling(), shares, self.n_jobs, say, kept_type)
 
     def _keep_scaling(self, blocks: Iterable[Floats]) -> None:
         self.scale_, self.scaler_, self._scale_facts, _ = scaling_of(self, blocks)
@@ -642,15 +642,13 @@ if TYPE_CHECKING:
     from conclust.generation.cache import MemberCache
 
 Keep = Callable[[Task, Sequence[Labelled]], None]
-# Numbers of some tasks, each with the points that it is fitted to; few enough to fit into memory together.
-Portions = Callable[[Sequence[Task]], Iterable[Sequence[tuple[int, Floats]]]]
 _PACE = 1.0  # seconds between two lines of progress
 
 
 def _run_tasks(
     generator: EnsembleGenerator,
     plan: Plan,
-    points: Floats | Portions,
+    points: Floats | Shares,
     keep: Keep,
     cache: MemberCache | None,
 ) -> tuple[int, list[str]]:
@@ -664,8 +662,8 @@ def _run_tasks(
         Its number of workers, and whether it shows the progress.
     plan : Plan
         The tasks to compute, and whether the workers are threads or processes.
-    points : ndarray of shape (n_samples, n_features) or callable
-        The data, from which each task draws its share; or a function that yields portions of tasks with their points.
+    points : ndarray of shape (n_samples, n_features) or Shares
+        The data, from which each task draws its share, or the shares.
     keep : callable
         Function that receives a task and its members.
     cache : MemberCache or None
@@ -688,15 +686,14 @@ def _run_tasks(
         remaining = [_with_threads(task, threads) for task in plan.tasks]
         while remaining:
             deferred = []
-            for run, arguments in _calls(remaining, points, cache, wait):
-                for i, members, was_read, damage in crew.run(run, arguments):
-                    if members is None:
-                        deferred.append(i)
-                    else:
-                        n_read += was_read * len(members)
-                        damaged += damage
-                        keep(remaining[i], members)
-                        progress.advance(remaining[i])
+            for i, members, was_read, damage in _made(crew, remaining, points, cache, wait):
+                if members is None:
+                    deferred.append(i)
+                else:
+                    n_read += was_read * len(members)
+                    damaged += damage
+                    keep(remaining[i], members)
+                    progress.advance(remaining[i])
             remaining, wait = [remaining[i] for i in sorted(deferred)], True
     return n_read, damaged
 
@@ -709,16 +706,23 @@ def _with_threads(task: Task, threads: int) -> Task:
     return replace(task, recipe=replace(recipe, threads=threads))
 
 
-def _calls(
-    tasks: Sequence[Task], points: Floats | Portions, cache: MemberCache | None, wait: bool
-) -> Iterator[tuple[Callable[..., Any], Iterable[tuple[Any, ...]]]]:
-    """Return the call and its arguments: all at once on the complete data, or in portions."""
-    if not callable(points):
-        yield partial(_run_task, points, cache, wait), enumerate(tasks)
-        return
-    for portion in points(tasks):
-        calls = [(i, tasks[i], sample) for i, sample in portion]
-        yield partial(_run_task, None, cache, wait), calls
+def _made(
+    crew: Crew,
+    tasks: Sequence[Task],
+    points: Floats | Shares,
+    cache: MemberCache | None,
+    wait: bool,
+) -> Iterator[tuple[int, list[Labelled] | None, bool, list[str]]]:
+    """Yield what `_run_task` returns of each task: all at once on the complete data, in portions, or from Dask's workers."""
+    if not isinstance(points, Shares):
+        yield from crew.run(partial(_run_task, points, cache, wait), enumerate(tasks))
+    elif points.in_chunks and cache is None:
+        for i, members in points.over_chunks(tasks, _compute):
+            yield i, members, False, []
+    else:
+        for portion in points(tasks):
+            calls = [(i, tasks[i], sample) for i, sample in portion]
+            yield from crew.run(partial(_run_task, None, cache, wait), calls)
 
 
 def _run_task(

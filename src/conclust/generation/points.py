@@ -343,19 +343,22 @@ def doubts(X: Floats, ids: Sequence[str] | None = None) -> list[Doubt]:
     """
     found = []
     for j, column in enumerate(np.asarray(X, dtype=np.float64).T):
-        held = np.flatnonzero(np.isfinite(column))
-        if held.size < _FEW:
+        finite = np.isfinite(column)
+        values = column[finite]
+        if values.size < _FEW:
             continue
         if X.shape[1] > 1 and (np.diff(column) == 1).all():
             found.append(Doubt("counts", column=j, value=float(column[0])))
             continue
-        total = _total(column[held], 1e-4)
-        about = _BEYOND if _total(column[held], 0.1) is None else _BEYOND // 10
+        total = _total(values, 1e-4)
+        about = _BEYOND if _total(values, 0.1) is None else _BEYOND // 10
         if total is not None:
-            found.append(Doubt("total", int(held[total]), j, float(column[held[total]])))
+            found.append(
+                Doubt("total", int(np.flatnonzero(finite)[total]), j, float(values[total]))
+            )
             continue
-        for at, times in _far(column[held], about):
-            found.append(Doubt("far", int(held[at]), j, float(column[held[at]]), times))
+        for at, times in _far(values, about):
+            found.append(Doubt("far", int(np.flatnonzero(finite)[at]), j, float(values[at]), times))
     names = tuple((name, times) for name, times in Counter(ids or ()).items() if times > 1)
     rows = _repeated_rows(np.asarray(X, dtype=np.float64))
     return [
@@ -395,11 +398,19 @@ def keys_of_rows(X: Floats) -> NDArray[np.uint64]:
     return keys
 
 
+def are_repeated(keys: NDArray[np.uint64]) -> bool:
+    """Return whether a number occurs twice, in less memory than it takes to find where."""
+    ordered = np.sort(keys)
+    return bool((ordered[1:] == ordered[:-1]).any())
+
+
 def _repeated_rows(X: Floats) -> tuple[tuple[int, int], ...]:
     """Return the rows that repeat another one, with that one; none if the columns are coarse."""
     if X.shape[1] < 2:
         return ()
     keys = keys_of_rows(X)
+    if not are_repeated(keys):
+        return ()
     order = np.argsort(keys, kind="stable")
     alike = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
     later, before = order[alike + 1], order[alike]

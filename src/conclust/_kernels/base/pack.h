@@ -57,6 +57,13 @@ inline Pack where_less(const Pack& a, const Pack& b, const Pack& x, const Pack& 
 
 inline constexpr std::size_t pack_lanes = 4;
 
+// As those of wide.h, for code that is compiled for either.
+CONCLUST_INLINE void load(const double* p, Pack& to) { to = load(p); }
+CONCLUST_INLINE void spread(double x, Pack& to) { to = spread(x); }
+CONCLUST_INLINE void where_less(const Pack& a, const Pack& b, const Pack& x, const Pack& y, Pack& to) {
+    to = where_less(a, b, x, y);
+}
+
 // Four of the eight values of a and b, starting at index `from`.
 template <int from>
 CONCLUST_INLINE Pack shifted(const Pack& a, const Pack& b) {

@@ -14,6 +14,7 @@
 #include "base/interrupt.h"
 #include "base/pack.h"
 #include "base/random.h"
+#include "base/wide.h"
 #include "kmeans/tiles/tiles.h"
 #include "labels/codes.h"
 
@@ -22,7 +23,11 @@ namespace {
 
 // Objects lie in blocks of `lanes`, feature by feature: an object's value of feature j is at
 // (block * d + j) * lanes + lane. Sums over features run in their order, whatever the lanes.
-constexpr std::size_t lanes = 2 * pack_lanes;
+constexpr std::size_t lanes = wide;
+// A feature of a block of objects: a line of the cache, so that no load crosses one.
+struct alignas(lanes * sizeof(double)) Block {
+    double lane[lanes];
+};
 // Number of centres processed together.
 constexpr std::size_t group = 2 * pack_lanes;
 
@@ -55,57 +60,54 @@ CONCLUST_CLONES std::int32_t nearest_by_sums(const double* x, std::size_t d, con
 }
 
 // Number of candidates for a centre whose distances are computed together.
-constexpr std::size_t most_beside = 4;
+constexpr std::size_t most_beside = 6;
 
-// closer[t][i] = min(closest[i], squared distance of object i to candidate t). sums[t]: their sums over the first
-// `size` objects, lane by lane: the others fill the last block and lie on the mean. candidates: feature by
-// feature, `beside` values beside each other.
-template <std::size_t beside>
+// closer[t][i] = min(closest[i], squared distance of object i to candidate t). sums[t]: their sums, lane by lane; what
+// fills the last block has 0. candidates: feature by feature, `wanted` values beside each other. A register holds a
+// block, or a part of it.
+template <class Register, std::size_t beside>
 CONCLUST_INLINE void approach_some(const double* points, std::size_t size, std::size_t d,
-                                   const double* candidates, const double* closest,
+                                   const double* candidates, std::size_t wanted, const double* closest,
                                    double* const* closer, double* sums) {
-    static constexpr double ranks[lanes] = {0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0};
-    Pack by_lane[2][beside];
-    for (std::size_t t = 0; t < beside; ++t) {
-        by_lane[0][t] = by_lane[1][t] = spread(0.0);
-    }
-    for (std::size_t b = 0; b * lanes < size; ++b) {
-        const double* x = points + b * d * lanes;
-        const Pack left = spread(static_cast<double>(size - b * lanes));
-        Pack low[beside];
-        Pack high[beside];
-        for (std::size_t t = 0; t < beside; ++t) {
-            low[t] = high[t] = spread(0.0);
+    if constexpr (beside > 1) {
+        if (wanted < beside) {
+            return approach_some<Register, beside - 1>(points, size, d, candidates, wanted, closest,
+                                                       closer, sums);
         }
+    }
+    constexpr std::size_t parts = sizeof(Block) / sizeof(Register);
+    Register value, apart, old, by_lane[parts][beside] = {};
+    for (std::size_t at = 0; at < size; at += lanes) {
+        Register here[parts], squares[parts][beside] = {};
         for (std::size_t j = 0; j < d; ++j) {
-            const Pack first = load(x + j * lanes);
-            const Pack second = load(x + j * lanes + pack_lanes);
+            for (std::size_t part = 0; part < parts; ++part) {
+                load(points + at * d + j * lanes + part * lanes / parts, here[part]);
+            }
             for (std::size_t t = 0; t < beside; ++t) {
-                const Pack value = spread(candidates[j * beside + t]);
-                Pack a = first;
-                Pack z = second;
-                a -= value;
-                z -= value;
-                low[t] += a * a;
-                high[t] += z * z;
+                spread(candidates[j * beside + t], value);
+                for (std::size_t part = 0; part < parts; ++part) {
+                    apart = here[part];
+                    apart -= value;
+                    apart = apart * apart;
+                    squares[part][t] += apart;
+                }
             }
         }
-        for (std::size_t half = 0; half < 2; ++half) {
-            const std::size_t at = b * lanes + half * pack_lanes;
-            const Pack old = load(closest + at);
-            const Pack rank = load(ranks + half * pack_lanes);
+        for (std::size_t part = 0; part < parts; ++part) {
+            const std::size_t first = at + part * lanes / parts;
+            load(closest + first, old);
             for (std::size_t t = 0; t < beside; ++t) {
-                const Pack& distance = half == 0 ? low[t] : high[t];
-                const Pack now = where_less(distance, old, distance, old);
-                store(closer[t] + at, now);
-                by_lane[half][t] += where_less(rank, left, now, spread(0.0));
+                where_less(squares[part][t], old, squares[part][t], old, value);
+                store(closer[t] + first, value);
+                by_lane[part][t] += value;
             }
         }
     }
     for (std::size_t t = 0; t < beside; ++t) {
         double each[lanes];
-        store(each, by_lane[0][t]);
-        store(each + pack_lanes, by_lane[1][t]);
+        for (std::size_t part = 0; part < parts; ++part) {
+            store(each + part * lanes / parts, by_lane[part][t]);
+        }
         sums[t] = std::accumulate(each, each + lanes, 0.0);
     }
 }
@@ -113,13 +115,19 @@ CONCLUST_INLINE void approach_some(const double* points, std::size_t size, std::
 CONCLUST_CLONES void approach(const double* points, std::size_t size, std::size_t d,
                               const double* candidates, std::size_t beside, const double* closest,
                               double* const* closer, double* sums) {
-    switch (beside) {
-        case 4: approach_some<4>(points, size, d, candidates, closest, closer, sums); break;
-        case 3: approach_some<3>(points, size, d, candidates, closest, closer, sums); break;
-        case 2: approach_some<2>(points, size, d, candidates, closest, closer, sums); break;
-        default: approach_some<1>(points, size, d, candidates, closest, closer, sums); break;
-    }
+    approach_some<Pack, most_beside>(points, size, d, candidates, beside, closest, closer, sums);
 }
+
+#if CONCLUST_X86
+CONCLUST_BEGIN_AVX512
+void approach_avx512(const double* points, std::size_t size, std::size_t d, const double* candidates,
+                     std::size_t beside, const double* closest, double* const* closer, double* sums) {
+    approach_some<Wide, most_beside>(points, size, d, candidates, beside, closest, closer, sums);
+}
+CONCLUST_END
+#else
+constexpr auto* approach_avx512 = approach;
+#endif
 
 class Run {
   public:
@@ -128,7 +136,7 @@ class Run {
           search_(search),
           blocks_((in.size + lanes - 1) / lanes),
           groups_((search.n_clusters + group - 1) / group),
-          points_(blocks_ * lanes * in.d),
+          points_(blocks_ * in.d),
           mean_(in.d),
           sums_(search.n_clusters * in.d),
           counts_(search.n_clusters),
@@ -180,7 +188,7 @@ class Run {
 
   private:
     double& value(std::size_t i, std::size_t j) {
-        return points_[((i / lanes) * in_.d + j) * lanes + i % lanes];
+        return points_[(i / lanes) * in_.d + j].lane[i % lanes];
     }
 
     // Copies the points of a draw, centred at their mean, so that scores lose no digits to the offset.
@@ -195,8 +203,7 @@ class Run {
         for (std::size_t j = 0; j < in_.d; ++j) {
             mean_[j] /= static_cast<double>(in_.size);
         }
-        std::fill(points_.begin() + static_cast<std::ptrdiff_t>((blocks_ - 1) * lanes * in_.d),
-                  points_.end(), 0.0);
+        std::fill_n(&points_[(blocks_ - 1) * in_.d], in_.d, Block{});
         for (std::size_t i = 0; i < in_.size; ++i) {
             const double* row = in_.points.data() + static_cast<std::size_t>(drawn[i]) * in_.d;
             for (std::size_t j = 0; j < in_.d; ++j) {
@@ -210,8 +217,10 @@ class Run {
     // their means.
     void fill_tiles() {
         double largest = 0.0;
-        for (const double x : points_) {
-            largest = std::max(largest, std::abs(x));
+        for (const Block& block : points_) {
+            for (const double x : block.lane) {
+                largest = std::max(largest, std::abs(x));
+            }
         }
         const bool known =
             largest >= smallest_known && largest <= largest_known && in_.d <= most_features_known;
@@ -249,7 +258,7 @@ class Run {
     }
 
     void seed_centers(std::uint64_t seed, Interruption& interruption) {
-        std::fill(closest_.begin(), closest_.end(), std::numeric_limits<double>::infinity());
+        std::fill_n(closest_.begin(), in_.size, std::numeric_limits<double>::infinity());
         std::size_t chosen = random_below(in_.size, seed, 0, 0);
         take(chosen, 0);
         double total = 0.0;
@@ -289,8 +298,8 @@ class Run {
                 candidates_[j * beside + t] = value(objects[t], j);
             }
         }
-        approach(points_.data(), in_.size, in_.d, candidates_.data(), beside, closest_.data(), closer,
-                 sums);
+        (form_ == Form::avx512 ? approach_avx512 : approach)(
+            points_[0].lane, in_.size, in_.d, candidates_.data(), beside, closest_.data(), closer, sums);
     }
 
     // An object, with a probability that grows with its squared distance, at most the last one that adds to their sum.
@@ -355,8 +364,8 @@ class Run {
     }
 
     std::int32_t summed(std::size_t i) const {
-        return nearest_by_sums(points_.data() + (i / lanes) * in_.d * lanes + i % lanes, in_.d,
-                               centers_.data(), half_.data(), groups_);
+        return nearest_by_sums(points_[(i / lanes) * in_.d].lane + i % lanes, in_.d, centers_.data(),
+                               half_.data(), groups_);
     }
 
     void assign_by_tiles() {
@@ -474,7 +483,7 @@ class Run {
     }
 
     void add(std::size_t i, std::size_t k, double sign) {
-        const double* x = points_.data() + (i / lanes) * in_.d * lanes + i % lanes;
+        const double* x = points_[(i / lanes) * in_.d].lane + i % lanes;
         double* sum = sums_.data() + k * in_.d;
         for (std::size_t j = 0; j < in_.d; ++j) {
             sum[j] += sign * x[j * lanes];
@@ -525,7 +534,7 @@ class Run {
     const KMeansSearch& search_;
     std::size_t blocks_;
     std::size_t groups_;
-    std::vector<double> points_;
+    std::vector<Block> points_;
     std::vector<double> mean_;
     std::vector<double> sums_;
     std::vector<std::int64_t> counts_;

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,8 @@ from conclust.generation.labelling.models import (
     out_of_scale,
     refuse_huge,
 )
-from conclust.generation.members import Member, Task, drawn_objects, fitted_objects
-from conclust.generation.points import checked_points, keys_of_rows, read_points
+from conclust.generation.members import Labelled, Member, Task, drawn_objects, fitted_objects
+from conclust.generation.points import are_repeated, checked_points, keys_of_rows, read_points
 from conclust.generation.scaling import Scaler
 
 _OWNER = "EnsembleGenerator"
@@ -189,12 +190,17 @@ def over_chunks(X: Any, labelling: Labelling) -> NDArray[Any]:
     if len(X.chunks[1]) > 1:  # all features of an object must be in one chunk
         X = X.rechunk({1: d})
     lazy: NDArray[Any] = X.map_blocks(
-        labelling,
+        _called,
+        labelling=import_module("dask").delayed(labelling),  # sent once, not with each chunk
         dtype=labelling.dtype,
         chunks=(X.chunks[0], (n_members,)),
         meta=np.empty((0, n_members), dtype=labelling.dtype),
     )
     return lazy
+
+
+def _called(block: Any, labelling: Labelling) -> NDArray[Any]:
+    return labelling(block)
 
 
 def _label(
@@ -285,10 +291,10 @@ def as_many_as_differ(generator: Any, X: Any) -> Ints | None:
         The objects, in rising order. None: all, as no point is repeated, or the columns have few values.
     """
     keys = np.concatenate([keys_of_rows(block) for _, block in _rows_of(generator, X).blocks()])
+    if not are_repeated(keys):
+        return None
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
     n, n_different = len(keys), len(first)
-    if n_different == n:
-        return None
     few = few_values(n)
     seen = np.sort(first)[:: max(1, n_different // (4 * few))]
     if max(len(np.unique(column)) for column in scaled_points(generator, X, seen).T) <= few:
@@ -327,8 +333,8 @@ def is_in_blocks(X: Any) -> bool:
 
 
 def comes_in_chunks(X: Any) -> bool:
-    """Return whether X is a Dask array or behaves like one: functions are applied to its chunks lazily."""
-    return is_in_blocks(X) and hasattr(X, "map_blocks") and hasattr(X, "rechunk")
+    """Return whether X is a Dask array: its chunks are read and labelled where Dask computes."""
+    return is_in_blocks(X) and hasattr(X, "map_blocks") and hasattr(X, "__dask_graph__")
 
 
 def as_whole(X: Any) -> Any:
@@ -360,6 +366,7 @@ class Rows:
                 "X.compute_chunk_sizes() finds out."
             )
         self.n, self.d = int(shape[0]), int(shape[1])
+        self.in_chunks = comes_in_chunks(X)
         self.step = max(1024, min(_MOST_ROWS, _BLOCK_BYTES // (8 * max(1, self.d)) // 1024 * 1024))
 
     @property
@@ -382,10 +389,9 @@ class Rows:
         self, labelling: Labelling, start: int, stop: int, n_jobs: int | None
     ) -> NDArray[Any]:
         """Label some rows: those of a Dask array where its chunks are."""
-        part = self._X[start:stop]
-        if comes_in_chunks(part):
-            return np.asarray(over_chunks(part, labelling))
-        return labelling.label(labelling.prepared(self._checked(part)), n_jobs)
+        if self.in_chunks:
+            return np.asarray(over_chunks(self._X[start:stop], labelling))
+        return labelling.label(labelling.prepared(self.block(start, stop)), n_jobs)
 
     def blocks(self) -> Iterator[tuple[int, Floats]]:
         """Yield all rows block by block, with the first row of each block."""
@@ -396,8 +402,14 @@ class Rows:
         """Read a few spread rows, or all of a small matrix."""
         if self.n <= _SPOTS * _SPOT:
             return self.block(0, self.n)
-        starts = np.linspace(0, self.n - _SPOT, _SPOTS).astype(np.int64).tolist()
-        return np.concatenate([self.block(start, start + _SPOT) for start in starts])
+        starts = np.linspace(0, self.n - _SPOT, _SPOTS).astype(np.int64)
+        if self.in_chunks:  # one request, not one for each position
+            return self._checked(self.lazy(np.add.outer(starts, np.arange(_SPOT)).ravel()))
+        return np.concatenate([self.block(start, start + _SPOT) for start in starts.tolist()])
+
+    def lazy(self, rows: Ints) -> Any:
+        """Return some rows of a Dask array, in rising order, as a Dask array."""
+        return self._X[rows]
 
     def samples(
         self, draw: Callable[[int], Ints], count: int, largest: int, together: int
@@ -458,6 +470,7 @@ class Shares:
 
     def __init__(self, rows: Rows, scaler: Scaler | None, n_jobs: int | None) -> None:
         self._rows = rows
+        self.in_chunks = rows.in_chunks
         self._scaler = scaler
         self._together = _AHEAD * effective_n_jobs(n_jobs)
         self._observed: dict[int, NDArray[np.uint8]] = {}  # by column, one bit per object
@@ -471,6 +484,27 @@ class Shares:
             self._together,
         ):
             yield [(i, scaled(sample, self._scaler)) for i, sample in some]
+
+    def over_chunks(
+        self, tasks: Sequence[Task], run: Callable[[Task, None, Floats], list[Labelled]]
+    ) -> Iterator[tuple[int, list[Labelled]]]:
+        """Yield what each task makes of its sample, with its index: samples are drawn, and tasks run, where Dask computes.
+
+        Tasks of the same sample run together, because they share searches.
+        """
+        together: dict[bytes, tuple[Ints, list[int]]] = {}
+        for i, task in enumerate(tasks):
+            objects = self._draw(task)
+            together.setdefault(objects.tobytes(), (objects, []))[1].append(i)
+        dask = import_module("dask")
+        runs = [
+            dask.delayed(
+                partial(_of_sample, self._scaler, [partial(run, tasks[i], None) for i in some])
+            )(self._rows.lazy(objects))
+            for objects, some in together.values()
+        ]
+        for (_, some), made in zip(together.values(), dask.compute(*runs), strict=True):
+            yield from zip(some, made, strict=True)
 
     def observed(self, column: int, start: int, stop: int) -> Bools | None:
         """Return the objects of a block that a member observes; None: all. Blocks begin at multiples of 8."""
@@ -488,6 +522,13 @@ class Shares:
             observed[objects] = True
             self._observed |= dict.fromkeys(task.columns, np.packbits(observed))
         return fitted_objects(objects, task, n)
+
+
+def _of_sample(
+    scaler: Scaler | None, runs: Sequence[Callable[[Floats], list[Labelled]]], sample: Floats
+) -> list[list[Labelled]]:
+    points = scaled(checked_points(sample, _OWNER), scaler)
+    return [run(points) for run in runs]
 
 
 def in_order_of_appearance(
@@ -537,7 +578,6 @@ def label_all(
     rows: Rows,
     labelling: Labelling,
     shares: Shares,
-    scaler: Scaler | None,
     n_jobs: int | None,
     report: Callable[[str], None],
     dtype: Any,
@@ -552,8 +592,6 @@ def label_all(
         The members.
     shares : Shares
         Objects observed by each member.
-    scaler : MinMaxScaler, StandardScaler or None
-        The scaling of the points.
     n_jobs : int or None
         Number of threads, as for joblib.
     report : callable
@@ -564,10 +602,10 @@ def label_all(
     n_members = labelling.shape[1]
     matrix = np.empty((rows.n, n_members), dtype=dtype)
     reported = 0
-    for start, block in rows.blocks():
-        stop = start + len(block)
+    for start in range(0, rows.n, rows.step):
+        stop = min(rows.n, start + rows.step)
         labels = matrix[start:stop]
-        labels[:] = labelling.label(scaled(block, scaler), n_jobs)
+        labels[:] = rows.labels(labelling, start, stop, n_jobs)
         for u in range(n_members):
             observed = shares.observed(u, start, stop)
             if observed is not None:

@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,20 +65,36 @@ def save(figure: Any, to: Any, form: str, **options: Any) -> None:
         figure.savefig(to, format=form, **options)
         return
 
-    def lay_out(renderer: Any) -> None:
-        del figure.draw
+    def lay_out_and_draw(renderer: Any) -> None:
+        if form == "svg":
+            renderer.get_text_width_height_descent = partial(_extent_of_text, fonts)
+        if renderers:
+            type(figure).draw(figure, renderer)
+            return
+        renderers.append(renderer)
         prepare(renderer)
         for ax in figure.axes:
             ax.get_tightbbox = _measured_once(ax)
         engine.execute(figure)
 
-    figure.draw = lay_out
+    import matplotlib
+
+    fonts, renderers = str(matplotlib.rcParams.find_all("font")), list[Any]()
+    figure.draw = lay_out_and_draw
     try:
         figure.savefig(to, format=form, **options)
     finally:
         vars(figure).pop("draw", None)
         for ax in figure.axes:
             vars(ax).pop("get_tightbbox", None)
+
+
+@lru_cache(maxsize=4096)
+def _extent_of_text(fonts: str, text: str, font: Any, ismath: Any) -> tuple[float, float, float]:
+    """Return the width, height and descent of a text in SVG; `fonts` are the settings by which matplotlib finds them."""
+    from matplotlib.textpath import text_to_path
+
+    return text_to_path.get_text_width_height_descent(text, font, ismath)
 
 
 def _measured_once(ax: Any) -> Callable[..., Any]:
@@ -148,7 +165,7 @@ def show_image(
         vmax=1.0,
         extent=extent,
         aspect=aspect,
-        interpolation="nearest",
+        interpolation="none",
     )
     for spine in ax.spines.values():
         spine.set_color("#999999")
@@ -213,7 +230,7 @@ def draw_strips(ax: Axes, strips: list[Strip], *, above: bool) -> tuple[float, l
                 pixels[:, np.newaxis] if axis == 0 else pixels[np.newaxis],
                 extent=(0, 1, n, 0) if axis == 0 else (0, n, 1, 0),
                 aspect="auto",
-                interpolation="nearest",
+                interpolation="none",
             )
             strip_axes.set_axis_off()
             if not _name_runs(strip_axes, strip, n, axis) and axis == int(above):
