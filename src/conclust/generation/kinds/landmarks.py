@@ -173,17 +173,19 @@ class _Graph:
         # A landmark without ties is in no graph.
         used = np.flatnonzero(degrees > 0)
         ends, squares = bridges(self.search.points[used], parts[used])
+        weakest = None
         if len(ends):
             # Each as an object that is tied to both.
             near = self.sigma**2
             weights = np.maximum(near / (near + squares), _LEAST_TIE)
+            weakest = float(weights.min())
             rows = np.repeat(np.arange(len(ends)), 2)
             halves = np.repeat(np.sqrt(0.5 * weights), 2)
             bound = sp.csr_array((halves, (rows, used[ends].ravel())), shape=(len(ends), p))
             inner = sp.csr_array(inner + bound.T @ bound)
             degrees += bound.T @ np.sqrt(2.0 * weights)
         one = np.where(degrees > 0, 0, -1).astype(np.int64)
-        return transfer_cut_of_products(inner, degrees, k, lambda: one, bridged=len(ends) > 0)
+        return transfer_cut_of_products(inner, degrees, k, lambda: one, weakest=weakest)
 
 
 SPECTRAL = Kind(
