@@ -258,10 +258,12 @@ def bridges(points: Floats, parts: NDArray[Any]) -> tuple[Ints, Floats]:
             break
         some = inside[:: -(-len(inside) // _ENDS)]
         step = max(1, _CELLS // len(left))
+        across = -2.0 * points[left]
         for at in (some[start : start + step] for start in range(0, len(some), step)):
-            squares = lengths[at, None] + lengths[left] - 2.0 * (points[at] @ points[left].T)
-            closest = squares.argmin(axis=0)
-            least = squares[closest, np.arange(len(left))]
+            squares = across @ points[at].T
+            squares += lengths[at]
+            closest = squares.argmin(axis=1)
+            least = squares[np.arange(len(left)), closest] + lengths[left]
             closer = least < nearest[left]
             nearest[left[closer]] = least[closer]
             inner_end[left[closer]] = at[closest[closer]]
