@@ -187,7 +187,8 @@ def transfer_cut_of_products(
     y = _inverse_root(degrees)
     graph = _Normalized(MatrixEdges(sp.csr_array((0, len(y)))), None, np.empty(0), y)
     if isinstance(inner, sp.csr_array):
-        scaled = sp.csr_array(sp.diags_array(y) @ inner @ sp.diags_array(y))
+        scaled = inner.copy()
+        scaled.data *= np.repeat(y, np.diff(inner.indptr)) * y[inner.indices]
         pairs = leading_of_sparse(scaled, k, weakest=weakest)
         if pairs is not None:
             return _side(pairs, graph, None, k, lambda: np.where(y > 0, 0, -1))

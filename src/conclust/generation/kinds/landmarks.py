@@ -165,7 +165,7 @@ class _Graph:
         """Return the landmarks' side of the transfer cut: at most k triplets of the graph, its components tied."""
         p = len(self.search.points)
         shares = replace(self, weights=self.weights / self.weights.sum(axis=1, keepdims=True))
-        inner: Any = sp.csr_array(self.ties.T @ shares.ties)
+        inner: Any = self.ties.T.tocsr() @ shares.ties
         degrees: Floats = np.bincount(self.found.ravel(), self.weights.ravel(), minlength=p).astype(
             np.float64
         )
