@@ -320,7 +320,9 @@ def without_paths(
     return result
 
 
-def borders_are_empty(points: Floats, graph: NeighbourGraph, labels: Ints, pairs: Ints) -> bool:
+def borders_are_empty(
+    points: Floats, graph: NeighbourGraph, labels: Ints, pairs: list[tuple[int, int]]
+) -> bool:
     """Return whether few points are near all borders between some pairs of clusters, along the paths of the graph."""
     ties, of_row = _ties(points, graph), labels[graph.rows.first]
     sides = ((of_row == a) + 2 * (of_row == b) for a, b in pairs)
@@ -400,9 +402,10 @@ def _distances_to_ends(
     means = (one_hot(place_of, n_places).T @ reference) / np.maximum(sizes, 1)[:, np.newaxis]
     # One product gives what differs between places: |m|^2 - 2 m'x.
     lengths = (means**2).sum(axis=1)
-    squares = np.column_stack([-2.0 * means, lengths]) @ np.column_stack(
-        [counted, np.ones(len(counted))]
-    ).T
+    squares = (
+        np.column_stack([-2.0 * means, lengths])
+        @ np.column_stack([counted, np.ones(len(counted))]).T
+    )
     squares[sizes == 0] = np.inf
     # Slices, because `reduceat` is several times slower along this axis.
     of_ends = [squares[begin:end].min(axis=0) for begin, end in pairwise([*first, n_places])]
@@ -412,13 +415,14 @@ def _distances_to_ends(
 
 def _count(to_ends: Floats, spans: Ints, branches: Branches, sums: Floats, times: Floats) -> None:
     """Add the counts at each tested join, by the distances of the counted points to the ends; `spans` are those of these points."""
-    distances = list(to_ends)
-    for join, ((a, b), is_tested) in enumerate(zip(branches.joined, branches.tested, strict=True)):
+    distances, slices = list(to_ends), [slice(*span) for span in spans.tolist()]
+    joins = zip(branches.joined.tolist(), branches.tested.tolist(), strict=True)
+    for join, ((a, b), is_tested) in enumerate(joins):
         to_a, to_b = distances[a], distances[b]
         distances.append(np.minimum(to_a, to_b))
         if not is_tested:
             continue
-        in_a, in_b = slice(*spans[a]), slice(*spans[b])
+        in_a, in_b = slices[a], slices[b]
         beyond = np.sort(to_b[in_a] - to_a[in_a]), np.sort(to_a[in_b] - to_b[in_b])
         # inf is at the ends, NaN at the last.
         if all(len(each) > 1 and -np.inf < each[0] and each[-1] < np.inf for each in beyond):
