@@ -310,7 +310,8 @@ def test_new_points_join_components():
     ],
 )
 def test_arrays_of_invalid_models_are_rejected(name, change):
-    model = EnsembleGenerator("spectral", 1, random_state=0).fit(IRIS).members_[0].model
+    points = rng(0).normal(size=(150 if name == "n_nearest" else 1_100, 3))
+    model = EnsembleGenerator("spectral", 1, random_state=0).fit(points).members_[0].model
     assert of_bytes(to_bytes(model), "the model").search.same_as(model.search)
     owner = model if hasattr(model, name) else model.search
     changed = replace(owner, **{name: change(getattr(owner, name))})

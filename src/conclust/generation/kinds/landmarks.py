@@ -110,18 +110,17 @@ class LandmarkSpectralRecipe:
         return KMeansRecipe(max_iter=5).centers(pool, starts)
 
     def _graph(self, landmarks: Floats, points: Floats, rng: np.random.Generator) -> _Graph:
-        def tied(k: int, rng: np.random.Generator) -> tuple[Search, NDArray[np.int32], Floats]:
-            search = search_of(landmarks, k, rng)
-            return search, *search.nearest(points, k)
+        def every() -> tuple[PointIndex, NDArray[np.int32], Floats]:
+            index = PointIndex(landmarks)
+            return index, *index.nearest(points, min(max(k, *_NEAREST), len(landmarks)))
 
         k = min(self.n_nearest, len(landmarks))
+        search: Search | PointIndex
         if len(points) > self.n_landmarks:
-            search, indices, squares = tied(k, rng)
-        else:  # the landmarks of all graphs, which are searched for once
-            most = min(max(k, *_NEAREST), len(landmarks))
-            search, indices, squares = self.searches.of(points).once(
-                "landmarks", lambda: tied(most, np.random.default_rng(0))
-            )
+            search = search_of(landmarks, k, rng)
+            indices, squares = search.nearest(points, k)
+        else:  # the landmarks of all graphs, which are compared with all points once
+            search, indices, squares = self.searches.of(points).once("landmarks", every)
             indices, squares = np.ascontiguousarray(indices[:, :k]), squares[:, :k].copy()
         sigma = float(np.sqrt(squares).mean())
         return _Graph(search, indices, tie_weights(squares, sigma), sigma)
@@ -131,7 +130,7 @@ class LandmarkSpectralRecipe:
 class _Graph:
     """The bipartite graph of objects and landmarks: each object's ties, and their scale sigma."""
 
-    search: Search
+    search: Search | PointIndex
     found: NDArray[np.int32]
     weights: Floats
     sigma: float
