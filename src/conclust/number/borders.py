@@ -400,12 +400,9 @@ def _distances_to_ends(
     """Return the distance of each point to the nearest place of each end: the mean of its points of reference; inf if it has none."""
     sizes = np.bincount(place_of, minlength=n_places)
     means = (one_hot(place_of, n_places).T @ reference) / np.maximum(sizes, 1)[:, np.newaxis]
-    # One product gives what differs between places: |m|^2 - 2 m'x.
-    lengths = (means**2).sum(axis=1)
-    squares = (
-        np.column_stack([-2.0 * means, lengths])
-        @ np.column_stack([counted, np.ones(len(counted))]).T
-    )
+    # |m|^2 - 2 m'x, which differs between places, as one product.
+    places = np.column_stack([-2.0 * means, (means**2).sum(axis=1)])
+    squares = places @ np.column_stack([counted, np.ones(len(counted))]).T
     squares[sizes == 0] = np.inf
     # Slices, because `reduceat` is several times slower along this axis.
     of_ends = [squares[begin:end].min(axis=0) for begin, end in pairwise([*first, n_places])]

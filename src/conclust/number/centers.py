@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conclust._arrays.containers import moderate
 from conclust._types import Floats, Ints
@@ -98,12 +96,7 @@ def means_and_covariance(
 
 def _kmeans_labels(points: Floats, n_clusters: int, seed: int, n_runs: int) -> Ints:
     """Return the clusters of the best run of k-means."""
+    seeds = np.random.default_rng(seed).integers(2**63, size=n_runs).astype(np.uint64)
     every = np.tile(np.arange(len(points), dtype=np.int32), (n_runs, 1))
-    points, seeds = np.ascontiguousarray(points), _seeds(seed, n_runs)
+    points = np.ascontiguousarray(points)
     return run_kmeans(points, n_clusters, every, seeds, max_iter=300, refills=True).best_labels
-
-
-@lru_cache
-def _seeds(seed: int, n_runs: int) -> NDArray[np.uint64]:
-    """Return the seeds of runs of k-means."""
-    return np.random.default_rng(seed).integers(2**63, size=n_runs).astype(np.uint64)

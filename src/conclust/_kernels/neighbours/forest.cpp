@@ -92,9 +92,7 @@ Forest spanning_forest(std::span<const std::int32_t> found, std::span<const doub
         std::nth_element(begin, end, last);
         std::sort(begin, end);
         for (; begin != end; ++begin) {
-            const std::uint32_t a = root(begin->from);
-            const std::uint32_t b = root(begin->to);
-            if (a != b) {
+            if (const auto a = root(begin->from), b = root(begin->to); a != b) {
                 sets.join(a, b);
                 forest.from.push_back(begin->from);
                 forest.to.push_back(begin->to);

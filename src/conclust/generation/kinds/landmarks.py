@@ -213,6 +213,7 @@ def centers_of_rows(rows: Floats, k: int, seeds: NDArray[np.uint64]) -> Floats:
         min(k, n),
         np.tile(np.arange(n, dtype=np.int32), (len(seeds), 1)),
         seeds,
+        candidates=2 + int(np.log(k)),
         labels=False,
         centers=True,
     )
