@@ -36,6 +36,8 @@ from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products
 _ENOUGH = 2_000
 # Numbers of landmarks that an object is tied to: the graphs of an ensemble take them in turn.
 _NEAREST = (5, 7, 10, 14)
+# Objects per landmark among which landmarks are found; up to as many are compared with all landmarks, which takes as long as a search.
+_POOL = 10
 # The weight of a tie between distant components: cuts of such ties can still be distinguished.
 _LEAST_TIE = 1e-9
 
@@ -105,7 +107,7 @@ class LandmarkSpectralRecipe:
         n, p = len(points), self.n_landmarks
         if n <= p:
             return np.ascontiguousarray(points[np.sort(first_distinct(points, np.arange(n), n))])
-        pool = points[some_objects(n, min(n, 10 * p), rng)]
+        pool = points[some_objects(n, min(n, _POOL * p), rng)]
         starts = first_distinct(pool, rng.permutation(len(pool)), p)
         return KMeansRecipe(max_iter=5).centers(pool, starts)
 
@@ -117,7 +119,8 @@ class LandmarkSpectralRecipe:
         k = min(self.n_nearest, len(landmarks))
         search: Search | PointIndex
         if len(points) > self.n_landmarks:
-            search = search_of(landmarks, k, rng)
+            few = len(points) <= _POOL * self.n_landmarks
+            search = PointIndex(landmarks) if few else search_of(landmarks, k, rng)
             indices, squares = search.nearest(points, k)
         else:  # the landmarks of all graphs, which are compared with all points once
             search, indices, squares = self.searches.of(points).once("landmarks", every)
