@@ -4,16 +4,16 @@ import numpy as np
 
 
 def nearest(points, search, k):
-    """Find the nearest group, the nearest landmark in it, and the nearest of those around that one."""
+    """Find the nearest group, the nearest landmark in it, and the nearest of those around that one, or of all."""
     values = []
     for x in points:
-        group = np.argmin([((x - head) ** 2).sum() for head in search.heads])
-        members = search.grouped[search.starts[group] : search.starts[group + 1]]
-        first = min(members, key=lambda j: ((x - search.points[j]) ** 2).sum())
-        around = sorted(
-            search.around[first], key=lambda j: (((x - search.points[j]) ** 2).sum(), j)
-        )
-        values.append(around[:k])
+        squares = ((x - search.points) ** 2).sum(axis=1)
+        near = range(len(squares))
+        if hasattr(search, "around"):
+            group = np.argmin(((x - search.heads) ** 2).sum(axis=1))
+            members = search.grouped[search.starts[group] : search.starts[group + 1]]
+            near = search.around[min(members, key=squares.__getitem__)]
+        values.append(sorted(near, key=lambda j: (squares[j], j))[:k])
     return np.array(values)
 
 

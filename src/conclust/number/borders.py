@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isqrt
 
 import numpy as np
@@ -319,7 +320,9 @@ def without_paths(
     return result
 
 
-def borders_are_empty(points: Floats, graph: NeighbourGraph, labels: Ints, pairs: Ints) -> bool:
+def borders_are_empty(
+    points: Floats, graph: NeighbourGraph, labels: Ints, pairs: list[tuple[int, int]]
+) -> bool:
     """Return whether few points are near all borders between some pairs of clusters, along the paths of the graph."""
     ties, of_row = _ties(points, graph), labels[graph.rows.first]
     sides = ((of_row == a) + 2 * (of_row == b) for a, b in pairs)
@@ -397,22 +400,26 @@ def _distances_to_ends(
     """Return the distance of each point to the nearest place of each end: the mean of its points of reference; inf if it has none."""
     sizes = np.bincount(place_of, minlength=n_places)
     means = (one_hot(place_of, n_places).T @ reference) / np.maximum(sizes, 1)[:, np.newaxis]
-    squares = means @ (-2.0 * counted.T)
-    squares += (means**2).sum(axis=1)[:, np.newaxis]
+    # |m|^2 - 2 m'x, which differs between places, as one product.
+    places = np.column_stack([-2.0 * means, (means**2).sum(axis=1)])
+    squares = places @ np.column_stack([counted, np.ones(len(counted))]).T
     squares[sizes == 0] = np.inf
-    nearest = np.minimum.reduceat(squares, first) + (counted**2).sum(axis=1)
+    # Slices, because `reduceat` is several times slower along this axis.
+    of_ends = [squares[begin:end].min(axis=0) for begin, end in pairwise([*first, n_places])]
+    nearest = np.stack(of_ends) + (counted**2).sum(axis=1)
     return np.asarray(np.sqrt(np.maximum(nearest, 0.0)))
 
 
 def _count(to_ends: Floats, spans: Ints, branches: Branches, sums: Floats, times: Floats) -> None:
     """Add the counts at each tested join, by the distances of the counted points to the ends; `spans` are those of these points."""
-    distances = list(to_ends)
-    for join, ((a, b), is_tested) in enumerate(zip(branches.joined, branches.tested, strict=True)):
+    distances, slices = list(to_ends), [slice(*span) for span in spans.tolist()]
+    joins = zip(branches.joined.tolist(), branches.tested.tolist(), strict=True)
+    for join, ((a, b), is_tested) in enumerate(joins):
         to_a, to_b = distances[a], distances[b]
         distances.append(np.minimum(to_a, to_b))
         if not is_tested:
             continue
-        in_a, in_b = slice(*spans[a]), slice(*spans[b])
+        in_a, in_b = slices[a], slices[b]
         beyond = np.sort(to_b[in_a] - to_a[in_a]), np.sort(to_a[in_b] - to_b[in_b])
         # inf is at the ends, NaN at the last.
         if all(len(each) > 1 and -np.inf < each[0] and each[-1] < np.inf for each in beyond):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
+from math import sqrt
 
 import numpy as np
 
@@ -94,8 +96,7 @@ def divide_by_halves(
         for shown, counted in (halves, halves[::-1]):
             found = Ellipsoids.fit(part[shown], n_clusters, halving, measured[shown])
             if found is not None:
-                borders, _ = _fullest_borders(found.scores(measured[counted]))
-                yield float(evidence_of(2.0 * borders).sum())
+                yield float(_fullest_borders(found.scores(measured[counted]))[2].sum())
 
     numbers = range(max(least, 2), min(most, LARGEST_HALVED, len(part) // (4 * SMALLEST)) + 1)
     sums: dict[int, list[float]] = {K: [] for K in numbers}
@@ -113,7 +114,7 @@ def divide_by_halves(
             if found is None:
                 continue
             labels = found.labels(points)
-            counts, ends = _fullest_borders(found.scores(points))
+            counts, ends, _ = _fullest_borders(found.scores(points))
             if graph is None:
                 graph = neighbour_graph(points, NEIGHBOURS, n_jobs=n_jobs)
             if has_specks(labels) or not borders_are_empty(points, graph, labels, ends):
@@ -130,29 +131,33 @@ def divide_by_halves(
     return None, evidence
 
 
-def _fullest_borders(scores: Floats) -> tuple[Floats, Ints]:
+def _fullest_borders(scores: Floats) -> tuple[Floats, list[tuple[int, int]], Floats]:
     """Return the borders of the spanning tree of the clusters that has the least evidence.
 
     Returns
     -------
     counts : ndarray of shape (n_clusters - 1, 2)
         Points near each border, and the geometric mean of those near the middles of both clusters.
-    ends : ndarray of int64 of shape (n_clusters - 1, 2)
+    ends : list of (int, int)
         Its clusters.
+    evidence : ndarray of shape (n_clusters - 1,)
+        Its evidence.
     """
-    labels, n_clusters = scores.argmax(axis=1), scores.shape[1]
-    ends = np.column_stack(np.triu_indices(n_clusters, 1))
-    beyond = [scores[labels == K, K, np.newaxis] - scores[labels == K] for K in range(n_clusters)]
+    labels, clusters = scores.argmax(axis=1), range(scores.shape[1])
+    inside = [scores[labels == K].T for K in clusters]
+    beyond = [np.sort(own[K] - own, axis=1) for K, own in enumerate(inside)]
+    ends = list(combinations(clusters, 2))
     counts = np.zeros((len(ends), 2))
     for border, (a, b) in enumerate(ends):
-        if min(len(beyond[a]), len(beyond[b])) >= 2:
-            near, *in_middles = counts_on_sides(np.sort(beyond[a][:, b]), np.sort(beyond[b][:, a]))
-            counts[border] = near, np.sqrt(in_middles[0] * in_middles[1])
-    together = np.arange(n_clusters)
+        if min(beyond[a].shape[1], beyond[b].shape[1]) >= 2:
+            near, *in_middles = counts_on_sides(beyond[a][b], beyond[b][a])
+            counts[border] = near, sqrt(in_middles[0] * in_middles[1])
+    evidence = evidence_of(2.0 * counts)
+    together = list(clusters)
     kept = []
-    for border in np.argsort(evidence_of(2.0 * counts), kind="stable"):
-        a, b = together[ends[border]]
+    for border in np.argsort(evidence, kind="stable").tolist():
+        a, b = (together[end] for end in ends[border])
         if a != b:
-            together[together == b] = a
+            together = [a if end == b else end for end in together]
             kept.append(border)
-    return counts[kept], ends[kept]
+    return counts[kept], [ends[border] for border in kept], evidence[kept]

@@ -229,8 +229,10 @@ _WHOLE = 1_500
 _SMALL = 200
 # Maximum size of matrices solved densely if Lanczos does not converge: 72 MB.
 _WHOLE_AT_LAST = 3_000
-# Relative error of eigenvalues that only weak ties separate, and the difference above which a missed one is reported.
-_CLOSE = 1e-14
+# Relative error of eigenvalues; of those that only weak ties separate, the least one, and for a tie of weight 1.
+_ERROR = 1e-6
+_CLOSE = 1e-14, 1e-7
+# The difference above which a missed eigenvalue is reported.
 _APART = 1e-6
 
 
@@ -268,11 +270,12 @@ def some_eigenpairs(E: Floats, begin: int, end: int) -> tuple[Floats, Floats]:
 
 
 def leading_of_sparse(
-    E: sp.csr_array | LinearOperator, k: int, *, repeated: bool = False
+    E: sp.csr_array | LinearOperator, k: int, *, weakest: float | None = None
 ) -> tuple[Floats, Floats] | None:
     """Return the same for a sparse matrix or its products; None if a dense solver is as fast or more reliable.
 
-    repeated: whether eigenvalues may be equal. Lanczos can miss one of them, so a second run searches for it.
+    weakest: weight of the weakest tie, where ties alone connect parts of the graph. Their eigenvalues may be equal:
+    Lanczos can miss one of them, so a second run searches for it.
     """
     n = E.shape[0]
     if n < _SMALL or 4 * k > n:
@@ -280,17 +283,18 @@ def leading_of_sparse(
     rng = np.random.default_rng(n)
     start = rng.standard_normal(n)
     try:
+        tol = _ERROR if weakest is None else max(_CLOSE[0], _CLOSE[1] * weakest)
         values, vectors = eigsh(
-            E, k, which="LA", v0=start, ncv=2 * k + 30, maxiter=50, tol=_CLOSE if repeated else 1e-6
+            E, k, which="LA", v0=start, ncv=k + k // 2 + 15, maxiter=100, tol=tol
         )
-        if repeated:
+        if weakest is not None:
 
             def left(v: Floats) -> Floats:
                 return np.asarray(E @ v - vectors @ (values * (vectors.T @ v)))
 
             operator: Any = LinearOperator((n, n), matvec=left, dtype=float)
             next_one = eigsh(
-                operator, 1, which="LA", v0=rng.standard_normal(n), ncv=20, maxiter=20, tol=1e-3
+                operator, 1, which="LA", v0=rng.standard_normal(n), ncv=20, maxiter=20, tol=1e-2
             )[0]
             if next_one[0] > values.min() + _APART:
                 return None
@@ -318,7 +322,7 @@ def lanczos(operator: Any, n: int, k: int, start: Floats) -> tuple[Floats, Float
     counting: Any = LinearOperator((n, n), matvec=product, dtype=float)
     try:
         values, vectors = eigsh(
-            counting, k, which="LA", v0=start, ncv=min(n - 1, 2 * k + 30), maxiter=300, tol=1e-6
+            counting, k, which="LA", v0=start, ncv=min(n - 1, 2 * k + 30), maxiter=300, tol=_ERROR
         )
     except ArpackNoConvergence as error:
         if n <= _WHOLE_AT_LAST:

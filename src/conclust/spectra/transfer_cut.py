@@ -160,7 +160,7 @@ def transfer_cut_of_products(
     k: int,
     components: Callable[[], Ints],
     *,
-    bridged: bool = False,
+    weakest: float | None = None,
 ) -> ClusterSide:
     """Find the same from sums over objects that are read in blocks.
 
@@ -176,8 +176,8 @@ def transfer_cut_of_products(
     components : callable
         Finds the component that each cluster is in, as `components_of` numbers them; called only where
         the graph may fall into several.
-    bridged : bool, default=False
-        Whether weak ties alone connect parts of the graph: eigenvalues of parts that look alike may be equal.
+    weakest : float, default=None
+        Weight of the weakest tie, where ties alone connect parts of the graph: eigenvalues of parts that look alike may be equal.
 
     Returns
     -------
@@ -187,8 +187,9 @@ def transfer_cut_of_products(
     y = _inverse_root(degrees)
     graph = _Normalized(MatrixEdges(sp.csr_array((0, len(y)))), None, np.empty(0), y)
     if isinstance(inner, sp.csr_array):
-        scaled = sp.csr_array(sp.diags_array(y) @ inner @ sp.diags_array(y))
-        pairs = leading_of_sparse(scaled, k, repeated=bridged)
+        scaled = inner.copy()
+        scaled.data *= np.repeat(y, np.diff(inner.indptr)) * y[inner.indices]
+        pairs = leading_of_sparse(scaled, k, weakest=weakest)
         if pairs is not None:
             return _side(pairs, graph, None, k, lambda: np.where(y > 0, 0, -1))
         dense: Floats = inner.toarray()
@@ -364,7 +365,7 @@ def embedding_by_products(
     )
     if not is_small(n):
         return unit_rows(lanczos(operator, n, k, rng.standard_normal(n))[1])
-    few = leading_of_sparse(operator, k, repeated=True)
+    few = leading_of_sparse(operator, k, weakest=1e-9)
     return None if few is None else unit_rows(few[1])
 
 

@@ -1,7 +1,7 @@
 #include "neighbours/forest.h"
 
 #include <algorithm>
-#include <tuple>
+#include <compare>
 
 #include "base/interrupt.h"
 #include "linkage/union_find.h"
@@ -13,9 +13,7 @@ struct Tie {
     double length;
     std::int32_t from;
     std::int32_t to;
-    bool operator<(const Tie& other) const {
-        return std::tie(length, from, to) < std::tie(other.length, other.from, other.to);
-    }
+    auto operator<=>(const Tie& other) const = default;
 };
 
 // The trees of a forest with roots: each object after the one above it in `order`.
@@ -84,17 +82,23 @@ Forest spanning_forest(std::span<const std::int32_t> found, std::span<const doub
         }
     }
     stop_if_interrupted();
-    std::sort(ties.begin(), ties.end());
     UnionFind sets(n);
     Forest forest;
-    for (const Tie& tie : ties) {
-        const std::uint32_t a = sets.find(static_cast<std::uint32_t>(tie.from));
-        const std::uint32_t b = sets.find(static_cast<std::uint32_t>(tie.to));
-        if (a != b) {
-            sets.join(a, b);
-            forest.from.push_back(tie.from);
-            forest.to.push_back(tie.to);
+    const auto root = [&sets](std::int32_t name) { return sets.find(static_cast<std::uint32_t>(name)); };
+    auto last = ties.end();
+    // The shortest ties first: most of the others are within a tree then, and need no order.
+    for (auto begin = ties.begin(); begin != last;) {
+        const auto end = begin + std::min(static_cast<std::ptrdiff_t>(4 * n), last - begin);
+        std::nth_element(begin, end, last);
+        std::sort(begin, end);
+        for (; begin != end; ++begin) {
+            if (const auto a = root(begin->from), b = root(begin->to); a != b) {
+                sets.join(a, b);
+                forest.from.push_back(begin->from);
+                forest.to.push_back(begin->to);
+            }
         }
+        last = std::remove_if(end, last, [&](const Tie& tie) { return root(tie.from) == root(tie.to); });
     }
     return forest;
 }

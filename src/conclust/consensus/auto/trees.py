@@ -10,7 +10,6 @@ from functools import cached_property
 
 import numpy as np
 
-from conclust._arrays.rows import ratio
 from conclust._progress import stage
 from conclust._random import RandomStateLike, generator
 from conclust._types import Floats, Ints
@@ -88,18 +87,19 @@ class Straddling:
         if K == 1:
             return 0.0
         shared = np.ascontiguousarray(shared_with(self._members, labels).T)
-        observed = np.asarray(one_hot(labels, K).T.tocsr() @ self._present)[:, self._partition_of]
-        held = shared.any(axis=0)
-        shared, observed, weight = shared[:, held], observed[:, held], self._weights[held]
-        total, size = observed.sum(axis=0), shared.sum(axis=0)
-        of_own = ratio(shared, observed)
-        straddled = shared * np.minimum(1.0 - of_own, 1.0 - shared / size)
-        expected = (
-            observed * (size / total) * np.minimum(1.0 - size / total, 1.0 - observed / total)
-        )
-        weight = weight / total
-        chance = float(expected.sum(axis=0) @ weight)
-        return max(0.0, float(straddled.sum(axis=0) @ weight)) / chance if chance > 0 else 0.0
+        size, observed = shared.sum(axis=0), np.bincount(labels)[:, np.newaxis].astype(np.float64)
+        held = slice(None) if size.all() else np.flatnonzero(size)
+        shared, size, weight = shared[:, held], size[held], self._weights[held]
+        if not self._present.all():
+            present = np.asarray(one_hot(labels, K).T.tocsr() @ self._present)
+            observed = present[:, self._partition_of[held]]
+        total = observed.sum(axis=0)
+        share, weight = size / total, weight / total
+        inside = np.maximum(shared / np.maximum(observed, 1.0), shared / size)
+        straddled = np.einsum("ij,ij->j", shared, 1.0 - inside)
+        by_chance = np.einsum("ij,ij->j", observed, 1.0 - np.maximum(share, observed / total))
+        chance = float((share * by_chance) @ weight)
+        return max(0.0, float(straddled @ weight)) / chance if chance > 0 else 0.0
 
 
 @dataclass(frozen=True)

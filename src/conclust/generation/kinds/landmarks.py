@@ -36,6 +36,8 @@ from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products
 _ENOUGH = 2_000
 # Numbers of landmarks that an object is tied to: the graphs of an ensemble take them in turn.
 _NEAREST = (5, 7, 10, 14)
+# Objects per landmark among which landmarks are found; up to as many are compared with all landmarks, which takes as long as a search.
+_POOL = 10
 # The weight of a tie between distant components: cuts of such ties can still be distinguished.
 _LEAST_TIE = 1e-9
 
@@ -105,23 +107,23 @@ class LandmarkSpectralRecipe:
         n, p = len(points), self.n_landmarks
         if n <= p:
             return np.ascontiguousarray(points[np.sort(first_distinct(points, np.arange(n), n))])
-        pool = points[some_objects(n, min(n, 10 * p), rng)]
+        pool = points[some_objects(n, min(n, _POOL * p), rng)]
         starts = first_distinct(pool, rng.permutation(len(pool)), p)
         return KMeansRecipe(max_iter=5).centers(pool, starts)
 
     def _graph(self, landmarks: Floats, points: Floats, rng: np.random.Generator) -> _Graph:
-        def tied(k: int, rng: np.random.Generator) -> tuple[Search, NDArray[np.int32], Floats]:
-            search = search_of(landmarks, k, rng)
-            return search, *search.nearest(points, k)
+        def every() -> tuple[PointIndex, NDArray[np.int32], Floats]:
+            index = PointIndex(landmarks)
+            return index, *index.nearest(points, min(max(k, *_NEAREST), len(landmarks)))
 
         k = min(self.n_nearest, len(landmarks))
+        search: Search | PointIndex
         if len(points) > self.n_landmarks:
-            search, indices, squares = tied(k, rng)
-        else:  # the landmarks of all graphs, which are searched for once
-            most = min(max(k, *_NEAREST), len(landmarks))
-            search, indices, squares = self.searches.of(points).once(
-                "landmarks", lambda: tied(most, np.random.default_rng(0))
-            )
+            few = len(points) <= _POOL * self.n_landmarks
+            search = PointIndex(landmarks) if few else search_of(landmarks, k, rng)
+            indices, squares = search.nearest(points, k)
+        else:  # the landmarks of all graphs, which are compared with all points once
+            search, indices, squares = self.searches.of(points).once("landmarks", every)
             indices, squares = np.ascontiguousarray(indices[:, :k]), squares[:, :k].copy()
         sigma = float(np.sqrt(squares).mean())
         return _Graph(search, indices, tie_weights(squares, sigma), sigma)
@@ -131,7 +133,7 @@ class LandmarkSpectralRecipe:
 class _Graph:
     """The bipartite graph of objects and landmarks: each object's ties, and their scale sigma."""
 
-    search: Search
+    search: Search | PointIndex
     found: NDArray[np.int32]
     weights: Floats
     sigma: float
@@ -165,7 +167,7 @@ class _Graph:
         """Return the landmarks' side of the transfer cut: at most k triplets of the graph, its components tied."""
         p = len(self.search.points)
         shares = replace(self, weights=self.weights / self.weights.sum(axis=1, keepdims=True))
-        inner: Any = sp.csr_array(self.ties.T @ shares.ties)
+        inner: Any = self.ties.T.tocsr() @ shares.ties
         degrees: Floats = np.bincount(self.found.ravel(), self.weights.ravel(), minlength=p).astype(
             np.float64
         )
@@ -173,17 +175,19 @@ class _Graph:
         # A landmark without ties is in no graph.
         used = np.flatnonzero(degrees > 0)
         ends, squares = bridges(self.search.points[used], parts[used])
+        weakest = None
         if len(ends):
             # Each as an object that is tied to both.
             near = self.sigma**2
             weights = np.maximum(near / (near + squares), _LEAST_TIE)
+            weakest = float(weights.min())
             rows = np.repeat(np.arange(len(ends)), 2)
             halves = np.repeat(np.sqrt(0.5 * weights), 2)
             bound = sp.csr_array((halves, (rows, used[ends].ravel())), shape=(len(ends), p))
             inner = sp.csr_array(inner + bound.T @ bound)
             degrees += bound.T @ np.sqrt(2.0 * weights)
         one = np.where(degrees > 0, 0, -1).astype(np.int64)
-        return transfer_cut_of_products(inner, degrees, k, lambda: one, bridged=len(ends) > 0)
+        return transfer_cut_of_products(inner, degrees, k, lambda: one, weakest=weakest)
 
 
 SPECTRAL = Kind(
@@ -212,6 +216,7 @@ def centers_of_rows(rows: Floats, k: int, seeds: NDArray[np.uint64]) -> Floats:
         min(k, n),
         np.tile(np.arange(n, dtype=np.int32), (len(seeds), 1)),
         seeds,
+        candidates=2 + int(np.log(k)),
         labels=False,
         centers=True,
     )
@@ -256,10 +261,12 @@ def bridges(points: Floats, parts: NDArray[Any]) -> tuple[Ints, Floats]:
             break
         some = inside[:: -(-len(inside) // _ENDS)]
         step = max(1, _CELLS // len(left))
+        across = -2.0 * points[left]
         for at in (some[start : start + step] for start in range(0, len(some), step)):
-            squares = lengths[at, None] + lengths[left] - 2.0 * (points[at] @ points[left].T)
-            closest = squares.argmin(axis=0)
-            least = squares[closest, np.arange(len(left))]
+            squares = across @ points[at].T
+            squares += lengths[at]
+            closest = squares.argmin(axis=1)
+            least = squares[np.arange(len(left)), closest] + lengths[left]
             closer = least < nearest[left]
             nearest[left[closer]] = least[closer]
             inner_end[left[closer]] = at[closest[closer]]

@@ -211,8 +211,8 @@ class LandmarkCut:
 
     Attributes
     ----------
-    search : Search
-        The landmarks.
+    search : Search or PointIndex
+        The landmarks; all points of a small set.
     n_nearest : int
         Number of landmarks to which a point is tied.
     sigma : float
@@ -223,7 +223,7 @@ class LandmarkCut:
         Centres of the clusters.
     """
 
-    search: Search
+    search: Search | PointIndex
     n_nearest: int
     sigma: float
     loads: Floats
@@ -258,7 +258,8 @@ class LandmarkCut:
     def shares_search(self, other: LandmarkCut) -> bool:
         """Return whether the other model ties points to the same landmarks with the same weights."""
         ties = (self.n_nearest, self.sigma) == (other.n_nearest, other.sigma)
-        return ties and self.search.same_as(other.search)
+        mine, others = self.search, other.search
+        return ties and type(mine) is type(others) and mine.same_as(others)  # type: ignore[arg-type]
 
     def label_tied(self, landmarks: NDArray[np.int32], weights: Floats) -> Ints:
         """Return the cluster of each point from its landmarks and their weights.
@@ -286,8 +287,10 @@ class LandmarkCut:
 
     def _restored(self) -> bool:
         """Return whether parts that were read from a file fit each other."""
+        search = self.search
+        most = search.points if isinstance(search, PointIndex) else search.around.T
         return (
-            1 <= self.n_nearest <= self.search.around.shape[1]
+            1 <= self.n_nearest <= len(most)
             and 0 <= self.sigma < np.inf
             and self.centers.size > 0
             and holds(self.loads, len(self.search.points), self.loads.shape[-1])
