@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from conclust import ConsensusClustering, EnsembleGenerator, pipeline
 from conclust.generation.scaling import fitted_scaling
@@ -102,7 +102,6 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "MOST": {"no limit": 10**9},
     "MOST_OBJECTS": {"no limit": 10**9, "1,000": 1_000},
     "HALVINGS": {"1": 1, "4": 4},
-    "HALVED_OBJECTS": {"no limit": 10**9},
     "LARGEST_HALVED": {"no limit": 10**9, "4": 4},
     "BY_CHANCE": {"0": 0.0},
 }
@@ -220,6 +219,10 @@ def decision_of(X: NDArray[Any], seed: int) -> Callable[..., NDArray[Any]]:
 
     with patch.object(pipeline, "decide_by_points", keep):
         ConsensusClustering(random_state=seed).fit(X)
+    objects = seen[1].objects  # repeated points are not in the trees
+    nearest = (
+        NearestNeighbors(n_neighbors=1).fit(X[objects]).kneighbors(X, return_distance=False)[:, 0]
+    )
 
     def labels(n_clusters: int | None = None) -> NDArray[Any]:
         with ExitStack() as stack:
@@ -228,9 +231,7 @@ def decision_of(X: NDArray[Any], seed: int) -> Callable[..., NDArray[Any]]:
                     patch.object(decision, "_cut_into", lambda *given: decision.Shown(given[3]))
                 )
             found = decide(*seen, n_clusters).decision.labels
-        labels = np.full(len(X), -1)  # repeated points are not in the trees
-        labels[seen[1].objects] = 0 if found is None else found
-        return placed(X, labels)
+        return np.zeros(len(X), dtype=np.int64) if found is None else found[nearest]
 
     return labels
 
