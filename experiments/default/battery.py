@@ -1,18 +1,20 @@
 """The default on points: classic, generated and published sets, beside others, and the rent of each part.
 
 python -m experiments.default.battery [--seeds 300 301 302 303 304] [--groups classic shapes ...] [--published COPY ...]
-    [--rent] [--quick] [--jobs 2] [--out FOLDER]
+    [--most 11000] [--share .3] [--rent] [--quick] [--jobs 2] [--out FOLDER]
 
 `ConsensusClustering(random_state=seed)` is fitted to each set of `sets.py` by each seed, told nothing and told the number of
-classes; generated groups are drawn by the first seed. A score is the adjusted Rand index with the classes, of several divisions with the one that
-suits best, noise left out; of sets with one class, 1 if one cluster is found, and else 0. "agree" is the mean adjusted Rand index between
-the answers of two seeds, "least" its value on the set where seeds agree least. For comparison, once per set and in the scale that the default chooses: k-means told the number (ten
-starts), HDBSCAN with scikit-learn's defaults, its noise a cluster or placed in the cluster of the nearest clustered point, PLSCAN with
-its noise placed (where the package fast-plscan is installed), Leiden at
-resolution 1 on the graph of 15 neighbours, and the Gaussian mixture of the lowest BIC (1 to 10 components, full and tied covariances, of more
-than 50 columns in their leading components).
+classes; generated groups are drawn by the first seed, and so is a share of the sets of each group (--share). A score is the
+adjusted Rand index with the classes, of several divisions with the one that suits best, noise left out; of sets with one
+class, 1 if one cluster is found, and else 0. "agree" is the mean adjusted Rand index between the answers of two seeds,
+"least" its value on the set where seeds agree least. For comparison, once per set and in the scale that the default
+chooses: k-means told the number (ten starts), HDBSCAN with scikit-learn's defaults, its noise a cluster or placed in the
+cluster of the nearest clustered point, PLSCAN with its noise placed (where the package fast-plscan is installed), Leiden at
+resolution 1 on the graph of 15 neighbours, and the Gaussian mixture of the lowest BIC (1 to 10 components, full and tied
+covariances, of more than 50 columns in their leading components).
 
-With ``--rent``, the default told nothing decides without each of its parts instead. A run that was stopped goes on where it was (--out).
+With ``--rent``, the default decides without each of its rules, and with each constant at a value at which it does nothing, or
+at other values. Members and trees are made once per set and seed. A run that was stopped goes on where it was (--out).
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from importlib.util import find_spec
+from math import ceil
 from typing import Any
 from unittest.mock import patch
 
@@ -33,7 +36,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import HDBSCAN, KMeans
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
 
 from conclust import ConsensusClustering, EnsembleGenerator, pipeline
 from conclust.generation.scaling import fitted_scaling
@@ -41,7 +44,15 @@ from conclust.metrics import adjusted_rand_index
 from conclust.neighbours import neighbour_graph
 from conclust.neighbours.graph import CommunityGraph
 from conclust.number import borders, centers, decision, halves
-from experiments.default.sets import FOLDERS, GROUPS, Points, missing, published
+from experiments.default.sets import (
+    FOLDERS,
+    GROUPS,
+    MOST_OBJECTS,
+    Points,
+    large,
+    missing,
+    published,
+)
 from experiments.kept import fill, opened
 from experiments.output import Row, options, show, stopwatch, write
 
@@ -52,13 +63,6 @@ CONFIRMING = (300, 301, 302, 303, 304)
 OTHERS = ("k-means, told", "HDBSCAN", "HDBSCAN, placed", "PLSCAN, placed", "Leiden", "mixture")
 _CHANGE = 0.01
 _NEIGHBOURS, _COMPONENTS, _MOST_COLUMNS = 15, 10, 50
-
-
-def _best(found: decision.Found, least: int, most: int) -> int | None:
-    scores = {1: 0.0} if least <= 1 else {}
-    scores |= {K: found.score(K) for K in range(max(least, 2), most + 1)}
-    number = max(scores, key=scores.__getitem__, default=None)
-    return None if number is None or not np.isfinite(scores[number]) else number
 
 
 def _by_emptier(some: Any, others: Any) -> tuple[float, float, float]:
@@ -72,28 +76,52 @@ def _of_one_run(
     return run(points, n_clusters, seed, 1)
 
 
-# What replaces each part of the default.
-PARTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
-    "nothing": (),
+# What replaces each part of the default, and each constant of `conclust.number.constants`.
+RULES: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     "halves": ((decision, "divide_by_halves", lambda *_: (None, {})),),
-    "the mean of both middles in halves (the emptier)": (
+    "mean of both middles in halves (the emptier)": (
         (halves, "counts_on_sides", _by_emptier),
         (decision.Found, "score_as_of_halves", decision.Found.score),
     ),
     "symmetric columns": ((halves, "made_symmetric", lambda points: points),),
-    "the best of eight runs (one)": ((centers, "_kmeans_labels", _of_one_run),),
-    "the veto along paths": ((borders, "_is_empty_along", lambda *_: True),),
-    "the sum over pieces": (
+    "best of eight runs of k-means (one)": ((centers, "_kmeans_labels", _of_one_run),),
+    "sum over pieces": (
         (decision, "evidence_of_pieces", lambda *given: np.full(len(given[2].joined), -np.inf)),
     ),
     "dividing clusters further": ((decision, "_divided_further", lambda _, answer, *__: answer),),
     "whitening": ((borders, "_whitened", lambda points, pieces: points),),
-    "places of three (single points)": ((borders, "OBJECTS_A_PLACE", 1),),
-    "the cost of 3 (0)": ((decision, "COST", 0.0),),
-    "the cost of 3 (6)": ((decision, "COST", 6.0),),
-    "at most 8 in halves (4)": ((halves, "LARGEST_HALVED", 4),),
-    "the smallest number within 1 (the best)": ((decision.Found, "best", _best),),
 }
+CONSTANTS: dict[str, dict[str, Any]] = {
+    "COST": {"0": 0.0, "6": 6.0},
+    "CLEAR": {"0": 0.0},
+    "WITH_BORDER": {".3": (np.array([0.3]), np.ones(1))},
+    "WITHOUT_BORDER": {"1": (np.ones(1), np.ones(1))},
+    "BAND": {".25": 0.25, "1": 1.0},
+    "ALONG_PATHS": {"no limit": np.inf},
+    "NEIGHBOURS": {"5": 5, "20": 20},
+    "OBJECTS_A_PLACE": {"1": 1},
+    "SMALLEST": {"2": 2},
+    "MOST": {"no limit": 10**9},
+    "MOST_OBJECTS": {"1,000": 1_000},
+    "HALVINGS": {"1": 1, "4": 4},
+    "LARGEST_HALVED": {"no limit": 10**9},
+    "BY_CHANCE": {"0": 0.0},
+}
+PARTS = (
+    {"nothing": ()}
+    | RULES
+    | {
+        f"{name} ({said})": tuple(
+            (module, name, value)
+            for module in (borders, centers, decision, halves)
+            if hasattr(module, name)
+        )
+        for name, values in CONSTANTS.items()
+        for said, value in values.items()
+    }
+)
+# What the answer to a given number depends on most: these are told the number, too.
+OF_GIVEN = ("nothing", "BY_CHANCE", "NEIGHBOURS", "HALVINGS", "best of eight")
 
 
 @contextmanager
@@ -108,7 +136,7 @@ def without(part: str) -> Iterator[None]:
 def agreement(answers: Sequence[NDArray[Any]]) -> float:
     """Return the mean adjusted Rand index between two answers."""
     pairs = itertools.combinations(answers, 2)
-    return float(np.mean([adjusted_rand_index(*pair) for pair in pairs]))
+    return float(np.mean([adjusted_rand_index(*pair) for pair in pairs] or [1.0]))
 
 
 def model_of(seed: int, folder: str, n_clusters: int | None = None) -> ConsensusClustering:
@@ -182,47 +210,66 @@ def placed(X: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(KNeighborsClassifier(1).fit(X[seen], labels[seen]).predict(X))
 
 
-def decision_of(X: NDArray[Any], seed: int) -> Callable[[], NDArray[Any]]:
-    """Return what decides the clusters of points by the trees that the default grows."""
-    seen: list[tuple[Callable[[], Any], Any]] = []
+def decision_of(X: NDArray[Any], seed: int) -> Callable[..., NDArray[Any]]:
+    """Return what decides the clusters of points, of a number or told nothing, by the trees that the default grows."""
+    seen: list[Any] = []
     decide = pipeline.decide_by_points
 
     def keep(points: Any, trees: Any, *given: Any, **options: Any) -> Any:
-        seen.append((partial(decide, points, trees, *given, **options), trees.objects))
-        return seen[-1][0]()
+        seen[:] = points, trees
+        return decide(points, trees, *given, **options)
 
     with patch.object(pipeline, "decide_by_points", keep):
         ConsensusClustering(random_state=seed).fit(X)
+    objects = seen[1].objects  # repeated points are not in the trees
+    nearest = (
+        NearestNeighbors(n_neighbors=1).fit(X[objects]).kneighbors(X, return_distance=False)[:, 0]
+    )
 
-    def labels() -> NDArray[Any]:
-        decided, objects = seen[0]
-        found = decided().decision.labels
-        labels = np.full(len(X), -1)  # repeated points are not in the trees
-        labels[objects] = 0 if found is None else found
-        return placed(X, labels)
+    def labels(n_clusters: int | None = None) -> NDArray[Any]:
+        with ExitStack() as stack:
+            if n_clusters is None:  # the labels of other numbers are not needed
+                stack.enter_context(
+                    patch.object(decision, "_cut_into", lambda *given: decision.Shown(given[3]))
+                )
+            found = decide(*seen, n_clusters).decision.labels
+        return np.zeros(len(X), dtype=np.int64) if found is None else found[nearest]
 
     return labels
 
 
 def rent_of(points: Points, seeds: Sequence[int]) -> Row:
-    """Return the mean score over the seeds without each part."""
-    scores: dict[str, list[float]] = {part: [] for part in PARTS}
-    for seed in seeds:
-        decide = decision_of(points.X, seed)
-        for part, values in scores.items():
-            with without(part):
-                values.append(points.score(decide()))
-    return {part: float(np.mean(values)) for part, values in scores.items()}
+    """Return for each part what the default reaches without it; the members and trees of a seed are made once."""
+    decisions = [decision_of(points.X, seed) for seed in seeds]
+    row: Row = {}
+    for part in PARTS:
+        line: Row = {}
+        with without(part):
+            for told in ("", "told ") if part.startswith(OF_GIVEN) else ("",):
+                numbers = [k for k in points.numbers if k > 1] if told else [None]
+                with stopwatch() as taken:
+                    answers = [[decide(k) for decide in decisions] for k in numbers]
+                if answers:
+                    scores = [[points.score(labels) for labels in some] for some in answers]
+                    line[f"{told}found"] = np.max(scores, axis=0)
+                    line[f"{told}agree"] = np.mean([agreement(some) for some in answers])
+                    line[f"{told}CPU s"] = taken.cpu / len(seeds)
+        row[part] = line
+    return row
 
 
 def sets_of(
-    group: str, seed: int, copies: Sequence[str], name: str | None = None
+    group: str,
+    seed: int,
+    copies: Sequence[str],
+    name: str | None = None,
+    most: int = MOST_OBJECTS,
 ) -> Iterator[Points]:
     """Yield the sets of a group, or one of them."""
     if group in GROUPS:
         yield from (each for each in GROUPS[group](seed) if name in (None, each.name))
     else:
-        yield from published(copies, group, name)
+        yield from published(copies, group, name, most)
 
 
 def _measured(
@@ -230,7 +277,7 @@ def _measured(
 ) -> dict[str, Row]:
     """Return the line of a set, "GROUP: SET"."""
     seeds, (group, name) = settings["seeds"], unit.split(": ", 1)
-    points = next(sets_of(group, seeds[0], copies, name))
+    points = next(sets_of(group, seeds[0], copies, name, settings["most"]))
     of = rent_of if settings["rent"] else scored
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -269,24 +316,39 @@ def table_of(lines: dict[str, Row]) -> Iterator[Row]:
         }
 
 
-def rent_table_of(lines: dict[str, Row]) -> Iterator[Row]:
-    """Yield for each part the mean of the groups without it, and the groups that it changes."""
+def rent_table_of(lines: dict[str, Row], large: Row | None = None) -> Iterator[Row]:
+    """Yield for each part what changes without it, in the mean of the groups and of the sets, and the groups that it changes.
+
+    The range is that of the mean of the sets by seed; "CPU" is the share of the CPU time of the decision on the large set.
+    """
     groups = by_group(lines)
-    del groups["all"]
-    means = {
-        part: np.array([np.mean([line[part] for line in some]) for some in groups.values()])
-        for part in PARTS
-    }
-    for part, values in means.items():
-        changes = values - means["nothing"]
+    every = groups.pop("all")
+
+    def change(some: Sequence[Row], part: str, key: str) -> NDArray[Any]:
+        """Return the mean over the sets that have a value."""
+        pairs = [(each[part][key], each["nothing"][key]) for each in some if key in each[part]]
+        without_it, with_it = np.mean(pairs, axis=0) if pairs else (np.nan, np.nan)
+        return np.asarray(with_it if part == "nothing" else np.subtract(without_it, with_it))
+
+    for part in PARTS:
+        changes = {group: change(some, part, "found").mean() for group, some in groups.items()}
+        by_seed = change(every, part, "found")
+        told = {key: float(change(every, part, f"told {key}").mean()) for key in ("found", "agree")}
         yield {
             "without": part,
-            "mean of groups": float(values.mean()),
-            "difference": float(changes.mean()),
+            "groups": float(np.mean(list(changes.values()))),
+            "sets": float(by_seed.mean()),
+            "range": f"{by_seed.min():.3f} to {by_seed.max():.3f}",
+            "agree": float(change(every, part, "agree")),
+            **{
+                f"told {key}".removesuffix(" found"): None if np.isnan(value) else value
+                for key, value in told.items()
+            },
+            "CPU": large and large[part]["CPU s"] / large["nothing"]["CPU s"],
             "groups changed": ", ".join(
-                f"{group} {change:+.3f}"
-                for group, change in zip(groups, changes, strict=True)
-                if abs(change) > _CHANGE
+                f"{group} {value:+.3f}"
+                for group, value in changes.items()
+                if abs(value) > _CHANGE and part != "nothing"
             ),
         }
 
@@ -296,6 +358,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, nargs="+", help=f"of the fits; {CONFIRMING}")
     parser.add_argument("--groups", nargs="+", choices=(*GROUPS, *FOLDERS), help="all")
     parser.add_argument("--published", nargs="+", default=[], metavar="COPY", help="collections")
+    parser.add_argument("--most", type=int, default=MOST_OBJECTS, help="points of a published set")
+    parser.add_argument("--share", type=float, default=1.0, help="of each group, drawn at random")
     parser.add_argument("--rent", action="store_true", help="the default without each of its parts")
     run(parser.parse_args(argv))
 
@@ -305,15 +369,17 @@ def run(arguments: argparse.Namespace) -> None:
     groups = arguments.groups or [*GROUPS, *FOLDERS * bool(arguments.published)]
     if absent := missing(groups):
         print(f"Left out, as CONCLUST_DATA names no folder with them: {', '.join(absent)}")
-    most = 2 if arguments.quick else None
-    copies = arguments.published
-    units = [
-        f"{group}: {points.name}"
-        for group in groups
-        for points in itertools.islice(sets_of(group, seeds[0], copies), most)
-    ]
+    copies, most, quick = arguments.published, arguments.most, arguments.quick
+    units = []
+    for group in groups:
+        names = [points.name for points in sets_of(group, seeds[0], copies, most=most)]
+        drawn = np.random.default_rng(seeds[0]).permutation(len(names))
+        few = (
+            range(len(names))[:2] if quick else sorted(drawn[: ceil(arguments.share * len(names))])
+        )
+        units += [f"{group}: {names[at]}" for at in few]
     name = "rent" if arguments.rent else "battery"
-    settings = {"seeds": seeds, "rent": arguments.rent}
+    settings = {"seeds": seeds, "rent": arguments.rent, "most": most}
     kept = opened(arguments, f"{name}.kept.json", settings)
     fill(
         kept,
@@ -322,7 +388,10 @@ def run(arguments: argparse.Namespace) -> None:
         arguments.jobs,
     )
     lines = {unit: kept.found[unit]["line"] for unit in units}
-    rows = list((rent_table_of if arguments.rent else table_of)(lines))
+    if arguments.rent:
+        rows = list(rent_table_of(lines, None if quick else rent_of(large(), seeds)))
+    else:
+        rows = list(table_of(lines))
     title = "Without each part" if arguments.rent else "Adjusted Rand index"
     show(rows, f"{title}, seeds {', '.join(map(str, seeds))}")
     write(rows, name, arguments)

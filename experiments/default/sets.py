@@ -39,7 +39,7 @@ LOADED = ("glass", "seeds", "ionosphere", "yeast_uci")
 FEATURES = ("mfeat", "pendigits", "optdigits_5620", "texture", "usps_11000", "steel_plates")
 # Folders of the published collections.
 FOLDERS = ("fcps", "graves", "other", "sipu", "uci", "wut", "artificial", "real-world", "raw")
-# Published sets of other sizes are left out; larger ones than the last are thinned.
+# Published sets of other sizes are left out; larger ones than the last are thinned, unless --most says otherwise.
 FEWEST, LARGEST, MOST_OBJECTS = 100, 11_000, 1_500
 CLOUD_SIZES = (100, 250, 500, 1_500)
 
@@ -292,7 +292,15 @@ def missing(groups: Sequence[str]) -> list[str]:
     return sorted(set(needed) - set(available()))
 
 
-def published(copies: Sequence[str], group: str, name: str | None = None) -> Iterator[Points]:
+def large() -> Points:
+    """Return ten blobs of 10,000 points in 16 dimensions, which only take time."""
+    X, y = make_blobs(10_000, centers=10, n_features=16, random_state=0)
+    return Points("large", "10,000 x 16", X, y)
+
+
+def published(
+    copies: Sequence[str], group: str, name: str | None = None, most: int = MOST_OBJECTS
+) -> Iterator[Points]:
     """Yield the sets of a folder of the copies by name, thinned; those of other sizes and without two classes are left out.
 
     Parameters
@@ -305,6 +313,8 @@ def published(copies: Sequence[str], group: str, name: str | None = None) -> Ite
         The folder.
     name : str, default=None
         The only set. None: all.
+    most : int, default=1500
+        Larger sets are thinned to so many points.
     """
     files = {
         file.name.removesuffix(".data.gz").removesuffix(".arff").removesuffix(".dat"): file
@@ -317,7 +327,7 @@ def published(copies: Sequence[str], group: str, name: str | None = None) -> Ite
         if table is not None and FEWEST <= len(table[0]) <= LARGEST:
             points = Points(group, stem, table[0], table[1][0], tuple(table[1][1:]))
             if points.numbers[-1] > 1:
-                yield points if len(points.X) <= MOST_OBJECTS else points.some(0)
+                yield points if len(points.X) <= most else points.some(0, most)
 
 
 def _read_text(file: Path) -> tuple[NDArray[np.float64], list[Labels]]:

@@ -17,6 +17,7 @@ from experiments.pcc2013 import planted
 import conclust
 from conclust.datasets import Dataset, available
 from conclust.exceptions import DatasetNotFoundError
+from conclust.number import constants
 
 
 def rows_of(path):
@@ -81,12 +82,18 @@ def test_the_rent_of_each_part_is_listed(capsys):
     battery.main(["--groups", "clouds", "--seeds", "300", "--quick", "--rent", "--jobs", "1"])
     printed = capsys.readouterr().out
     assert all(part in printed for part in (*battery.PARTS, "groups changed"))
-    scores = dict.fromkeys(battery.PARTS, 0.9) | {"halves": 0.5, "whitening": 0.895}
-    lines = {"pairs: one": scores, "clouds: one": scores | {"halves": 0.9}}
+    assert set(battery.CONSTANTS) == {name for name in vars(constants) if name.isupper()}
+    assert all(replaced for part, replaced in battery.PARTS.items() if part != "nothing")
+    as_is = {"found": [0.9], "agree": 1.0}
+    scores = dict.fromkeys(battery.PARTS, as_is) | {"whitening": {"found": [0.895], "agree": 1}}
+    lines = {
+        "pairs: one": scores | {"halves": {"found": [0.5], "agree": 0.8}},
+        "clouds: one": scores,
+    }
     rows = {row["without"]: row for row in battery.rent_table_of(lines)}
     changed = {part: row["groups changed"] for part, row in rows.items() if row["groups changed"]}
     assert changed == {"halves": "pairs -0.400"}
-    assert rows["halves"]["difference"] == pytest.approx(-0.2)
+    assert (rows["halves"]["groups"], rows["halves"]["agree"]) == pytest.approx((-0.2, -0.1))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 SMALLEST, MOST = 8, 60
 # Halvings of the points, the same in every run; as many runs of k-means find clusters around centres.
 HALVINGS = 8
-# Most objects that are counted, drawn at random.
+# Most objects that are counted, and that are halved for clusters that overlap, drawn at random.
 MOST_OBJECTS = 3_000
 # Objects whose mean is a place of reference.
 OBJECTS_A_PLACE = 3
@@ -25,5 +25,5 @@ COST, CLEAR = 3.0, 1.0
 NEIGHBOURS, ALONG_PATHS = 10, 0.6
 # Of a given number: the share of ties that a cut of a tree may lose at most, of those that clusters around centres lose.
 LESS_TORN = 0.75
-# Clusters that overlap are found in halves of at most 1,000 objects, at most 8 of them.
-HALVED_OBJECTS, LARGEST_HALVED = 1_000, 8
+# Most clusters that overlap.
+LARGEST_HALVED = 8

@@ -17,9 +17,9 @@ from conclust.number.borders import borders_are_empty, counts_on_sides, evidence
 from conclust.number.centers import Ellipsoids
 from conclust.number.constants import (
     CLEAR,
-    HALVED_OBJECTS,
     HALVINGS,
     LARGEST_HALVED,
+    MOST_OBJECTS,
     NEIGHBOURS,
     SMALLEST,
 )
@@ -86,8 +86,8 @@ def divide_by_halves(
     """
     rng = np.random.default_rng(0)
     part = points
-    if len(points) > HALVED_OBJECTS:
-        part = points[np.sort(rng.choice(len(points), HALVED_OBJECTS, replace=False))]
+    if len(points) > MOST_OBJECTS:
+        part = points[np.sort(rng.choice(len(points), MOST_OBJECTS, replace=False))]
     orders = [rng.permutation(len(part)) for _ in range(HALVINGS)]
 
     def both_ways(n_clusters: int, halving: int, measured: Floats) -> Iterator[float]:
