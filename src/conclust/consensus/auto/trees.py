@@ -98,8 +98,8 @@ class Straddling:
         inside = np.maximum(shared / np.maximum(observed, 1.0), shared / size)
         straddled = np.einsum("ij,ij->j", shared, 1.0 - inside)
         by_chance = np.einsum("ij,ij->j", observed, 1.0 - np.maximum(share, observed / total))
-        chance = float((share * by_chance) @ weight)
-        return max(0.0, float(straddled @ weight)) / chance if chance > 0 else 0.0
+        own, chance = float(straddled @ weight), float((share * by_chance) @ weight)
+        return max(0.0, own) / chance if chance > 0 else 0.0
 
 
 @dataclass(frozen=True)

@@ -287,10 +287,9 @@ class LandmarkCut:
 
     def _restored(self) -> bool:
         """Return whether parts that were read from a file fit each other."""
-        search = self.search
-        most = search.points if isinstance(search, PointIndex) else search.around.T
+        most = getattr(self.search, "around", self.search.points.T).shape[1]
         return (
-            1 <= self.n_nearest <= len(most)
+            1 <= self.n_nearest <= most
             and 0 <= self.sigma < np.inf
             and self.centers.size > 0
             and holds(self.loads, len(self.search.points), self.loads.shape[-1])
