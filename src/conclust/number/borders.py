@@ -320,9 +320,7 @@ def without_paths(
     return result
 
 
-def borders_are_empty(
-    points: Floats, graph: NeighbourGraph, labels: Ints, pairs: list[tuple[int, int]]
-) -> bool:
+def borders_are_empty(points: Floats, graph: NeighbourGraph, labels: Ints, pairs: Ints) -> bool:
     """Return whether few points are near all borders between some pairs of clusters, along the paths of the graph."""
     ties, of_row = _ties(points, graph), labels[graph.rows.first]
     sides = ((of_row == a) + 2 * (of_row == b) for a, b in pairs)

@@ -131,14 +131,14 @@ def divide_by_halves(
     return None, evidence
 
 
-def _fullest_borders(scores: Floats) -> tuple[Floats, list[tuple[int, int]], Floats]:
+def _fullest_borders(scores: Floats) -> tuple[Floats, Ints, Floats]:
     """Return the borders of the spanning tree of the clusters that has the least evidence.
 
     Returns
     -------
     counts : ndarray of shape (n_clusters - 1, 2)
         Points near each border, and the geometric mean of those near the middles of both clusters.
-    ends : list of (int, int)
+    ends : ndarray of int64 of shape (n_clusters - 1, 2)
         Its clusters.
     evidence : ndarray of shape (n_clusters - 1,)
         Its evidence.
@@ -160,4 +160,4 @@ def _fullest_borders(scores: Floats) -> tuple[Floats, list[tuple[int, int]], Flo
         if a != b:
             together = [a if end == b else end for end in together]
             kept.append(border)
-    return counts[kept], [ends[border] for border in kept], evidence[kept]
+    return counts[kept], np.array(ends)[kept], evidence[kept]
