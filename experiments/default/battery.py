@@ -105,7 +105,7 @@ CONSTANTS: dict[str, dict[str, Any]] = {
     "MOST_OBJECTS": {"1,000": 1_000},
     "HALVINGS": {"1": 1, "4": 4},
     "LARGEST_HALVED": {"no limit": 10**9},
-    "BY_CHANCE": {"0": 0.0},
+    "LESS_TORN": {"1": 1.0},
 }
 PARTS = (
     {"nothing": ()}
@@ -121,7 +121,7 @@ PARTS = (
     }
 )
 # What the answer to a given number depends on most: these are told the number, too.
-OF_GIVEN = ("nothing", "BY_CHANCE", "NEIGHBOURS", "HALVINGS", "best of eight")
+OF_GIVEN = ("nothing", "LESS_TORN", "NEIGHBOURS", "HALVINGS", "best of eight")
 
 
 @contextmanager

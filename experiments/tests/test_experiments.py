@@ -109,19 +109,8 @@ def made_up_pool(monkeypatch):
 
 
 def test_every_method_runs_on_a_pool(made_up_pool, tmp_path, capsys):
-    few = [
-        "--entries",
-        "MedianPartition",
-        "EAC",
-        "HBGF",
-        "LCE (cts, hierarchical)",
-        "PCC (l2, matched)",
-        "--pools",
-        "usps",
-        "mfeat",
-        "--draws",
-        "3",
-    ]
+    entries = ["MedianPartition", "EAC", "HBGF", "LCE (cts, hierarchical)", "PCC (l2, matched)"]
+    few = ["--entries", *entries, "--pools", "usps", "mfeat", "--draws", "3"]
     board.main([*few, "--jobs", "1", "--limit", "60", "--out", str(tmp_path)])
     printed = capsys.readouterr().out
     assert "Not here, left out: usps" in printed
