@@ -174,7 +174,9 @@ def reason_beside(selection: Selection, seen: Reason | None) -> Reason:
     """Return the reason for the number that the borders of the points show; None: they show none, and the selection's counts."""
     number, parts = selection.n_clusters, reason_of(selection)
     if seen is None:
-        why = f"the tree shows no border, but k-means returns to {number} clusters in resamples: {parts.why}"
+        borders = ", with borders between them" if selection.n_held else ""
+        returns = f"k-means returns to {number} clusters in resamples{borders}"
+        why = f"the tree shows no border, but {returns}: {parts.why}"
         return parts if number == 1 else replace(parts, why=why)
     same, others = number == seen.n_clusters, seen.others
     shown = "the same number" if same else "one cluster" if number == 1 else f"{number} clusters"
