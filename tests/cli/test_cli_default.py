@@ -24,7 +24,7 @@ def test_the_default_prints_the_number_and_its_reason(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "4 clusters of 200 objects" in printed
     assert "4 clusters: few points are near each border" in printed
-    assert "Give -k auto to test this number" in printed
+    assert "Give -k auto to test what k-means finds" in printed
     assert re.search(
         r"Mean confidence [01]\.\d\d \([01]\.\d\d expected from random partitions", printed
     )

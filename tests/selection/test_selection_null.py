@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from conclust.confidence import dip
 from conclust.selection.choosing import components_for, scores_of
 from conclust.selection.resampled.null import (
-    critical_bandwidth,
     fixed_test,
-    flat,
     gaussian,
+    independent_axes,
     rotation,
     sequential_p_value,
     sequential_test,
-    skewed,
     unimodal,
+    with_one_mode,
 )
 from conclust.selection.resampled.resampling import Settings
 from conclust.selection.resampled.testing import OneClusterTest
@@ -32,7 +32,7 @@ def one_cluster_test(
     X, seed, ks=(2, 3), n_references=19, null="rotation", n_resamples=10, resamples=None
 ):
     """Run the test alone, without the other measurements of `choose`."""
-    asked = Settings(tuple(ks), "kmeans", n_resamples, 0.8, null, n_references, 1, None)
+    asked = Settings(tuple(ks), "kmeans", n_resamples, 0.8, null, n_references, 1)
     points = scores_of(X, components_for(*X.shape, None, "test"))
     if resamples is None:
         resamples = asked.resamples(len(X), np.random.SeedSequence(seed))
@@ -207,30 +207,45 @@ def test_the_gaussian_null_has_the_deviations_of_the_components():
     np.testing.assert_allclose(made.std(axis=0), Z.std(axis=0), rtol=0.05)
 
 
-def test_the_unimodal_null_has_one_mode_and_the_variance_of_the_points():
-    rng = rng_of(11)
-    values = np.concatenate([rng.normal(-4, 1, 300), rng.normal(4, 1, 300)])
-    width = critical_bandwidth(values)
-    assert width > 1.5  # two bumps 8 apart
-    assert critical_bandwidth(rng.normal(size=600)) < 0.6
-    Z = scores_of(np.column_stack([values, rng.normal(size=600)]), None)
-    made = unimodal(Z, rng)
-    np.testing.assert_allclose(made.var(axis=0), Z.var(axis=0), rtol=0.15)
-    assert critical_bandwidth(made[:, 0]) < critical_bandwidth(Z[:, 0])
+@pytest.mark.parametrize("distance", [0.0, 3.0, 8.0])
+def test_the_distribution_with_one_mode_is_near_if_the_dip_is_small(distance):
+    values = rng_of(11).normal(size=400) + distance * (np.arange(400) % 2)
+    at, F = with_one_mode(values)
+    density = np.diff(F) / np.diff(at)
+    mode = np.argmax(density)
+    assert np.diff(density[: mode + 1]).min() > -1e-9
+    assert np.diff(density[mode:]).max() < 1e-9
+    steps = (np.arange(400) + 0.5) / 400
+    apart, least = np.abs(F - steps).max(), dip(values)
+    assert least - 0.5 / 400 <= apart <= 2 * least
 
 
-@pytest.mark.parametrize(("draw", "kurtosis", "skewness"), [(flat, -1.2, 0.0), (skewed, 6.0, 2.0)])
-def test_other_clouds_keep_second_moments_and_have_their_shape(draw, kurtosis, skewness):
-    rng = np.random.default_rng(0)
-    Z = np.linalg.qr(rng.normal(size=(20_000, 3)) - 0)[0]
-    Z = (Z - Z.mean(axis=0)) * [300, 200, 50]
-    Z = scores_of(Z, None)
+def test_independent_components_are_found_again():
+    components = rng_of(12).laplace(size=(3000, 3))
+    Z = scores_of(components @ scipy.stats.ortho_group.rvs(3, random_state=13), None)
+    found = Z / Z.std(axis=0) @ independent_axes(Z / Z.std(axis=0))
+    alike = np.abs(np.corrcoef(found.T, components.T)[:3, 3:])
+    assert (alike.max(axis=0) > 0.98).all()
+
+
+@pytest.mark.parametrize("round_", [False, True])
+def test_single_clouds_keep_products_and_shape_but_no_gap(round_):
+    rng = rng_of(14)
+    X = rng.laplace(size=(4000, 3)) * [6, 5, 1]
+    draw = unimodal(Z := scores_of(X, None), 2, round_=round_)
     made = draw(Z, rng)
     np.testing.assert_allclose(made.T @ made, Z.T @ Z, atol=1e-8 * (Z.T @ Z).max())
     np.testing.assert_allclose(made.mean(axis=0), 0, atol=1e-12)
-    standard = made / made.std(axis=0)
-    assert np.abs((standard**4).mean(axis=0) - 3 - kurtosis).max() < 0.1 * max(
-        1.2, abs(kurtosis) * 2
-    )
-    assert np.abs(np.abs((standard**3).mean(axis=0)) - skewness).max() < 0.2
     assert not np.array_equal(made, draw(Z, rng))
+    tails = [scipy.stats.kurtosis(each, axis=0) for each in (made, Z)]
+    if round_:  # elliptical: of the two mixed columns, the squared lengths are kept
+        lengths = [
+            np.square(each[:, :2] / each[:, :2].std(axis=0)).sum(axis=1) for each in (made, Z)
+        ]
+        assert scipy.stats.ks_2samp(*lengths).statistic < 0.05
+    else:
+        assert np.abs(tails[0] - tails[1]).max() < 1.0
+    two = scores_of(np.concatenate([rng.normal(-4, 1, 300), rng.normal(4, 1, 300)])[:, None], None)
+    share = (np.abs(unimodal(two, round_=round_)(two, rng)) < 0.3 * two.std()).mean()
+    assert (np.abs(two) < 0.3 * two.std()).mean() < 0.02
+    assert share > 0.08  # the gap is filled

@@ -19,10 +19,10 @@ def test_the_next_steps_are_in_the_terms_of_python_or_of_the_shell():
     reason = Reason(2, "why", (as_well_supported((5, 3)),), testable=True)
     assert reason.next() == (
         "3 and 5 are as well supported: pass n_clusters=3 or 5 to see them. "
-        "Pass n_clusters='auto' to test this number, with a p-value."
+        "Pass n_clusters='auto' to test what k-means finds, with a p-value."
     )
     assert reason.next(SHELL) == (
-        "3 and 5 are as well supported: give -k 3 or 5 to see them. Give -k auto to test this number, with a p-value."
+        "3 and 5 are as well supported: give -k 3 or 5 to see them. Give -k auto to test what k-means finds, with a p-value."
     )
     assert Reason(2, "why", (Other("the rest is noise", ()),)).next() == "The rest is noise."
 

@@ -47,7 +47,7 @@ from conclust.selection.resampled.testing import (
     by_silhouette,
     read_categories,
 )
-from conclust.selection.second import GAUSSIAN, Clouds, Second, clear_borders, second_test
+from conclust.selection.second import GAUSSIAN, Second, clear_borders, second_test
 from conclust.selection.selection import Selection, assemble
 from conclust.spectra.bipartite import some_eigenpairs
 from conclust.trees.agglomeration import unobserved_pairs
@@ -121,7 +121,7 @@ def choose(
           one Gaussian, the p-value is exact for any mean, covariance and number of features.
         - "gaussian": independent normal scores with the deviations of the principal components, as in M3C. The test
           rejects too rarely, and more so with more features.
-        - "unimodal": every component is drawn from the nearest density with one mode. The test mistakes fewer skewed
+        - "unimodal": every independent component is drawn from the nearest distribution with one mode. The test mistakes fewer skewed
           clouds for several clusters, but also finds fewer clusters.
         - None: no references and no p-value; the number of clusters, at least 2, has the largest sharp score [4]_.
     n_references : int, default=99
@@ -132,7 +132,7 @@ def choose(
         if references are expensive (if the tested points have at least 20,000 numbers, or with a clusterer of your
         own).
     alpha : float in (0, 1), default=0.05
-        Level of the p-value, of the borders, and of the comparison with boxes and exponential clouds.
+        Level of the p-value, of the borders, and of the comparison with single clouds of other shapes.
     n_components : int, default=None
         Number of principal components to which the points are reduced first; the p-value stays exact. None: 10 if the
         number of features is above a fifth of the number of objects, because k-means on all features is then not
@@ -183,13 +183,11 @@ def choose(
     A p-value of at most `alpha` means "more stable than one Gaussian", not "clusters": k-means cuts a flat square
     into four stable quarters, and a skewed cloud into stable parts. With null "rotation" or "gaussian", a second test
     follows. ``borders`` has the tests of the borders, on all points and for the number with the largest RCSI. If no
-    border holds, the points are compared with single clouds of several kinds, at most 39 of each; ``p_value_clouds``
-    is the p-value that is largest relative to its level. Boxes and exponential clouds are compared at level `alpha`,
-    unless the points are clearly less flat than boxes, or less than half as skewed as exponential clouds (p at most
-    `alpha`, 99 clouds). Clouds with the kurtosis or skewness of the points are compared at four times `alpha`.
-    Kurtosis and skewness are measured in the directions of the clusters [6]_. ``p_value_clouds`` is NaN if a border
-    holds, or if the points are neither flatter nor more skewed than one Gaussian. With categories, borders are not
-    tested. Columns of rounded values are spread over the intervals of their values before borders are tested.
+    border holds, that division must be more stable than the divisions into as many clusters of 99 single clouds that have the
+    covariance and the shape of the points: mixtures of independent components [6]_, each with the distribution of one mode that is
+    nearest to its values, and ellipsoids in layers that are nowhere denser outwards. ``p_value_clouds`` is the larger of
+    the two p-values, compared with `alpha`; NaN if a border holds. With categories, borders are not tested. Columns of rounded values
+    are spread over the intervals of their values before borders are tested.
 
     k-means also cuts a long Gaussian stably, so two clusters along a line may be no more stable. If the p-value is
     above `alpha`, the borders are tested at a fifth of `alpha`, and the number with the largest RCSI is chosen if all
@@ -222,8 +220,7 @@ def choose(
 
     With few objects, resamples are as stable in the middle of one cloud as between two clusters. With fewer than 50
     objects, the statistic is therefore the largest silhouette of Ward's clusters (at least five objects each). The
-    number of clusters is the one with the largest silhouette, and boxes and exponential clouds are compared at
-    `alpha`. With 50 to 99 objects, the silhouette is a further gap.
+    number of clusters is the one with the largest silhouette. With 50 to 99 objects, the silhouette is a further gap.
 
     References
     ----------
@@ -232,7 +229,8 @@ def choose(
     .. [3] C. R. John et al., "M3C", Scientific Reports 10:1816, 2020.
     .. [4] B. Bodinier et al., Bioinformatics 39:btad635, 2023.
     .. [5] J. Besag and P. Clifford, "Sequential Monte Carlo p-values", Biometrika 78, 1991.
-    .. [6] K. V. Mardia, "Measures of multivariate skewness and kurtosis with applications", Biometrika 57, 1970.
+    .. [6] A. Hyvarinen, "Fast and robust fixed-point algorithms for independent component analysis", IEEE Transactions on
+       Neural Networks 10, 1999.
     .. [7] K. Wycik, T. M. Tang, T. M. Zikry and G. I. Allen, "CARVE: Cluster Analysis with Resampling for Validation and
        Exploration", version 1.0, doi:10.5281/zenodo.20448965, 2026.
 
@@ -336,11 +334,15 @@ def choose(
             if codes is not None or null not in GAUSSIAN or by_silhouette(len(tested)):
                 return Second()
             return clear_borders(spread, labels, settings, level, bordering)
-        numbers = tested if widths is None else tested[:, : widths[0]]
-        clouds = Clouds(numbers, compare, (comparing, shaping))
         with one_library_thread():
             return second_test(
-                spread, labels, settings, level, bordering, clouds, borders=codes is None
+                spread,
+                labels,
+                settings,
+                level,
+                bordering,
+                lambda single: compare(single, shaping),
+                borders=codes is None,
             )
 
     counted = {} if codes is None else {"n_categories": codes.shape[1], "category_weight": weight}

@@ -60,7 +60,7 @@ class Selection(Saved):
     settings : dict
         Settings of the run; `random_state` repeats it, even if none was given.
     p_value_clouds : float
-        The p-value of one flat or skewed cloud, the largest relative to its level of those compared; NaN where none was.
+        The p-value of one cloud of the shape of the points, the larger of two kinds; NaN where none was compared. See `choose`.
     why : str
         The reason without the number of clusters at its head and the full stop.
     ensembles : dict of int to Ensemble

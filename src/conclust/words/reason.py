@@ -56,7 +56,7 @@ class Reason:
             sentences.append(f"{clause[:1].upper()}{clause[1:]}{seen if numbers else ''}.")
         if self.testable:
             test = f"{door.test[:1].upper()}{door.test[1:]}"
-            what = "for more than one" if self.n_clusters == 1 else "this number"
+            what = "for more than one" if self.n_clusters == 1 else "what k-means finds"
             sentences.append(f"{test} to test {what}, with a p-value.")
         return " ".join(sentences)
 

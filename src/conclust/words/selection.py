@@ -33,16 +33,13 @@ _REFERENCES = {
     "rotation": "rotation",
     "gaussian": "Gaussian reference",
     "unimodal": "unimodal reference",
-    "flat": "flat cloud",
-    "skewed": "skewed cloud",
 }
 _NOTHING = {
     "rotation": "one Gaussian cloud of the same covariance",
     "gaussian": "Gaussian clouds with the deviations of the components",
-    "unimodal": "clouds with components of one mode each",
-    "flat": "flat clouds of the same covariance",
-    "skewed": "skewed clouds of the same covariance",
+    "unimodal": "clouds that mix components of one mode each",
 }
+_SINGLE = "single clouds of the same shape"
 
 
 def drawn(number: int, null: str | None) -> str:
@@ -76,43 +73,46 @@ def why_of(decision: Decision, second: Second) -> str:
         The test that followed.
     """
     why = _of_criteria(decision)
+    none_holds = f"no border holds {at_level(second.level)}"
     if decision.n_clusters > 1 and second.one_cluster:
-        borders = f"no border holds {at_level(second.level)} and " if second.n_borders else ""
+        borders = f"{none_holds} and " if second.n_borders else ""
         return (
-            f"more structure than one Gaussian ({_test(decision)}), but {borders}{second.cloud} clouds are as stable "
+            f"more structure than one Gaussian ({_test(decision)}), but {borders}{_SINGLE} are as stable "
             f"({_clouds(second)}): treat it as one cluster"
         )
+    if second.n_references:
+        why += f" and than in {_SINGLE} ({_clouds(second)})"
     if not second.n_borders:
         return why
     if second.n_held:
         held = held_of(second.n_held, second.n_borders, second.level)
         return f"{why}; {held}" if decision.n_clusters > 1 else f"{held}, although {why}"
-    why += f"; no border holds {at_level(second.level)}"
-    if second.compared:
-        why += f"; {listed(second.compared)} clouds are less stable ({_clouds(second)})"
-    return why
+    return f"{why}; {none_holds}"
 
 
 def _of_criteria(decision: Decision) -> str:
     tried, tested = numbers_tried(decision.tried), not math.isnan(decision.test.p_value)
     untested = "no null was requested (null=None)" if decision.test.of_points else LABELS_ONLY
-    test = _test(decision) if tested else f"no p-value: {untested}"
+    test = f"; no p-value: {untested}"
     if decision.by == "no contrast":
-        return f"{NO_CONTRAST} ({tried}); {test}"
-    if decision.by == "one cloud":
-        few = decision.criterion == "silhouette_points"
+        return f"{NO_CONTRAST} ({tried}){test}"
+    few = decision.criterion == "silhouette_points"
+    if tested:
         more = "farther apart than the parts of" if few else "more stable than in"
         alike = _without_clusters(decision.test.null, decision.test.n_categories)
-        return f"{tried} clusters are not {more} {alike} ({test})"
+        test = f"{more} {alike} ({_test(decision)})"
+        if decision.by == "one cloud":
+            return f"{tried} clusters are not {test}"
+        test = f", {test}"
     if decision.by == "clean":
-        return f"the largest of {tried} at which almost no pair is ambiguous; {test}"
+        return f"the largest of {tried} at which almost no pair is ambiguous{test}"
     value, error = decision.value, decision.error
     if error < 1e-12 * abs(value):  # resamples that all agree differ by rounding
         error = 0
     spread = f" +/- {error:.2g}" if math.isfinite(error) else ""
-    most = "farthest apart" if decision.criterion == "silhouette_points" else "most stable"
+    most = "farthest apart" if few else "most stable"
     name = _NAMES[decision.criterion].removeprefix("the ")
-    return f"the {most} of {tried} ({name} {value:.3g}{spread}); {test}"
+    return f"the {most} of {tried} ({name} {value:.3g}{spread}){test}"
 
 
 def _test(decision: Decision) -> str:
@@ -123,7 +123,7 @@ def _test(decision: Decision) -> str:
 
 
 def _clouds(second: Second) -> str:
-    return f"p = {second.p_value:.3g}, {second.n_references} {second.cloud} clouds"
+    return f"p = {second.p_value:.3g}, {second.n_references} clouds"
 
 
 def doubts_of(decision: Decision, second: Second, loosest: float) -> tuple[str, ...]:
@@ -174,18 +174,26 @@ def reason_beside(selection: Selection, seen: Reason | None) -> Reason:
     """Return the reason for the number that the borders of the points show; None: they show none, and the selection's counts."""
     number, parts = selection.n_clusters, reason_of(selection)
     if seen is None:
-        why = f"the tree shows no border, but a division into {number} returns in resamples: {parts.why}"
+        borders = ", with borders between them" if selection.n_held else ""
+        returns = f"k-means returns to {number} clusters in resamples{borders}"
+        why = f"the tree shows no border, but {returns}: {parts.why}"
         return parts if number == 1 else replace(parts, why=why)
     same, others = number == seen.n_clusters, seen.others
     shown = "the same number" if same else "one cluster" if number == 1 else f"{number} clusters"
     if not same and number > 1 and all(number not in other.numbers for other in others):
         others = (*others, Other(f"resampling shows {number}", (number,)))
-    p = "not tested" if math.isnan(selection.p_value) else f"p = {selection.p_value:.2g}"
-    if number > 1 and selection.p_value > selection.settings.get("alpha", 0.05):
-        p += ", which is not small, but each border holds"
     finer = ", which may be parts of these" if number > seen.n_clusters else ""
-    test = "the best division against one cluster" if number == 1 else "against one cluster"
-    why = f"{seen.why}; resampling of k-means shows {shown}{finer} ({test}, {p})"
+    p, than = selection.p_value, "more stable than in one Gaussian"
+    rejected = p <= selection.settings.get("alpha", 0.05)
+    if math.isnan(p):
+        test = "not tested"
+    elif number > 1:
+        test = f"{'' if rejected else 'each border holds, but they are not '}{than}, p = {p:.2g}"
+    else:
+        test = f"its best division is {'' if rejected else 'not '}{than}, p = {p:.2g}"
+        if rejected:
+            test += f", but not than in {_SINGLE}, p = {selection.p_value_clouds:.2g}"
+    why = f"{seen.why}; resampling of k-means shows {shown}{finer} ({test})"
     return Reason(seen.n_clusters, why, others)
 
 

@@ -8,7 +8,7 @@ mean, covariance and number of features (Langsrud, Statistics and Computing 15, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,7 +17,12 @@ from numpy.typing import NDArray
 
 from conclust._types import Floats
 
-Null = Literal["rotation", "gaussian", "unimodal", "flat", "skewed"]
+Null = Literal["rotation", "gaussian", "unimodal", "round"]
+Draw = Callable[[Floats, np.random.Generator], Floats]
+
+# Of "unimodal": scores whose components are sought at most, starts and steps of the search, modes tried, and the mean of
+# log cosh of the normal distribution.
+_MOST_LEADING, _STARTS, _STEPS, _MODES, _OF_NORMAL = 10, 4, 60, 33, 0.37457
 
 # Number of references that fix the mean and the deviation of a sequential test, and are then discarded.
 FIXING = 19
@@ -61,34 +66,87 @@ def gaussian(Z: Floats, rng: np.random.Generator) -> Floats:
     return np.asarray(drawn * Z.std(axis=0, ddof=1))
 
 
-def unimodal(Z: Floats, rng: np.random.Generator) -> Floats:
-    """Return scores with independent components, each drawn from a density with one mode.
+def unimodal(Z: Floats, n_leading: int = 1, *, round_: bool = False) -> Draw:
+    """Return what draws single clouds with the shape of scores: mixtures of independent components, each with one mode.
 
-    Each density is the kernel estimate with the smallest bandwidth that has a single mode, shrunk to
-    the variance of the component (after Helgeson, Vock and Bair, Biometrics 77:1215, 2021).
+    Parameters
+    ----------
+    Z : ndarray of shape (n_samples, r)
+        Principal scores: orthogonal columns of mean 0, the longest first.
+    n_leading : int, default=1
+        The components that are mixed in these first scores are as little Gaussian as possible (at most ten scores). Each
+        other score is a component.
+    round_ : bool, default=False
+        Whether the cloud is an ellipsoid in the leading scores instead, in layers that are nowhere denser outwards.
+
+    Returns
+    -------
+    callable
+        Draws a cloud with the same Z'Z. The distribution of each component, or of the volumes within the layers, is that of the scores
+        except that it has one mode (after Helgeson, Vock and Bair, Biometrics 77:1215, 2021).
     """
-    n, r = Z.shape
-    made = np.empty((n, r))
-    for j in range(r):
-        values = Z[:, j]
-        width = critical_bandwidth(values)
-        shrink = 1.0 / np.sqrt(1.0 + width**2 / values.var())
-        made[:, j] = (rng.choice(values, n) + width * rng.standard_normal(n)) * shrink
-    return made
+    (n, r), q = Z.shape, min(n_leading, _MOST_LEADING, Z.shape[1])
+    whitened = Z / np.sqrt(np.maximum(np.square(Z).mean(axis=0), np.finfo(float).tiny))
+    axes = np.eye(r)
+    if not round_:
+        axes[:q, :q] = independent_axes(whitened[:, :q])
+    fitted = [with_one_mode(column) for column in (whitened @ axes).T]
+    volumes = np.linalg.norm(whitened[:, :q], axis=1) ** q
+    layers = with_one_mode(np.append(0.0, volumes), [0]) if round_ else None
+
+    def drawn(_: Floats, rng: np.random.Generator) -> Floats:
+        heights = rng.uniform(size=(r, n))
+        made = np.column_stack(
+            [np.interp(u, F, values) for u, (values, F) in zip(heights, fitted, strict=True)]
+        )
+        if layers is not None:
+            directions = rng.standard_normal((n, q))
+            lengths = np.interp(rng.uniform(size=n), layers[1], layers[0]) ** (1 / q)
+            made[:, :q] = directions * (lengths / np.linalg.norm(directions, axis=1))[:, None]
+        return with_products(made @ axes.T, Z)
+
+    return drawn
 
 
-def flat(Z: Floats, rng: np.random.Generator) -> Floats:
-    """Return scores of independent uniform components with the same Z'Z: a box with the extents of the points.
+def independent_axes(whitened: Floats) -> Floats:
+    """Return orthogonal axes along which whitened columns are least Gaussian, by FastICA (Hyvarinen 1999) from several starts."""
+    n, q = whitened.shape
+    rng, most, best = np.random.default_rng(0), -1.0, np.eye(q)
+    for _ in range(_STARTS if q > 1 else 0):
+        axes = np.linalg.qr(rng.standard_normal((q, q)))[0]
+        for _ in range(_STEPS):
+            bent = np.tanh(whitened @ axes)
+            U, _, V = np.linalg.svd(whitened.T @ bent / n - axes * (1.0 - bent * bent).mean(axis=0))
+            axes = U @ V
+        contrast = np.log(np.cosh(whitened @ axes)).mean(axis=0) - _OF_NORMAL
+        if (contrast @ contrast) > most:
+            most, best = float(contrast @ contrast), axes
+    return best
 
-    For a square, a cube or a strip, the points and the references have the same distribution.
+
+def with_one_mode(values: Floats, modes: Sequence[int] | None = None) -> tuple[Floats, Floats]:
+    """Return the distinct values, and at each the distribution function with one mode that fits them.
+
+    It is Grenander's estimate, convex up to the mode and concave from there on; of some modes (numbers of gaps between distinct values),
+    the one with the smallest distance to the values' own function is taken, which Hartigan's dip bounds from below.
     """
-    return with_products(rng.uniform(size=Z.shape), Z)
+    from sklearn.isotonic import isotonic_regression  # slow to load
 
-
-def skewed(Z: Floats, rng: np.random.Generator) -> Floats:
-    """Return scores of independent exponential components, each in a random direction, with the same Z'Z."""
-    signs = rng.choice(np.array([-1.0, 1.0]), Z.shape[1])
-    return with_products(rng.exponential(size=Z.shape) * signs, Z)
+    distinct, counts = np.unique(values, return_counts=True)
+    F = (np.cumsum(counts) - counts / 2) / len(values)
+    widths = np.diff(distinct)
+    slopes, least, nearest = np.diff(F) / widths, np.inf, F
+    some = np.unique(np.linspace(0, len(widths), _MODES).round().astype(int))
+    for mode in some if modes is None else modes:
+        rising = [
+            isotonic_regression(slopes[side], sample_weight=widths[side], increasing=up)
+            for side, up in ((slice(mode), True), (slice(mode, None), False))
+            if len(slopes[side])
+        ]
+        U = F[0] + np.append(0.0, np.cumsum(np.concatenate([*rising, np.empty(0)]) * widths))
+        if (apart := np.abs(U - F).max()) < least:
+            least, nearest = apart, U
+    return distinct, nearest
 
 
 def with_products(W: Floats, Z: Floats) -> Floats:
@@ -101,41 +159,14 @@ def with_products(W: Floats, Z: Floats) -> Floats:
 
 
 OFFERED: tuple[Null, ...] = ("rotation", "gaussian", "unimodal")
-"""The references that `choose` offers; boxes and exponential clouds are those of the second test."""
-
-NULLS: dict[Null, Callable[[Floats, np.random.Generator], Floats]] = {
-    "rotation": rotation,
-    "gaussian": gaussian,
-    "unimodal": unimodal,
-    "flat": flat,
-    "skewed": skewed,
-}
+"""The references that `choose` offers."""
 
 
-def critical_bandwidth(values: Floats) -> float:
-    """Return the smallest bandwidth at which the Gaussian kernel estimate has one mode.
-
-    The number of modes falls as the bandwidth grows (Silverman 1981): found by bisection, to 1 %.
-    """
-    low, high = 0.0, float(np.ptp(values))
-    while high - low > 0.01 * high:
-        middle = (low + high) / 2
-        if _modes(values, middle) > 1:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-def _modes(values: Floats, width: float) -> int:
-    grid = np.linspace(values.min() - width, values.max() + width, 512)
-    density = np.zeros(len(grid))
-    for begin in range(0, len(values), 4096):
-        apart = (grid[:, None] - values[None, begin : begin + 4096]) / width
-        density += np.exp(-0.5 * apart * apart).sum(axis=1)
-    slope = np.sign(np.diff(density))
-    slope = slope[slope != 0]
-    return int(np.count_nonzero((slope[:-1] > 0) & (slope[1:] < 0)))
+def draw_of(null: Null, Z: Floats, n_leading: int = 1) -> Draw:
+    """Return the function that draws a reference of some scores."""
+    if null == "rotation" or null == "gaussian":
+        return rotation if null == "rotation" else gaussian
+    return unimodal(Z, n_leading, round_=null == "round")
 
 
 @dataclass(frozen=True)

@@ -114,14 +114,7 @@ def check_clusterer(clusterer: Any, ks: Sequence[int], owner: str) -> None:
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings for resampling and criteria; see `choose` for their meaning.
-
-    Attributes
-    ----------
-    n_leading : int, default=None
-        Number of leading components in which flat and skewed references are as flat and as skewed as the points. None: boxes
-        and exponential clouds.
-    """
+    """Settings for resampling and criteria; see `choose` for their meaning."""
 
     ks: tuple[int, ...]
     clusterer: Any
@@ -130,7 +123,6 @@ class Settings:
     null: Null | None
     n_references: int
     threads: int
-    n_leading: int | None = None
 
     @property
     def fast(self) -> bool:

@@ -20,17 +20,20 @@ from conclust.exceptions import InputError, SelectionWarning, warn
 from conclust.generation.crew import Crew
 from conclust.measures.contingency import read_labels
 from conclust.selection.judged.pairs import PairCounts, count_all
-from conclust.selection.resampled.null import FIXING, NULLS, Verdict, fixed_test, sequential_test
+from conclust.selection.resampled.null import (
+    FIXING,
+    Draw,
+    Verdict,
+    draw_of,
+    fixed_test,
+    sequential_test,
+)
 from conclust.selection.resampled.resampling import Resamples, Settings
-from conclust.selection.resampled.shape import matched_cloud
 from conclust.trees.agglomeration import cut
 
 # So few objects along one axis are cut in the middle as stably where there is no gap: below the larger number of
 # objects the largest silhouette is a statistic, too, and below the smaller number the only one that is ranked.
 _FEW, _VERY_FEW = 100, 50
-# Clouds of the measured shape are rejected at .2 (`selection.second`): 19 of them suffice for p-values that are clearly lower or higher.
-_FIRST = 19
-_CLEARLY_LOW, _CLEARLY_HIGH = 0.1, 0.45
 _LONG = 60.0  # expected seconds above which the time of the references is announced
 
 
@@ -47,15 +50,6 @@ def n_statistics(settings: Settings, n: int) -> int:
 def by_silhouette(n: int) -> bool:
     """Return whether the silhouette alone is compared with the references of n objects."""
     return n < _VERY_FEW
-
-
-def _draw_of(settings: Settings) -> Draw:
-    """Return the function that draws a reference."""
-    null, n_leading = settings.null, settings.n_leading
-    assert null is not None
-    if n_leading is None or (null != "flat" and null != "skewed"):
-        return NULLS[null]
-    return lambda Z, rng: matched_cloud(Z, null, n_leading, rng)
 
 
 class OneClusterTest:
@@ -91,7 +85,9 @@ class OneClusterTest:
         self._settings = settings
         self._points = points
         self._resamples = resamples
-        self._draw = _draw_of(settings)
+        assert settings.null is not None
+        numbers = points if widths is None else points[:, : widths[0]]
+        self._draw = draw_of(settings.null, numbers, settings.ks[-1] - 1)
         if widths is not None:
             self._draw = permuting(self._draw, widths)
         # One more than the maximum ever drawn, sequentially or not.
@@ -127,22 +123,12 @@ class OneClusterTest:
             )
         n_k = len(self._settings.ks)
         ranked = slice(n_k if by_silhouette(len(self._points)) else 0, None)
-        if self._settings.n_leading is not None:
-            verdict = self._in_two_steps(real, most, ranked)
-        elif sequential:
+        if sequential:
             batch = max(8, 2 * self._settings.threads)
             verdict = sequential_test(real, self._references, most, batch, ranked)
         else:
             verdict = fixed_test(real, self._references(0, most), ranked)
         return replace(verdict, real=real[:n_k], logs=verdict.logs[:, :n_k])
-
-    def _in_two_steps(self, real: Floats, most: int, ranked: slice) -> Verdict:
-        """Rank the points among 19 references, and among all of them where the 19 do not decide."""
-        logs = self._references(0, min(_FIRST, most))
-        verdict = fixed_test(real, logs, ranked)
-        if len(logs) == most or not _CLEARLY_LOW < verdict.p_value < _CLEARLY_HIGH:
-            return verdict
-        return fixed_test(real, np.vstack([logs, self._references(len(logs), most)]), ranked)
 
     def _references(self, begin: int, end: int) -> Floats:
         """Return the statistics of a range of references."""
@@ -162,9 +148,6 @@ class OneClusterTest:
     def _one(self, stopped: Any, r: int) -> tuple[int, Floats]:
         points = self._draw(self._points, generator(self._seeds[r]))
         return r, self.statistics(points, 1 if self._settings.fast else self._settings.threads)
-
-
-Draw = Callable[[Floats, np.random.Generator], Floats]
 
 
 def read_categories(categories: Any, n: int, owner: str) -> Ints | None:

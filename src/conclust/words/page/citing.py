@@ -207,8 +207,6 @@ def _chosen(selection: Any) -> str:
         "rotation": "random rotations of the points, which keep their covariance and have no clusters",
         "gaussian": "Gaussian references of M3C",
         "unimodal": "references with one mode",
-        "flat": "flat clouds",
-        "skewed": "skewed clouds",
     }.get(str(settings.get("null")), "references without clusters")
     if settings.get("n_categories"):
         kind += ", with the categories of each column permuted,"

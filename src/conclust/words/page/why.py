@@ -32,11 +32,11 @@ def of_p_value(selection: Any, K: int) -> str:
     )
     small = selection.p_value <= selection.settings.get("alpha", 0.0)
     if small and K == 1:
-        text += "It is small, but no border between these clusters holds, and a single cloud as flat or as skewed is as stable."
+        text += "It is small, but no border between these clusters holds, and single clouds of the same shape are as stable."
     elif small:
         text += (
-            "It is small. A flat or a skewed cloud is also more stable than one Gaussian, so that a second test followed: a border "
-            "between the clusters holds, or clouds as flat and as skewed as the points are less stable."
+            "It is small. A single cloud that is no Gaussian may be more stable, too, so that a second test followed: a border "
+            "between the clusters holds, or single clouds of the shape of the points are less stable."
         )
     elif by_borders_alone(selection):
         text += "It is not small: a long cloud without clusters would be cut as stably. But all borders hold at a fifth of the level."
