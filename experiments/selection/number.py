@@ -6,7 +6,7 @@ python -m experiments.selection.number [--quick] [--parts size power ...] [--out
 - "power": three Gaussians in 10 dimensions, centres pairwise 2.5 and 3 deviations apart.
 - "number": 2 to 6 Gaussians, centres drawn at random in 5 dimensions, the nearest two 8 apart.
 - "other": single clouds that are no Gaussian. A rejection says "more stable than one Gaussian"; the second question,
-  of borders and of flat and skewed clouds, then says whether they are one cluster.
+  of borders and of single clouds of the same shape, then says whether they are one cluster.
 - "real": the number by each criterion, beside the known classes, which nothing but this table reads.
 
 The first four try K = 2 to 6 (2 to 8 in "number") with 30 resamples and 39 references, the last one

@@ -35,7 +35,7 @@ def of_p_value(selection: Any, K: int) -> str:
         text += "It is small, but no border between these clusters holds, and single clouds of the same shape are as stable."
     elif small:
         text += (
-            "It is small. A single cloud that is no Gaussian may be more stable, too, so that a second test followed: a border "
+            "It is small. Single clouds of other shapes may be more stable, too, so that a second test followed: a border "
             "between the clusters holds, or single clouds of the shape of the points are less stable."
         )
     elif by_borders_alone(selection):
