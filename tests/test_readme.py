@@ -23,7 +23,7 @@ def test_the_example_runs(tmp_path, monkeypatch):
     assert f"{model.n_clusters_}, and why" in text
     assert (len(model.labels_), model.ensemble_.n_partitions) == (178, 40)
     confidence = conclust.confidence.confidences(model)
-    assert confidence[68] == pytest.approx(confidence.min(), abs=1e-4)
+    assert confidence[68] == pytest.approx(confidence.min(), abs=1e-2)
     assert model.membership_[68].round(2).tolist() == [0.0, 0.5, 0.5]
     assert f"the {(confidence < 0.9).sum()} wines whose confidence is below 0.9" in text
     assert (tmp_path / "wines.html").stat().st_size > 100_000

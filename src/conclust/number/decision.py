@@ -106,7 +106,7 @@ def decide_by_points(
     number = shown = found.best(1, most) or 1
     least = max(min_clusters, trees.bounds.smallest)  # constraints may need more than one cluster
     if shown < (least if shown == 1 else min_clusters):
-        number = found.best(least, most) or min(least, most)
+        number = found.best(least, most) or int(min(least, most))
     halved = None
     if found.graph is not None:
         above = CLEAR if number > shown else max(CLEAR, found.score_as_of_halves(number))
