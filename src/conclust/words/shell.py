@@ -24,7 +24,7 @@ STEPS = {
     "subsamples": "Clustering {} subsamples of the objects for each number of clusters{}.",
     "references": ", and the same for references without clusters",
     "again": "Making {} again: {}.",
-    "same": "The same, to the bit: {}, with the seed {}.",
+    "same": "The same, to the bit: {}, and all of {}, with the seed {}.",
     "demo": "Done in {:.0f} s. Open {} in a browser: it shows each answer as a notebook does. {} is a full report. For your own points: conclust cluster points.csv, then conclust report result.",
 }
 """What is being done, and that it is done."""
@@ -55,13 +55,13 @@ MEASURES = (
 )
 _DIFFERENCES = {
     "objects": "The data differ: {} objects then, {} now.",
-    "columns": "The data differ: {} columns then, {} now.",
-    "categories": "The data differ: {} categories then, {} now.",
-    "cells": "The data differ in {} of {}: {}.",
+    "columns": "The data differ in the names or the order of the columns: {} then, {} now.",
+    "order": "The data differ: {} of {} are in another order ({}).",
+    "cells": "The data differ in {} of {} ({}), in {} of {} ({}).",
     "names": "The data differ: the objects have other names, or another order.",
     "labels": "{} of {:,} moved to another cluster.",
-    "table": "The result is the same, but labels.csv was changed in {}.",
-    "members": "The labels are the same, but not the clusterings that they come from.",
+    "table": "The labels are the same, but {} differs in {}: {}.",
+    "file": "The labels are the same, but {} differs or is missing.",
 }
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -190,6 +191,14 @@ def source_of(path: Path, points: Points, filled: Filled) -> Source:
     if points.categories is not None:
         hashes += tuple(sha256_of(each.tolist())[:16] for each in points.categories.T)
     return Source(plain(path), len(points.X), *names, cells, points.id_name, hashes)
+
+
+def rows_of(points: Points) -> Ints:
+    """Return a checksum of the cells of each object."""
+    cells = np.ascontiguousarray(np.where(np.isnan(points.X), np.nan, points.X))
+    texts = [()] * len(cells) if points.categories is None else points.categories.tolist()
+    rows = (crc32(row, crc32(repr(text).encode())) for row, text in zip(cells, texts, strict=True))
+    return np.fromiter(rows, np.int64, len(cells))
 
 
 def sha256_of(values: Any) -> str:
@@ -381,6 +390,8 @@ def _finish(
         )
         if table.clusters is not None:
             parts["cluster_names"] = tuple(map(str, table.clusters[:K]))
+        if points is not None:
+            parts["rows"] = rows_of(points)
         ids = work.objects.ids
         reported = Reported(labels, record, selection=selection, names=ids, kept=kept, **parts)
         write_result(folder, reported, membership if choice.method.membership else None)
