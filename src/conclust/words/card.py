@@ -163,7 +163,8 @@ def _how_sure(model: Any) -> str:
 def agreed(confidence: Floats, least: str, way: str) -> str:
     """Return on how many objects the clusterings agree, the least certain one, and what measures a probability."""
     certain, objects = np.count_nonzero(confidence >= _CERTAIN), count(len(confidence), "object")
-    least = f"; the least certain is object {least}, with {np.nanmin(confidence):.2f}"
+    # Rounded down: a confidence below the threshold does not read as that.
+    least = f"; the least certain is object {least}, with {np.floor(100 * np.nanmin(confidence) + 1e-9) / 100:.2f}"
     who = f"All {objects}" if certain == len(confidence) else f"{certain:,} of {objects}"
     text = f"{who} have a confidence of at least {_CERTAIN:g}{least if certain < len(confidence) else ''}."
     way = (
