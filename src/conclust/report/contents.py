@@ -91,7 +91,9 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
     if alone:
         tips = [*filter(None, [decision["next"]]), *ONE_CLUSTER]
         kept = reported.kept
-        how_sure = [] if kept is None else [text_block(kept_sentence(kept), "How sure.")]
+        how_sure = (
+            [] if kept is None else [text_block(kept_sentence(kept, reported.names), "How sure.")]
+        )
         sections.append(section("overview", [*how_sure, _list("", tips)], "one"))
     sections.append(why_section(reported, gallery))
     if alone and judged is not None:
@@ -168,6 +170,8 @@ def _objects(
         **values,
         "seen": sure.seen[top].tolist(),
     }
+    if reported.kept is not None:
+        cells["kept"] = numbers(reported.kept[top], 4)
     n_apart = int(always_apart(reported, sure, of=of).sum())
     drawn, command, titles = drawn_text(reported, of), reported.record.command, columns.CAPTIONS
     text = uncertain_objects(sure.confidence[held], len(top), n_apart, command, drawn)
