@@ -395,19 +395,20 @@ def _finish(
         ids = work.objects.ids
         reported = Reported(labels, record, selection=selection, names=ids, kept=kept, **parts)
         write_result(folder, reported, membership if choice.method.membership else None)
-    lines = list(selection.doubts) if selection is not None and selection.n_clusters == K else []
-    several = selection is not None and selection.n_clusters > 1
-    lines += border_lines(parts, more_than_gaussian=several)
-    if kept is not None:
-        lines.append(kept_sentence(kept))
     n_categories = 0 if points is None else len(points.category_names)
     made = shell.members(ensemble.n_partitions, n_categories)
-    lines.append(f"{shell.clusters_line(K, ensemble.n_samples, made)} {shell.sizes_line(sizes)}")
+    lines = [f"{shell.clusters_line(K, ensemble.n_samples, made)} {shell.sizes_line(sizes)}"]
     bound = choice.parameters.get("n_clusters")
     if choice.method.n_clusters == "upper bound" and bound is not None and bound > K:
         lines.append(shell.fewer_line(choice.method.estimator, bound, K))
     if reason is not None:
         lines.append(reason.text(SHELL))
+    if selection is not None and selection.n_clusters == K:
+        lines += selection.doubts
+    several = selection is not None and selection.n_clusters > 1
+    lines += border_lines(parts, more_than_gaussian=several)
+    if kept is not None:
+        lines.append(kept_sentence(kept, work.objects.ids))
     if choice.classes:
         lines.append(shell.classes_line(model))
     if unplaced:

@@ -17,7 +17,7 @@ from conclust.results.record import Filling, Record
 from conclust.results.result import Reported
 from conclust.words.card import agreed
 from conclust.words.confidence import kept_sentence
-from conclust.words.names import shown
+from conclust.words.names import named
 from conclust.words.page.citing import filled, filled_cells, listed, methods_text
 from conclust.words.page.decision import p_value_text, references
 
@@ -178,16 +178,16 @@ def how_named(reported: Reported) -> str:
 
 def certainty(reported: Reported, sure: ObjectConfidence) -> str:
     """Return how many pairs of objects fresh samples keep, or else the number of certain objects."""
+    names = reported.names
     if reported.kept is not None:
-        return kept_sentence(reported.kept)
-    shell, names = reported.record.command == "cluster", reported.names
+        return kept_sentence(reported.kept, names)
+    shell = reported.record.command == "cluster"
     held = np.flatnonzero(reported.labels >= 0)
     least = int(held[np.nanargmin(sure.confidence[held])])
-    name = shown(least if names is None else names[least])
     way = "--calibrate" if shell else "conclust.confidence.calibrated(model, X)"
     made = shell or (reported.points is not None and "generator" in reported.record.settings)
     measurable = made and not reported.record.source.categories
-    return agreed(sure.confidence[held], name, way if measurable else "")
+    return agreed(sure.confidence[held], named(least, names), way if measurable else "")
 
 
 def separations(
