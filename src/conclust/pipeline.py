@@ -652,8 +652,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             return reason_beside(self.selection_, parts if seen else None)
         if parts is not None:
             return cast("Reason", parts)
-        name = type(self.consensus_).__name__
-        return of_method(self.n_clusters_, name, given=self.n_clusters is not None)
+        return of_method(self.consensus_)  # of another package
 
     def _restored(self) -> bool:
         """Return whether generator, ensemble and consensus, read from a file, fit each other."""

@@ -56,5 +56,20 @@ def test_a_given_number_names_the_one_that_the_clusterings_suggest():
     labels = np.repeat([[0, 0, 0], [1, 1, 1], [2, 2, 2]], 9, axis=0)
     assert "alone suggest 3: pass n_clusters=3" in cc.AutoConsensus(2).fit(labels).reason_
     assert cc.AutoConsensus(3).fit(labels).reason_ == (
-        "3 clusters: this number was given. The clusterings alone suggest the same number."
+        "3 clusters: this number was given. The clusterings alone suggest the same number: leave n_clusters out to see why."
     )
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (cc.MCLA(2), "this number was given. No other number was compared: AutoConsensus()"),
+        (cc.PCC(5), "of at most 5 that were allowed, no more have objects. For exactly 5, choose"),
+        (cc.PCC(), "of at most 3 that were allowed, all have objects. No other"),
+        (cc.EAC(), "it has the longest lifetime in the tree of the clusterings (0.67). The next longest is that of 2 (0.33): pass n_clusters=2"),
+        (cc.MedianPartition(), "the partition with the best objective that was found ("),
+    ],
+)  # fmt: skip
+def test_methods_say_what_their_fit_found_of_the_number(model, why):
+    labels = np.repeat([[0, 0, 0], [1, 1, 0], [2, 2, 1]], 9, axis=0)
+    assert why in model.fit(labels).reason_parts.text()

@@ -104,12 +104,6 @@ def clusters_line(n_clusters: int, n: int, members: str) -> str:
     return f"{count(n_clusters, 'cluster')} of {count(n, 'object')}, from {members}."
 
 
-def fewer_line(method: str, bound: int, n_clusters: int) -> str:
-    """Return that fewer clusters sufficed than were allowed."""
-    needed = f"{method} treats this as a maximum, and {count(n_clusters, 'cluster')} sufficed"
-    return f"{bound} clusters were allowed; {needed}. For exactly {bound}, choose a method that takes an exact number: 'conclust methods'."
-
-
 def fit_of_classes(model: Any) -> str:
     """Return how well latent classes fit."""
     return f"log-likelihood {model.log_likelihood_:.4f}, BIC {model.bic_:.2f}, entropy R2 {model.entropy_r2_:.4f}"

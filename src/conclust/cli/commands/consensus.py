@@ -398,9 +398,6 @@ def _finish(
     n_categories = 0 if points is None else len(points.category_names)
     made = shell.members(ensemble.n_partitions, n_categories)
     lines = [f"{shell.clusters_line(K, ensemble.n_samples, made)} {shell.sizes_line(sizes)}"]
-    bound = choice.parameters.get("n_clusters")
-    if choice.method.n_clusters == "upper bound" and bound is not None and bound > K:
-        lines.append(shell.fewer_line(choice.method.estimator, bound, K))
     if reason is not None:
         lines.append(reason.text(SHELL))
     if selection is not None and selection.n_clusters == K:
