@@ -36,11 +36,11 @@ from conclust.words.page.decision import decision_of
 from conclust.words.page.sections import (
     CHECKLIST,
     CITING,
-    ONE_CLUSTER,
     clusterings,
     drawn_text,
     how_named,
     main_numbers,
+    one_cluster,
     repeating,
     several_ways,
     uncertain_objects,
@@ -89,7 +89,7 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
             _objects(drawn, sure, max_objects, gallery, of=reported.n_samples),
         ]
     if alone:
-        tips = [*filter(None, [decision["next"]]), *ONE_CLUSTER]
+        tips = [*filter(None, [decision["next"]]), *one_cluster(reported)]
         kept = reported.kept
         how_sure = (
             [] if kept is None else [text_block(kept_sentence(kept, reported.names), "How sure.")]

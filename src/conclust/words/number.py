@@ -18,7 +18,7 @@ _FEW = (
 _AT_BORDERS = {
     "too few": "the points are too few to show a border, for which {needed} are needed",
     "suggested": "the points are too few to show a border, and the clusterings alone suggest this number",
-    "none": "in no division are there clearly fewer points near the borders than within the clusters",
+    "none": "no division has so few points near its borders that chance is excluded",
     "asked": "more than one cluster was asked for, although {share} of the number within the clusters is near {border}",
     "touching": "few points lie between clusters where they touch",
     "clear": "{few} points are near {border} ({share} of the number within the clusters)",
@@ -112,8 +112,7 @@ def _of_borders(borders: AtBorders) -> str:
         few="few" if share <= _FEW else "fewer",
         needed=borders.needed,
     )
-    further = "of these divide further, as one half of the points shows and the other half confirms"
-    return f"{divided} at first, because {why}; some {further}" if divided else why
+    return f"{why}, first between {divided} clusters, then within some of these" if divided else why
 
 
 def of_network(found: int, lacking: tuple[float, ...] | None) -> Reason:

@@ -30,14 +30,21 @@ CHECKLIST = (
     "What a report on a cluster analysis should say, filled in as far as this result tells. The items are ours, after C. Hennig's "
     "questions (Pattern Recognition Letters 64, 2015): TRoCA's checklist (protocol: BMJ Open 15(8), 2025) is not published yet."
 )
-ONE_CLUSTER = (
+_ONE_CLUSTER = (
     "Accept it: one cluster is an answer. Differences between objects may be gradual; then an "
     "ordering, such as principal components, is more informative than clusters.",
     "Check the features: many uninformative features hide a few informative ones, and of columns that differ in spread "
-    "the widest dominate (--scale standard). More objects find weaker clusters.",
-    "If groups are needed anyway, request a number (-k 3, n_clusters=3). The division may be useful, "
+    "the widest dominate ({scale}). More objects find weaker clusters.",
+    "If groups are needed anyway, request a number ({number}). The division may be useful, "
     "but state that the number was requested.",
 )
+
+
+def one_cluster(reported: Reported) -> list[str]:
+    """Return what can be done about one cluster, in the terms of the shell or of Python."""
+    shell = bool(reported.record.command)
+    scale, number = ("--scale standard", "-k") if shell else ("scale='standard'", "n_clusters")
+    return [tip.format(scale=scale, number=number) for tip in _ONE_CLUSTER]
 
 
 def main_numbers(reported: Reported, clusters: ClusterConfidence | None) -> list[dict[str, str]]:
@@ -214,7 +221,7 @@ def separations(
         without = [] if gaps is None else [names[b] for b in others if not gaps[a, b]]
         parts = []
         if without:
-            parts.append(f"next to {listed(without, _LISTED)} without a clear gap")
+            parts.append(f"touches {listed(without, _LISTED)} (no empty gap between them)")
         if apart[a]:
             parts.append("each of its objects is alone in every clustering")
         if near:
