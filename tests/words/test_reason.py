@@ -66,7 +66,7 @@ def test_a_given_number_names_the_one_that_the_clusterings_suggest():
         (cc.MCLA(2), "this number was given. No other number was compared: AutoConsensus()"),
         (cc.PCC(5), "of at most 5 that were allowed, no more have objects. For exactly 5, choose"),
         (cc.PCC(), "of at most 3 that were allowed, all have objects. No other"),
-        (cc.EAC(), "it has the longest lifetime in the tree of the clusterings (0.67). The next longest is that of 2 (0.33): pass n_clusters=2"),
+        (cc.EAC(), "this number has the longest lifetime in the tree of the clusterings (0.67). The next longest is that of 2 (0.33): pass n_clusters=2"),
         (cc.MedianPartition(), "the partition with the best objective that was found ("),
     ],
 )  # fmt: skip

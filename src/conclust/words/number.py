@@ -150,13 +150,11 @@ def of_method(model: Any) -> Reason:
     elif len(lives) > 1 and found > 1:
         first, second = np.argsort(-lives, kind="stable")[:2].tolist()
         next_best = second if first == found - 2 else first
-        why = f"it has the longest lifetime in the tree of the clusterings ({lives[found - 2]:.2g})"
+        why = f"this number has the longest lifetime in the tree of the clusterings ({lives[found - 2]:.2g})"
         next_longest = f"the next longest is that of {next_best + 2} ({lives[next_best]:.2g})"
         other = Other(next_longest, (next_best + 2,))
     elif hasattr(model, "objective_"):
-        why = (
-            f"the partition with the best objective that was found ({model.objective_:.4g}) has it"
-        )
+        why = f"the partition with the best objective that was found ({model.objective_:.4g}) has this number"
     else:
         why = f"this is the number of {type(model).__name__}"
     return Reason(found, why, (other,))
