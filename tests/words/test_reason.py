@@ -8,13 +8,6 @@ import conclust as cc
 from conclust.words.reason import SHELL, Other, Reason, as_well_supported
 
 
-@pytest.mark.parametrize(
-    ("n_clusters", "head"), [(1, "One cluster"), (2, "2 clusters"), (1200, "1,200 clusters")]
-)
-def test_the_number_comes_first_and_then_why(n_clusters, head):
-    assert Reason(n_clusters, "it was given").text() == f"{head}: it was given."
-
-
 def test_the_next_steps_are_in_the_terms_of_python_or_of_the_shell():
     reason = Reason(2, "why", (as_well_supported((5, 3)),), testable=True)
     assert reason.next() == (
@@ -25,11 +18,6 @@ def test_the_next_steps_are_in_the_terms_of_python_or_of_the_shell():
         "3 and 5 are as well supported: give -k 3 or 5 to see them. Give -k auto to test this number, with a p-value."
     )
     assert Reason(2, "why", (Other("the rest is noise", ()),)).next() == "The rest is noise."
-
-
-def test_three_of_many_numbers_are_named():
-    assert as_well_supported((9, 2, 4, 3)).clause == "2, 4 and 9 are as well supported"
-    assert as_well_supported((7,)).clause == "7 is as well supported"
 
 
 def test_the_reason_of_equal_clusterings_is_their_agreement():

@@ -60,9 +60,6 @@ from conclust.exceptions import (
     warn,
 )
 
-if TYPE_CHECKING:
-    from conclust.words.reason import Reason
-
 # Packages that fit estimators with numbers of clusters that the user did not request.
 _SEARCHES = tuple(f"conclust.{name}" for name in ("consensus", "selection", "confidence"))
 _ROWS_AT_ONCE = 1 << 14
@@ -123,13 +120,6 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
                     "'emerges' does not."
                 )
             raise AttributeError(reason, name=name, obj=self)
-
-    @property
-    def reason_parts(self) -> Reason | None:
-        """The reason for the number of clusters, in its parts."""
-        from conclust.words.number import of_method
-
-        return of_method(self)
 
     def _check_parameters(self, ensemble: Ensemble) -> None:
         """Raise ParameterError for parameters that fit neither each other nor the observed ensemble."""

@@ -117,19 +117,19 @@ def card_of(model: Any) -> Card:
     in_memory = isinstance(labels, np.ndarray)  # labels in blocks are not counted for a card
     sizes = np.bincount(labels[labels >= 0], minlength=K) if in_memory else np.empty(0, int)
     ensemble = getattr(model, "ensemble_", None)
-    tested = reason is None or not reason.testable
+    tested = not reason.testable
     alone = "" if tested else "Whether there is more than one cluster was not tested."
     measured = in_memory and (K > 1 or hasattr(model, "calibration_"))
     lines = [
         ("How sure", _how_sure(model) if measured else alone if K == 1 else ""),
-        ("What next", "" if reason is None else reason.next()),
+        ("What next", reason.next()),
         ("Doubts", " ".join(getattr(model, "doubts_", ()))),
         ("Made from", "" if ensemble is None else f"{ensemble.described}."),
     ]
     return Card(
         count(K, "cluster"),
         f"{count(len(labels), 'object')}, {type(model).__name__}",
-        "" if reason is None else sentence(reason.why),
+        sentence(reason.why),
         named_sizes(sizes),
         lines,
         getattr(model, "_report_", ""),

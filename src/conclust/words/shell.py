@@ -53,7 +53,7 @@ MEASURES = (
     ("purity", "purity", "share of objects in their B cluster's most frequent A cluster"),
     ("VI", "variation_of_information", "bits lost and gained: 0 equal"),
 )
-_DIFFERENCES = {
+DIFFERENCES = {
     "objects": "The data differ: {} objects then, {} now.",
     "columns": "The data differ in the names or the order of the columns: {} then, {} now.",
     "order": "The data differ: {} of {} are in another order ({}).",
@@ -129,11 +129,6 @@ def strangers_line(unseen: str) -> str:
     """Return which values an earlier result did not have; "" if there are none."""
     text = "The result did not have these values; in their columns, the objects resemble no others:"
     return f"{text} {unseen}." if unseen else ""
-
-
-def of_difference(kind: str, *facts: Any) -> str:
-    """Return the first difference between a result and the same made again."""
-    return _DIFFERENCES[kind].format(*facts)
 
 
 def of_versions(was: Mapping[str, str], now: Mapping[str, str]) -> str:

@@ -331,9 +331,9 @@ def _finish(
     reason = (pipeline or model).reason_parts
     if len(choice.classes) > 1:
         reason = of_bic(K, choice.classes[-1])
-    if reason is not None:
-        of_points = points is not None and model.n_clusters is None and selection is None
-        reason = replace(reason, testable=of_points)
+    of_points = points is not None and selection is None
+    asked = getattr(model, "n_clusters", None) is not None
+    reason = replace(reason, testable=of_points and not asked)
     if work.filled is not None and pipeline is not None:
         parts = tested_borders(arguments, talk, clock, work.filled.X, pipeline, LEVEL, None)
         if arguments.calibrate:
@@ -398,8 +398,7 @@ def _finish(
     n_categories = 0 if points is None else len(points.category_names)
     made = shell.members(ensemble.n_partitions, n_categories)
     lines = [f"{shell.clusters_line(K, ensemble.n_samples, made)} {shell.sizes_line(sizes)}"]
-    if reason is not None:
-        lines.append(reason.text(SHELL))
+    lines.append(reason.text(SHELL))
     if selection is not None and selection.n_clusters == K:
         lines += selection.doubts
     several = selection is not None and selection.n_clusters > 1

@@ -22,7 +22,7 @@ from conclust.exceptions import InputError
 from conclust.metrics import consistency_index
 from conclust.results.folder import load
 from conclust.results.result import Reported
-from conclust.words.shell import STEPS, of_difference, of_versions
+from conclust.words.shell import DIFFERENCES, STEPS, of_versions
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -41,7 +41,8 @@ def run(arguments: argparse.Namespace) -> None:
         compared = listed(_files(Path(home) / "result"))
     other = of_versions(before.record.versions, versions())
     if difference is not None:
-        raise InputError(f"{of_difference(*difference)} {other}".rstrip())
+        kind, *facts = difference
+        raise InputError(f"{DIFFERENCES[kind].format(*facts)} {other}".rstrip())
     n, seed = count(len(after.labels), "label"), after.record.seed
     line = STEPS["same"].format(n, compared, seed)
     talk.result(f"{line} {other}".strip(), line)

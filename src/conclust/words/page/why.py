@@ -66,11 +66,5 @@ def of_none(record: Record) -> str:
     """Return the source of a number that neither a selection nor the support of the clusterings gave."""
     if record.method is None:
         return f"The clusters were given as labels. {_SELECT}"
-    if record.method.estimator == "TopicConsensus":
-        return (
-            "TopicConsensus finds the number by itself: groups of at least 'min_topic_size' objects that are "
-            "together in a share 'threshold' of the members. To estimate the number of clusters from the "
-            "embeddings, with a p-value: conclust.selection.choose."
-        )
-    reason = record.reason or f"{record.method.estimator} finds the number by itself."
-    return reason if record.method.estimator == "GraphConsensus" else f"{reason} {_SELECT}"
+    alone = record.method.estimator in ("GraphConsensus", "TopicConsensus")
+    return f"{record.reason} {_SELECT * (not alone)}".rstrip()
