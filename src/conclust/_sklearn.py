@@ -107,9 +107,17 @@ class EstimatorCard:
     _report_: str  # path of the last report of it
 
     @property
-    def reason_parts(self) -> Reason | None:
-        """The reason for the number of clusters, in its parts; None if the method gives none."""
-        return None
+    def reason_(self) -> str:
+        """Reason for the number of clusters: the number, why, and what to do next."""
+        return self.reason_parts.text()
+
+    @property
+    def reason_parts(self) -> Reason:
+        """The reason for the number of clusters, in its parts."""
+        from conclust.words.number import of_method
+
+        check_is_fitted(self)
+        return of_method(self)
 
     def _html_repr(self) -> str:
         diagram = str(estimator_html_repr(self))

@@ -632,17 +632,12 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         return membership if self.centers_ is None else self._membership
 
     @property
-    def reason_(self) -> str:
-        """Reason for the number of clusters: the number, why, and what to do next."""
-        return self.reason_parts.text()
-
-    @property
     def reason_parts(self) -> Reason:
         """The reason for the number of clusters, in its parts."""
         from conclust.words.number import of_method
 
         check_is_fitted(self, "consensus_")
-        parts = getattr(self.consensus_, "reason_parts", None)
+        parts: Reason = getattr(self.consensus_, "reason_parts", None) or of_method(self.consensus_)
         if "selection_" in vars(self):
             if not (isinstance(self.consensus_, AutoConsensus) and self._in_points):
                 return self.selection_.reason_parts
@@ -650,10 +645,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
 
             seen = self.n_clusters_ > 1 and self.consensus_.number_by_ == "points"
             return reason_beside(self.selection_, parts if seen else None)
-        if parts is not None:
-            return cast("Reason", parts)
-        name = type(self.consensus_).__name__
-        return of_method(self.n_clusters_, name, given=self.n_clusters is not None)
+        return parts
 
     def _restored(self) -> bool:
         """Return whether generator, ensemble and consensus, read from a file, fit each other."""

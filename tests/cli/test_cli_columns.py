@@ -502,14 +502,12 @@ def test_k_is_an_upper_bound_for_methods_that_find_the_number(runs, tmp_path, ca
     assert run("combine", runs, *more) == 0
     printed = capsys.readouterr().out
     assert "3 clusters of 30 objects" in printed
-    assert (
-        "5 clusters were allowed; PCC treats this as a maximum, and 3 clusters sufficed." in printed
-    )
+    assert "3 clusters: of at most 5 that were allowed, no more have objects." in printed
     same = (tmp_path / "o/labels.csv").read_bytes()
     assert run("combine", runs, *more[:-2], "--max-clusters", "5", "-q") == 0
     assert (tmp_path / "o/labels.csv").read_bytes() == same
     assert run("combine", runs, *more[:-1], "3") == 0
-    assert "allowed" not in capsys.readouterr().out
+    assert "all have objects" in capsys.readouterr().out
 
 
 def test_the_scaling_is_printed_once_with_the_names_of_the_columns(tmp_path, capsys):

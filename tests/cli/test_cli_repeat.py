@@ -39,16 +39,27 @@ def test_the_same_points_give_the_same_result(made, capsys):
     _, repeat = made
     capsys.readouterr()
     assert repeat() == 0
-    assert capsys.readouterr().out == "The same, to the bit: 90 labels, with the seed 5.\n"
+    files = (
+        "ensemble.npz, model.npz, labels.csv, memberships.csv, alternatives.csv and features.csv"
+    )
+    said = f"The same, to the bit: 90 labels, and all of {files}, with the seed 5.\n"
+    assert capsys.readouterr().out == said
 
 
-def test_labels_edited_in_the_folder_are_found(made, capsys):
+@pytest.mark.parametrize(("name", "column"), [("labels", 1), ("labels", 2), ("memberships", 3)])
+def test_cells_edited_in_the_folder_are_found(made, capsys, name, column):
     out, repeat = made
-    rows = (out / "labels.csv").read_text(encoding="utf-8").splitlines()
-    rows[5:7] = [",".join([row.split(",")[0], "9", "1.0"]) for row in rows[5:7]]
-    (out / "labels.csv").write_text("\r\n".join(rows), encoding="utf-8-sig")  # saved by Excel
+    file = out / f"{name}.csv"
+    rows = [row.split(",") for row in file.read_text(encoding="utf-8").splitlines()]
+    for row in rows[1:]:
+        row[-1] = f"{float(row[-1]):.9f}"  # as spreadsheets may write it
+    file.write_text("\r\n".join(map(",".join, rows)), encoding="utf-8-sig")  # saved by Excel
+    assert repeat() == 0
+    for row in rows[5:7]:
+        row[column] = "0.9876"
+    file.write_text("\r\n".join(map(",".join, rows)), encoding="utf-8-sig")
     assert repeat() == 1
-    assert "labels.csv was changed in 2 rows" in capsys.readouterr().err
+    assert f"{name}.csv differs in 2 rows: 'item 4', 'item 5'." in capsys.readouterr().err
 
 
 def test_one_changed_cell_is_found_in_its_column(made, points, capsys):
@@ -59,8 +70,8 @@ def test_one_changed_cell_is_found_in_its_column(made, points, capsys):
         changed = points.copy()
         changed[i, j] += 1e-4
         assert repeat(changed) == 1
-        name = ["width", "height"][j]
-        assert f"The data differ in 1 of 2 columns: '{name}'." in capsys.readouterr().err
+        where = f"in 1 of 2 columns ({['width', 'height'][j]!r}), in 1 of 90 rows ('item {i}')."
+        assert where in capsys.readouterr().err
 
 
 def test_missing_and_exchanged_objects_are_found(made, points, capsys):
@@ -69,6 +80,9 @@ def test_missing_and_exchanged_objects_are_found(made, points, capsys):
     assert "The data differ: 90 objects then, 89 now." in capsys.readouterr().err
     assert repeat(points, [f"item {i}" for i in reversed(range(90))]) == 1
     assert "the objects have other names, or another order" in capsys.readouterr().err
+    order = [0, 2, 1, *range(3, 90)]
+    assert repeat(points[order], [f"item {i}" for i in order]) == 1
+    assert "2 of 90 rows are in another order ('item 1', 'item 2')." in capsys.readouterr().err
 
 
 def test_moved_objects_are_counted_and_versions_named(made, capsys):
@@ -79,7 +93,7 @@ def test_moved_objects_are_counted_and_versions_named(made, capsys):
     rewrite(out, arguments=tuple(words), versions={**record.versions, "numpy": "1.0"})
     assert repeat() == 1
     error = capsys.readouterr().err
-    assert "not the clusterings that they come from" in error or "moved to another cluster" in error
+    assert "ensemble.npz differs" in error or "moved to another cluster" in error
     assert "The result was made with numpy 1.0 (now" in error
 
 

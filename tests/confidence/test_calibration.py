@@ -120,10 +120,17 @@ def test_card_report_and_frame_show_it(points, model, tmp_path):
     assert sentence in (tmp_path / "page.html").read_text(encoding="utf-8")
     frame = cc.to_frame(model)
     np.testing.assert_array_equal(frame["kept"], model.calibration_.kept)
-    overview = account(model, X=points, pictures=False)["sections"][0]["blocks"][2]
-    column = [each["title"] for each in overview["columns"]].index("Would stay")
-    shares = [row[column] for row in overview["rows"]]
-    np.testing.assert_allclose(shares, frame.groupby("label")["kept"].mean(), atol=1e-5)
+    parts = {part["id"]: part["blocks"] for part in account(model, pictures=False)["sections"]}
+    shares = {}
+    for name, at in (("overview", 2), ("objects", 1)):
+        table = parts[name][at]
+        column = [each["title"] for each in table["columns"]].index("Pairs kept")
+        shares[name] = {row[0]: row[column] for row in table["rows"]}
+    means = frame.groupby("label")["kept"].mean()
+    np.testing.assert_allclose([*shares["overview"].values()], means, atol=1e-5)
+    assert len(shares["objects"]) == len(frame)
+    for name, share in shares["objects"].items():
+        assert share == pytest.approx(frame["kept"][int(name)], abs=1e-4)
 
 
 def test_the_shell_writes_it_and_reads_it_back(points, tmp_path, capsys):
@@ -132,7 +139,12 @@ def test_the_shell_writes_it_and_reads_it_back(points, tmp_path, capsys):
     options = ["--partitions", "12", "--calibrate", "--out", str(out)]
     main(["cluster", str(tmp_path / "points.csv"), *options])
     kept = load(out).kept
-    assert kept_sentence(kept) in capsys.readouterr().out
+    assert "object c, the least" in kept_sentence(np.array([0.9, 0.9, 0.6]), ["a", "b", "c"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith(
+        f"{kept.size and load(out).n_clusters} clusters of {len(points)} objects"
+    )
+    assert kept_sentence(kept) in lines
     np.testing.assert_allclose(kept, cc.load(out / "model.npz").calibration_.kept, atol=1e-6)
     main(["predict", str(out), str(tmp_path / "points.csv"), "--out", str(tmp_path / "new.csv")])
     with (tmp_path / "new.csv").open(encoding="utf-8") as file:

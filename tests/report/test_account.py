@@ -167,7 +167,7 @@ def test_one_cluster_of_clusterings_shows_their_evidence():
     model = ConsensusClustering(random_state=0).fit(cloud)
     assert model.n_clusters_ == 1
     content = account(model, X=cloud)
-    assert "fewer points near the borders" in content["decision"]["sentence"]
+    assert "few points near its borders" in content["decision"]["sentence"]
     assert (
         section(content, "overview")["blocks"][0]["items"][0] == content["decision"]["next"] != ""
     )
@@ -436,7 +436,6 @@ def test_the_call_of_a_report_repeats_the_fit(model, given, papers):
     assert "auto" not in found["decision"]["sentence"]
     if given != "labels":
         assert type(model).__name__ in found["decision"]["sentence"]
-        assert type(model).__name__ in texts(found, "why")
 
 
 def test_a_test_is_named_that_the_estimator_has(blobs):

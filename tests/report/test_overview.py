@@ -80,8 +80,8 @@ def test_the_heatmap_shows_means_and_differences(found, customers):
 def test_without_points_there_are_sizes_and_separations():
     labels = np.repeat([[0, 0, 0], [1, 1, 1], [2, 2, 1]], 20, axis=0)
     blocks = overview(account(EAC(3).fit(labels), ensemble=labels, pictures=False))
-    assert [column["name"] for column in blocks[1]["columns"]][1] == "size"
-    assert len(blocks) == 2
+    assert [column["name"] for column in blocks[2]["columns"]][1] == "size"
+    assert len(blocks) == 3
 
 
 def test_objects_that_are_alone_in_every_clustering_overlap_with_no_cluster():

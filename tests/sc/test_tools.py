@@ -18,6 +18,7 @@ from conclust.exceptions import (
     UnseenLabelWarning,
     UnsupportedEnsembleError,
 )
+from conclust.words.confidence import kept_sentence
 
 anndata = pytest.importorskip("anndata")
 
@@ -373,7 +374,8 @@ def test_coordinates_are_clustered_as_by_the_estimator(adata, points, tmp_path):
         "kept": model.calibration_.kept,
     }.items():
         np.testing.assert_array_equal(read.obs[f"clusters_{name}"], values)
-    assert read.uns["clusters"]["kept"] == model.calibration_.told()
+    named = kept_sentence(model.calibration_.kept, read.obs_names)
+    assert read.uns["clusters"]["kept"] == named
     with pytest.raises(InputError, match="ConsensusClustering to them"):
         ccs.tl.predict(adata, read, "clusters")
     ccs.tl.cluster(adata, n_clusters=3)

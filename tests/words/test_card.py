@@ -13,7 +13,7 @@ from conclust import report
 from conclust.confidence import border_tests
 from conclust.exceptions import SelectionWarning
 from conclust.selection import choose_from
-from conclust.words.card import Card
+from conclust.words.card import Card, agreed
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +63,11 @@ def test_other_results_have_cards(points, model):
         html = result._repr_html_()
         assert f"<b>{head}" in html
         assert "<script" not in html
+
+
+def test_the_least_certain_object_is_not_rounded_up_to_the_threshold():
+    assert "1 of 2 objects" in agreed(np.array([0.95, 0.8999]), "1", "")
+    assert "object 1, with 0.89." in agreed(np.array([0.95, 0.8999]), "1", "")
 
 
 def test_the_card_has_the_reason_and_the_next_steps(model):

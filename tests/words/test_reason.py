@@ -8,13 +8,6 @@ import conclust as cc
 from conclust.words.reason import SHELL, Other, Reason, as_well_supported
 
 
-@pytest.mark.parametrize(
-    ("n_clusters", "head"), [(1, "One cluster"), (2, "2 clusters"), (1200, "1,200 clusters")]
-)
-def test_the_number_comes_first_and_then_why(n_clusters, head):
-    assert Reason(n_clusters, "it was given").text() == f"{head}: it was given."
-
-
 def test_the_next_steps_are_in_the_terms_of_python_or_of_the_shell():
     reason = Reason(2, "why", (as_well_supported((5, 3)),), testable=True)
     assert reason.next() == (
@@ -25,11 +18,6 @@ def test_the_next_steps_are_in_the_terms_of_python_or_of_the_shell():
         "3 and 5 are as well supported: give -k 3 or 5 to see them. Give -k auto to test what k-means finds, with a p-value."
     )
     assert Reason(2, "why", (Other("the rest is noise", ()),)).next() == "The rest is noise."
-
-
-def test_three_of_many_numbers_are_named():
-    assert as_well_supported((9, 2, 4, 3)).clause == "2, 4 and 9 are as well supported"
-    assert as_well_supported((7,)).clause == "7 is as well supported"
 
 
 def test_the_reason_of_equal_clusterings_is_their_agreement():
@@ -56,5 +44,20 @@ def test_a_given_number_names_the_one_that_the_clusterings_suggest():
     labels = np.repeat([[0, 0, 0], [1, 1, 1], [2, 2, 2]], 9, axis=0)
     assert "alone suggest 3: pass n_clusters=3" in cc.AutoConsensus(2).fit(labels).reason_
     assert cc.AutoConsensus(3).fit(labels).reason_ == (
-        "3 clusters: this number was given. The clusterings alone suggest the same number."
+        "3 clusters: this number was given. The clusterings alone suggest the same number: leave n_clusters out to see why."
     )
+
+
+@pytest.mark.parametrize(
+    ("model", "why"),
+    [
+        (cc.MCLA(2), "this number was given. No other number was compared: AutoConsensus()"),
+        (cc.PCC(5), "of at most 5 that were allowed, no more have objects. For exactly 5, choose"),
+        (cc.PCC(), "of at most 3 that were allowed, all have objects. No other"),
+        (cc.EAC(), "this number has the longest lifetime in the tree of the clusterings (0.67). The next longest is that of 2 (0.33): pass n_clusters=2"),
+        (cc.MedianPartition(), "the partition with the best objective that was found ("),
+    ],
+)  # fmt: skip
+def test_methods_say_what_their_fit_found_of_the_number(model, why):
+    labels = np.repeat([[0, 0, 0], [1, 1, 0], [2, 2, 1]], 9, axis=0)
+    assert why in model.fit(labels).reason_parts.text()

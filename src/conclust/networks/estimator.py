@@ -258,11 +258,6 @@ class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
         return self
 
     @property
-    def reason_(self) -> str:
-        """Reason for the number of clusters: the number, why, and what to do next."""
-        return self.reason_parts.text()
-
-    @property
     def reason_parts(self) -> Reason:
         """The reason for the number of clusters, in its parts."""
         from conclust.words.number import of_network

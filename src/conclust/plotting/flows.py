@@ -30,7 +30,7 @@ from conclust.plotting.numbers import numbers_of_clusters
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIZE = 5.5  # size of the numbers of objects in points
+_SIZE = 5.5 / 7.5  # size of the numbers of objects, in that of other letters
 _FAINT = 0.05  # an edge with a smaller share of its target cluster is omitted
 
 
@@ -196,14 +196,14 @@ def _seats(order: Ints, size: Ints) -> Floats:
 
 
 def _written(
-    texts: Sequence[str], sizes: Ints, x: Floats, across: Floats
+    texts: Sequence[str], sizes: Ints, x: Floats, across: Floats, size: float
 ) -> list[tuple[int, str, tuple[float, float]]]:
     """Return the texts in a row of circles, and the places from the circles' centres to them in points.
 
     A text is in its circle or to the right of it. If one would meet the next circle or its text, those of the row
     are below, and of texts that meet there the ones of larger clusters are kept.
     """
-    width = np.array([0.62 * _SIZE * len(text) for text in texts])
+    width = np.array([0.62 * size * len(text) for text in texts])
     inside = across > width + 2.0
     order = np.argsort(x, kind="stable")
     ends = np.where(inside, x + across / 2, x + across / 2 + 1.5 + width)
@@ -266,6 +266,7 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.texts]
     ['2', '2', '2', '1', '1']
     """
+    from matplotlib import rcParams
     from matplotlib.collections import LineCollection
     from matplotlib.colors import to_rgba
 
@@ -296,7 +297,9 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     )
     inches = ax.bbox.width / ax.figure.dpi
     largest = min(
-        19.0, 72.0 * inches / (widest + 0.5), 0.62 * 72.0 * ax.bbox.height / ax.figure.dpi / rows
+        2.53 * rcParams["font.size"],
+        72.0 * inches / (widest + 0.5),
+        0.62 * 72.0 * ax.bbox.height / ax.figure.dpi / rows,
     )
     across = largest * np.sqrt(flow.size / flow.size.max())
     across = np.maximum(across, 3.0)
@@ -352,12 +355,14 @@ def _write(
     unit : float
         Points per unit of x.
     """
+    from matplotlib import rcParams
     from matplotlib.patheffects import withStroke
 
+    size = _SIZE * rcParams["font.size"]  # in the user's axes, to the user's letters
     for row in np.unique(y):
         nodes = np.flatnonzero(y == row).tolist()
         places = _written(
-            [texts[k] for k in nodes], flow.size[nodes], flow.x[nodes] * unit, across[nodes]
+            [texts[k] for k in nodes], flow.size[nodes], flow.x[nodes] * unit, across[nodes], size
         )
         for node, text, (right, down) in places:
             k = nodes[node]
@@ -368,7 +373,7 @@ def _write(
                 (flow.x[k], row),
                 (right, down),
                 ha="left" if right else "center",
-                fontsize=_SIZE,
+                fontsize=size,
                 color=ink_on(fills[k]) if inside else INK,
                 path_effects=None if inside else [withStroke(linewidth=1.5, foreground="#ffffff")],
                 zorder=3,

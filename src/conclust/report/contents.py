@@ -36,11 +36,11 @@ from conclust.words.page.decision import decision_of
 from conclust.words.page.sections import (
     CHECKLIST,
     CITING,
-    ONE_CLUSTER,
     clusterings,
     drawn_text,
     how_named,
     main_numbers,
+    one_cluster,
     repeating,
     several_ways,
     uncertain_objects,
@@ -89,9 +89,11 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
             _objects(drawn, sure, max_objects, gallery, of=reported.n_samples),
         ]
     if alone:
-        tips = [*filter(None, [decision["next"]]), *ONE_CLUSTER]
+        tips = [*filter(None, [decision["next"]]), *one_cluster(reported)]
         kept = reported.kept
-        how_sure = [] if kept is None else [text_block(kept_sentence(kept), "How sure.")]
+        how_sure = (
+            [] if kept is None else [text_block(kept_sentence(kept, reported.names), "How sure.")]
+        )
         sections.append(section("overview", [*how_sure, _list("", tips)], "one"))
     sections.append(why_section(reported, gallery))
     if alone and judged is not None:
@@ -168,6 +170,8 @@ def _objects(
         **values,
         "seen": sure.seen[top].tolist(),
     }
+    if reported.kept is not None:
+        cells["kept"] = numbers(reported.kept[top], 4)
     n_apart = int(always_apart(reported, sure, of=of).sum())
     drawn, command, titles = drawn_text(reported, of), reported.record.command, columns.CAPTIONS
     text = uncertain_objects(sure.confidence[held], len(top), n_apart, command, drawn)

@@ -63,7 +63,7 @@
     if (column.kind === "name") return el(tag, { class: "name", scope }, nameOf(value));
     if (column.kind === "text") {
       const text = String(value);
-      return el("td", { class: text.length > 40 ? "wide" : "" }, el("bdi", {}, text));
+      return el("td", { class: text.length > 15 ? "wide" : "" }, el("bdi", {}, text));
     }
     if (column.kind === "share") {
       return el("td", { class: "number" }, typeof value === "number" ? `${told(100 * value, 0)} %` : "–");

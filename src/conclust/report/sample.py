@@ -40,6 +40,7 @@ def sample_of(reported: Reported) -> Reported:
         labels=reported.labels[at],
         judged=part,
         points=None if reported.points is None else reported.points[at],
+        kept=None if reported.kept is None else reported.kept[at],
         names=[str(i) if reported.names is None else reported.names[i] for i in at.tolist()],
     )
 

@@ -33,7 +33,7 @@ def why_section(reported: Reported, gallery: Gallery) -> dict[str, Any]:
     elif reported.record.supports:
         blocks = _by_support(reported)
     else:
-        blocks = [text_block(of_none(reported.record, reported.n_clusters))]
+        blocks = [text_block(of_none(reported.record))]
     title = "why one" if reported.n_clusters == 1 else ""
     return section("why", [*blocks, gallery.of_number(reported)], title)
 

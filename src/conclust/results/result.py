@@ -54,6 +54,8 @@ class Reported:
         Names of the clusters; None: their labels, from 0.
     kept : ndarray of shape (n_samples,) or None
         The probability that the pairs of each object hold in a fresh sample, if it was measured.
+    rows : ndarray of int64 of shape (n_samples,) or None
+        A checksum of the cells of each object in the input.
     """
 
     labels: Ints
@@ -71,6 +73,7 @@ class Reported:
     power: BorderPower | None = None
     cluster_names: tuple[str, ...] | None = None
     kept: Floats | None = None
+    rows: Ints | None = None
 
     def _restored(self) -> bool:
         """Return whether parts that were read from a file are of the same objects and clusters."""
@@ -79,6 +82,7 @@ class Reported:
         per_object = [
             self.names,
             self.kept,
+            self.rows,
             None if self.border_tree is None else self.border_tree.leaves,
         ]
         selection = self.selection

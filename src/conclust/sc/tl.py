@@ -37,6 +37,7 @@ from conclust.sc.columns import (
     read_columns,
     write_clusters,
 )
+from conclust.words.confidence import kept_sentence
 
 __all__ = ["cluster", "consensus", "inconsistency", "predict", "stability"]
 
@@ -139,7 +140,7 @@ def cluster(
         **account_of(model),
     }
     if pairs is not None:
-        adata.uns[key_added]["kept"] = pairs.told()
+        adata.uns[key_added]["kept"] = kept_sentence(pairs.kept, adata.obs_names)
     if colors_from is not None:
         inherit_colours(adata, key_added, colors_from)
     return adata if copy else None

@@ -117,19 +117,19 @@ def card_of(model: Any) -> Card:
     in_memory = isinstance(labels, np.ndarray)  # labels in blocks are not counted for a card
     sizes = np.bincount(labels[labels >= 0], minlength=K) if in_memory else np.empty(0, int)
     ensemble = getattr(model, "ensemble_", None)
-    tested = reason is None or not reason.testable
+    tested = not reason.testable
     alone = "" if tested else "Whether there is more than one cluster was not tested."
     measured = in_memory and (K > 1 or hasattr(model, "calibration_"))
     lines = [
         ("How sure", _how_sure(model) if measured else alone if K == 1 else ""),
-        ("What next", "" if reason is None else reason.next()),
+        ("What next", reason.next()),
         ("Doubts", " ".join(getattr(model, "doubts_", ()))),
         ("Made from", "" if ensemble is None else f"{ensemble.described}."),
     ]
     return Card(
         count(K, "cluster"),
         f"{count(len(labels), 'object')}, {type(model).__name__}",
-        "" if reason is None else sentence(reason.why),
+        sentence(reason.why),
         named_sizes(sizes),
         lines,
         getattr(model, "_report_", ""),
@@ -163,7 +163,8 @@ def _how_sure(model: Any) -> str:
 def agreed(confidence: Floats, least: str, way: str) -> str:
     """Return on how many objects the clusterings agree, the least certain one, and what measures a probability."""
     certain, objects = np.count_nonzero(confidence >= _CERTAIN), count(len(confidence), "object")
-    least = f"; the least certain is object {least}, with {np.nanmin(confidence):.2f}"
+    # Rounded down: a confidence below the threshold does not read as that.
+    least = f"; the least certain is object {least}, with {np.floor(100 * np.nanmin(confidence) + 1e-9) / 100:.2f}"
     who = f"All {objects}" if certain == len(confidence) else f"{certain:,} of {objects}"
     text = f"{who} have a confidence of at least {_CERTAIN:g}{least if certain < len(confidence) else ''}."
     way = (

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from conclust._types import Floats
 from conclust._validation import count
+from conclust.words.names import named
 
 if TYPE_CHECKING:
     from conclust.confidence.borders.power import BorderPower
@@ -22,8 +24,8 @@ def _in_words(number: int) -> str:
     return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 
-def kept_sentence(kept: Floats) -> str:
-    """Return what the probabilities say of pairs: for objects such as most of them, and for the least certain one."""
+def kept_sentence(kept: Floats, names: Sequence[Any] | None = None) -> str:
+    """Return what the probabilities say of pairs: for objects such as most of them, and for the least certain one, by its name."""
     held = np.flatnonzero(~np.isnan(kept))
     least, usual = int(held[np.argmin(kept[held])]), float(np.median(kept[held]))
     n_others = int(np.count_nonzero(kept[held] < usual - 0.05))
@@ -32,7 +34,7 @@ def kept_sentence(kept: Floats) -> str:
     share = f"{'at least ' * more}{_of_ten(usual)}"
     text = f"{most} objects would keep {share} of their pairs, together or apart, in a fresh sample"
     if n_others:
-        text += f"; object {least}, the least certain one, {_of_ten(kept[least])}"
+        text += f"; object {named(least, names)}, the least certain one, {_of_ten(kept[least])}"
     chance = " (5 in 10 is chance)" if kept[least] < 0.75 else ""
     return f"{text}{chance}."
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from conclust._validation import shown as found
@@ -23,6 +23,11 @@ def shown(name: object) -> str:
     text = str(name)
     cut = f"… ({len(text):,} characters)" if len(text) > LONGEST else ""
     return _UNSEEN.sub(_spelled, text[:LONGEST]) + cut
+
+
+def named(at: int, names: Sequence[Any] | None) -> str:
+    """Return the name of an object for display, or its number."""
+    return str(at) if names is None else shown(names[at])
 
 
 def _spelled(character: re.Match[str]) -> str:

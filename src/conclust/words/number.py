@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from conclust._validation import count
 from conclust.words.reason import Other, Reason, as_well_supported
@@ -15,7 +17,7 @@ _FEW = (
 )
 _AT_BORDERS = {
     "too few": "the points are too few to show a border, for which {needed} are needed",
-    "none": "in no division are there clearly fewer points near the borders than within the clusters",
+    "none": "no division has so few points near its borders that chance is excluded",
     "asked": "more clusters were asked for than the points show",
     "touching": "few points lie between clusters where they touch",
     "clear": "{few} points are near {border} ({share} of the number within the clusters)",
@@ -39,12 +41,11 @@ def reason_of(decision: Decision, found: int) -> Reason:
     if decision.by == "given":
         specks = count(len(decision.specks), "object")
         more = f"; {specks} in groups too small to be clusters went to others (specks_)"
-        why = f"this number was given{more if decision.specks else ''}"
-        if found < (decision.given or 0):
-            have = "have" if found > 1 else "has"
-            why = f"{decision.given} were asked for, but only {found} {have} objects"
+        why = f"{_given(found, decision.given or 0)}{more if decision.specks else ''}"
         by_points = decision.seen is not None
-        suggested = _suggested(decision.seen or shown, K, "points" if by_points else "clusterings")
+        suggested = _suggested(
+            decision.seen or shown, K, "points" if by_points else "clusterings", "none"
+        )
         return Reason(found, why, (suggested,))
     if decision.near and K == 1:
         best = decision.near[0]
@@ -74,11 +75,12 @@ def reason_of(decision: Decision, found: int) -> Reason:
     return Reason(found, why, tuple(others), testable=of_points and bool(decision.supports))
 
 
-def _suggested(shown: int, K: int, who: str = "clusterings") -> Other:
+def _suggested(shown: int, K: int, who: str = "clusterings", step: str = "") -> Other:
     """Return the number of the clusterings, or of the points, alone."""
     text = f"the {who} alone suggest "
     if shown in (K, 1):
-        return Other(f"{text}{'the same number' if shown == K else 'one cluster'}", ())
+        same = "the same number" if shown == K else "one cluster"
+        return Other(f"{text}{same}", (), step)
     return Other(f"{text}{shown}", (shown,))
 
 
@@ -112,8 +114,7 @@ def _of_borders(borders: AtBorders) -> str:
         few="few" if share <= _FEW else "fewer",
         needed=borders.needed,
     )
-    further = "of these divide further, as one half of the points shows and the other half confirms"
-    return f"{divided} at first, because {why}; some {further}" if divided else why
+    return f"{why}, first between {divided} clusters, then within some of these" if divided else why
 
 
 def of_network(found: int, lacking: tuple[float, ...] | None) -> Reason:
@@ -137,9 +138,35 @@ def of_network(found: int, lacking: tuple[float, ...] | None) -> Reason:
     return Reason(found, why, (Other("to see the communities of the runs, pass split=False", ()),))
 
 
-def of_method(found: int, name: str, *, given: bool) -> Reason:
-    """Return the reason for the number of a method that says no more about it."""
-    return Reason(found, "this number was given" if given else f"this is the number of {name}")
+def of_method(model: Any) -> Reason:
+    """Return the reason for the number of a method that has no reason of its own, from what its fit found out."""
+    found, asked = int(model.n_clusters_), getattr(model, "n_clusters", None)
+    most, lives = getattr(model, "n_clusters_max_", 0), np.array(getattr(model, "lifetimes_", ()))
+    other = Other("no other number was compared", (), "compare")
+    if most:
+        why = f"of at most {most} that were allowed, {'all' if found == most else 'no more'} have objects"
+        if found < most and asked is not None:
+            other = Other(f"for exactly {most}, choose a method that takes an exact number")
+    elif asked is not None:
+        why = _given(found, asked)
+    elif len(lives) > 1 and found > 1:
+        first, second = np.argsort(-lives, kind="stable")[:2].tolist()
+        next_best = second if first == found - 2 else first
+        why = f"this number has the longest lifetime in the tree of the clusterings ({lives[found - 2]:.2g})"
+        next_longest = f"the next longest is that of {next_best + 2} ({lives[next_best]:.2g})"
+        other = Other(next_longest, (next_best + 2,))
+    elif hasattr(model, "objective_"):
+        why = f"the partition with the best objective that was found ({model.objective_:.4g}) has this number"
+    else:
+        why = f"this is the number of {type(model).__name__}"
+    return Reason(found, why, (other,))
+
+
+def _given(found: int, asked: int) -> str:
+    """Return that a number was given, or how many of it have objects."""
+    have = "have" if found > 1 else "has"
+    few = f"{asked} were asked for, but only {found} {have} objects"
+    return few if found < asked else "this number was given"
 
 
 def of_bic(found: int, largest: int) -> Reason:

@@ -9,21 +9,31 @@ from conclust._validation import count, listed
 
 
 class Door(NamedTuple):
-    """How a user gives a number of clusters, and how one is tested."""
+    """How a user gives a number of clusters, has one tested, gives none, and has the numbers compared."""
 
     number: str
     test: str
+    none: str
+    compare: str
 
 
-PYTHON = Door("pass n_clusters={}", "pass n_clusters='auto'")
-SHELL = Door("give -k {}", "give -k auto")
+PYTHON = Door(
+    "pass n_clusters={}",
+    "pass n_clusters='auto'",
+    ": leave n_clusters out to see why",
+    ": AutoConsensus() compares them",
+)
+SHELL = Door(
+    "give -k {}", "give -k auto", ": leave -k out to see why", ": --method auto compares them"
+)
 
 
 class Other(NamedTuple):
-    """A clause about other numbers of clusters, and those of them that are worth a look."""
+    """A clause about other numbers of clusters, those of them that are worth a look, and else a step by its name in `Door`."""
 
     clause: str
-    numbers: tuple[int, ...]
+    numbers: tuple[int, ...] = ()
+    step: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,10 +60,12 @@ class Reason:
     def next(self, door: Door = PYTHON) -> str:
         """Return what to do next, in a sentence for each other number and one about a test; "" if there is nothing."""
         sentences = []
-        for clause, numbers in self.others:
+        for clause, numbers, step in self.others:
             way = door.number.format(listed(numbers, "or"))
             seen = f": {way} to see {'it' if len(numbers) == 1 else 'them'}"
-            sentences.append(f"{clause[:1].upper()}{clause[1:]}{seen if numbers else ''}.")
+            sentences.append(
+                f"{clause[:1].upper()}{clause[1:]}{seen if numbers else getattr(door, step, '')}."
+            )
         if self.testable:
             test = f"{door.test[:1].upper()}{door.test[1:]}"
             what = "for more than one" if self.n_clusters == 1 else "what k-means finds"

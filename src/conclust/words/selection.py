@@ -167,6 +167,7 @@ def reason_of(selection: Selection) -> Reason:
     best = borders.n_clusters if selection.n_clusters == 1 and borders is not None else 1
     if best > 1:
         others.append(Other(f"the criteria are best for {best}", (best,)))
+    others = others or [Other("no other number is as good")]
     return Reason(selection.n_clusters, selection.why, tuple(others))
 
 
@@ -208,7 +209,7 @@ def card(selection: Selection) -> Card:
     lines = [
         ("How sure", f"{p if tested else 'Not tested against one cluster.'} {held}".rstrip()),
         ("Doubts", " ".join(selection.doubts)),
-        ("What next", reason_of(selection).next() or "No other number is as good."),
+        ("What next", reason_of(selection).next()),
     ]
     return Card(
         count(selection.n_clusters, "cluster"),

@@ -24,7 +24,7 @@ STEPS = {
     "subsamples": "Clustering {} subsamples of the objects for each number of clusters{}.",
     "references": ", and the same for references without clusters",
     "again": "Making {} again: {}.",
-    "same": "The same, to the bit: {}, with the seed {}.",
+    "same": "The same, to the bit: {}, and all of {}, with the seed {}.",
     "demo": "Done in {:.0f} s. Open {} in a browser: it shows each answer as a notebook does. {} is a full report. For your own points: conclust cluster points.csv, then conclust report result.",
 }
 """What is being done, and that it is done."""
@@ -53,15 +53,15 @@ MEASURES = (
     ("purity", "purity", "share of objects in their B cluster's most frequent A cluster"),
     ("VI", "variation_of_information", "bits lost and gained: 0 equal"),
 )
-_DIFFERENCES = {
+DIFFERENCES = {
     "objects": "The data differ: {} objects then, {} now.",
-    "columns": "The data differ: {} columns then, {} now.",
-    "categories": "The data differ: {} categories then, {} now.",
-    "cells": "The data differ in {} of {}: {}.",
+    "columns": "The data differ in the names or the order of the columns: {} then, {} now.",
+    "order": "The data differ: {} of {} are in another order ({}).",
+    "cells": "The data differ in {} of {} ({}), in {} of {} ({}).",
     "names": "The data differ: the objects have other names, or another order.",
     "labels": "{} of {:,} moved to another cluster.",
-    "table": "The result is the same, but labels.csv was changed in {}.",
-    "members": "The labels are the same, but not the clusterings that they come from.",
+    "table": "The labels are the same, but {} differs in {}: {}.",
+    "file": "The labels are the same, but {} differs or is missing.",
 }
 
 
@@ -104,12 +104,6 @@ def clusters_line(n_clusters: int, n: int, members: str) -> str:
     return f"{count(n_clusters, 'cluster')} of {count(n, 'object')}, from {members}."
 
 
-def fewer_line(method: str, bound: int, n_clusters: int) -> str:
-    """Return that fewer clusters sufficed than were allowed."""
-    needed = f"{method} treats this as a maximum, and {count(n_clusters, 'cluster')} sufficed"
-    return f"{bound} clusters were allowed; {needed}. For exactly {bound}, choose a method that takes an exact number: 'conclust methods'."
-
-
 def fit_of_classes(model: Any) -> str:
     """Return how well latent classes fit."""
     return f"log-likelihood {model.log_likelihood_:.4f}, BIC {model.bic_:.2f}, entropy R2 {model.entropy_r2_:.4f}"
@@ -135,11 +129,6 @@ def strangers_line(unseen: str) -> str:
     """Return which values an earlier result did not have; "" if there are none."""
     text = "The result did not have these values; in their columns, the objects resemble no others:"
     return f"{text} {unseen}." if unseen else ""
-
-
-def of_difference(kind: str, *facts: Any) -> str:
-    """Return the first difference between a result and the same made again."""
-    return _DIFFERENCES[kind].format(*facts)
 
 
 def of_versions(was: Mapping[str, str], now: Mapping[str, str]) -> str:

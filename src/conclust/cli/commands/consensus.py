@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -192,6 +193,14 @@ def source_of(path: Path, points: Points, filled: Filled) -> Source:
     return Source(plain(path), len(points.X), *names, cells, points.id_name, hashes)
 
 
+def rows_of(points: Points) -> Ints:
+    """Return a checksum of the cells of each object."""
+    cells = np.ascontiguousarray(np.where(np.isnan(points.X), np.nan, points.X))
+    texts = [()] * len(cells) if points.categories is None else points.categories.tolist()
+    rows = (crc32(row, crc32(repr(text).encode())) for row, text in zip(cells, texts, strict=True))
+    return np.fromiter(rows, np.int64, len(cells))
+
+
 def sha256_of(values: Any) -> str:
     """Return the SHA-256 of an array, or of a list of text and None."""
     content = values.tobytes() if isinstance(values, np.ndarray) else json.dumps(values).encode()
@@ -322,9 +331,9 @@ def _finish(
     reason = (pipeline or model).reason_parts
     if len(choice.classes) > 1:
         reason = of_bic(K, choice.classes[-1])
-    if reason is not None:
-        of_points = points is not None and model.n_clusters is None and selection is None
-        reason = replace(reason, testable=of_points)
+    of_points = points is not None and selection is None
+    asked = getattr(model, "n_clusters", None) is not None
+    reason = replace(reason, testable=of_points and not asked)
     if work.filled is not None and pipeline is not None:
         parts = tested_borders(arguments, talk, clock, work.filled.X, pipeline, LEVEL, None)
         if arguments.calibrate:
@@ -381,22 +390,21 @@ def _finish(
         )
         if table.clusters is not None:
             parts["cluster_names"] = tuple(map(str, table.clusters[:K]))
+        if points is not None:
+            parts["rows"] = rows_of(points)
         ids = work.objects.ids
         reported = Reported(labels, record, selection=selection, names=ids, kept=kept, **parts)
         write_result(folder, reported, membership if choice.method.membership else None)
-    lines = list(selection.doubts) if selection is not None and selection.n_clusters == K else []
+    n_categories = 0 if points is None else len(points.category_names)
+    made = shell.members(ensemble.n_partitions, n_categories)
+    lines = [f"{shell.clusters_line(K, ensemble.n_samples, made)} {shell.sizes_line(sizes)}"]
+    lines.append(reason.text(SHELL))
+    if selection is not None and selection.n_clusters == K:
+        lines += selection.doubts
     several = selection is not None and selection.n_clusters > 1
     lines += border_lines(parts, more_than_gaussian=several)
     if kept is not None:
-        lines.append(kept_sentence(kept))
-    n_categories = 0 if points is None else len(points.category_names)
-    made = shell.members(ensemble.n_partitions, n_categories)
-    lines.append(f"{shell.clusters_line(K, ensemble.n_samples, made)} {shell.sizes_line(sizes)}")
-    bound = choice.parameters.get("n_clusters")
-    if choice.method.n_clusters == "upper bound" and bound is not None and bound > K:
-        lines.append(shell.fewer_line(choice.method.estimator, bound, K))
-    if reason is not None:
-        lines.append(reason.text(SHELL))
+        lines.append(kept_sentence(kept, work.objects.ids))
     if choice.classes:
         lines.append(shell.classes_line(model))
     if unplaced:

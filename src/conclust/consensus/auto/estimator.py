@@ -396,11 +396,6 @@ class AutoConsensus(PlacingClusterer):
         return True
 
     @property
-    def reason_(self) -> str:
-        """Reason for the number of clusters: the number, why, and what to do next."""
-        return self.reason_parts.text()
-
-    @property
     def reason_parts(self) -> Reason:
         """The reason for the number of clusters, in its parts."""
         from conclust.words.number import reason_of

@@ -122,7 +122,9 @@ _ANSWERS: dict[str, Callable[[Reported, dict[str, Any]], Any]] = {
     "Description": lambda r, d: (
         r.features and "Means by cluster: section 'How the clusters differ' of the report."
     ),
-    "Stability in fresh samples": lambda r, d: None if r.kept is None else kept_sentence(r.kept),
+    "Stability in fresh samples": lambda r, d: (
+        None if r.kept is None else kept_sentence(r.kept, r.names)
+    ),
     "Separation": _separation,
     "Information from outside": lambda r, d: r.record.scores and _KNOWN.format(**r.record.scores),
     "Repetition": lambda r, d: (

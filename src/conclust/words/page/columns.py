@@ -53,7 +53,7 @@ features   | What distinguishes it | text | The features and categories in which
 size       | Objects    |   | Number of objects.
 share      | Share      | share | Share of the objects that are in a cluster.
 confidence | Confidence | 2 | Mean confidence of its objects; 1 is certain.
-kept       | Would stay | share | Mean share of the pairs of its objects, together or apart, that a fresh sample keeps; 50 % is chance.
+kept       | Pairs kept | share | Mean share of the pairs of its objects, together or apart, that a fresh sample keeps; 50 % is chance.
 separation | Separation | text | A gap is tested on the points of two clusters, projected onto the line between their centres (held-out
     halves, Hartigan's dip, mean p at most 0.05). Half of the objects of two clusters are tested: few objects show no clear gap, and a bent
     one is not found. An overlap is the probability that an object drawn from the cluster falls into the other one if its cluster is drawn
@@ -65,6 +65,7 @@ cluster    | Cluster    | cluster | The cluster that it is in.
 second     | Next       | cluster | The next most probable cluster.
 confidence | Confidence | 3 | Its membership in its own cluster; 1 is certain. For methods without memberships: the share of its own cluster
     among the objects that clusterings put together with it.
+kept       | Pairs kept | share | Share of its pairs, together or apart, that a fresh sample keeps; 50 % is chance.
 margin     | Margin     | 3 | Confidence minus the membership in the next cluster.
 item_consensus | Together | 3 | Item consensus (Monti et al. 2003): how often clusterings put it together with another object of its
     cluster, averaged over these objects.

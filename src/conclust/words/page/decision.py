@@ -9,7 +9,8 @@ from conclust._validation import count
 from conclust.results.result import Reported
 from conclust.words.borders import at_level, finding, held_of
 from conclust.words.names import shown_text
-from conclust.words.selection import LABELS_ONLY, NO_CONTRAST, drawn
+from conclust.words.reason import PYTHON, SHELL
+from conclust.words.selection import LABELS_ONLY, NO_CONTRAST, drawn, reason_of
 
 # Estimators that are fitted to a network or to embeddings.
 _WITHOUT_LABELS = ("GraphConsensus", "TopicConsensus")
@@ -72,7 +73,7 @@ def decision_of(reported: Reported) -> dict[str, Any]:
     by, because, why_no_p = _reasons(reported, tested)
     head = f"{count(K, 'cluster')} in {count(reported.n_samples, 'object')}"
     sentence, plain = f"{head}{because}", _in_plain_words(reported, tested, because)
-    borders = border_words(reported)
+    borders, door = border_words(reported), SHELL if reported.record.command else PYTHON
     if borders and not (selection is not None and by_borders_alone(selection)):
         sentence = f"{sentence}; {borders}"
     elif why_no_p is not None:
@@ -87,7 +88,8 @@ def decision_of(reported: Reported) -> dict[str, Any]:
         "head": head,
         "sentence": f"{sentence}.",
         "plain": plain,
-        "next": reported.record.next,
+        "next": reported.record.next
+        or ("" if selection is None else reason_of(selection).next(door)),
         "by": by,
         "reason": None if selection is None else selection.reason,
         "clusters": K,

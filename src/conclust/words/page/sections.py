@@ -17,7 +17,7 @@ from conclust.results.record import Filling, Record
 from conclust.results.result import Reported
 from conclust.words.card import agreed
 from conclust.words.confidence import kept_sentence
-from conclust.words.names import shown
+from conclust.words.names import named
 from conclust.words.page.citing import filled, filled_cells, listed, methods_text
 from conclust.words.page.decision import p_value_text, references
 
@@ -30,14 +30,21 @@ CHECKLIST = (
     "What a report on a cluster analysis should say, filled in as far as this result tells. The items are ours, after C. Hennig's "
     "questions (Pattern Recognition Letters 64, 2015): TRoCA's checklist (protocol: BMJ Open 15(8), 2025) is not published yet."
 )
-ONE_CLUSTER = (
+_ONE_CLUSTER = (
     "Accept it: one cluster is an answer. Differences between objects may be gradual; then an "
     "ordering, such as principal components, is more informative than clusters.",
     "Check the features: many uninformative features hide a few informative ones, and of columns that differ in spread "
-    "the widest dominate (--scale standard). More objects find weaker clusters.",
-    "If groups are needed anyway, request a number (-k 3, n_clusters=3). The division may be useful, "
+    "the widest dominate ({scale}). More objects find weaker clusters.",
+    "If groups are needed anyway, request a number ({number}). The division may be useful, "
     "but state that the number was requested.",
 )
+
+
+def one_cluster(reported: Reported) -> list[str]:
+    """Return what can be done about one cluster, in the terms of the shell or of Python."""
+    shell = bool(reported.record.command)
+    scale, number = ("--scale standard", "-k") if shell else ("scale='standard'", "n_clusters")
+    return [tip.format(scale=scale, number=number) for tip in _ONE_CLUSTER]
 
 
 def main_numbers(reported: Reported, clusters: ClusterConfidence | None) -> list[dict[str, str]]:
@@ -178,16 +185,16 @@ def how_named(reported: Reported) -> str:
 
 def certainty(reported: Reported, sure: ObjectConfidence) -> str:
     """Return how many pairs of objects fresh samples keep, or else the number of certain objects."""
+    names = reported.names
     if reported.kept is not None:
-        return kept_sentence(reported.kept)
-    shell, names = reported.record.command == "cluster", reported.names
+        return kept_sentence(reported.kept, names)
+    shell = reported.record.command == "cluster"
     held = np.flatnonzero(reported.labels >= 0)
     least = int(held[np.nanargmin(sure.confidence[held])])
-    name = shown(least if names is None else names[least])
     way = "--calibrate" if shell else "conclust.confidence.calibrated(model, X)"
     made = shell or (reported.points is not None and "generator" in reported.record.settings)
     measurable = made and not reported.record.source.categories
-    return agreed(sure.confidence[held], name, way if measurable else "")
+    return agreed(sure.confidence[held], named(least, names), way if measurable else "")
 
 
 def separations(
@@ -214,7 +221,7 @@ def separations(
         without = [] if gaps is None else [names[b] for b in others if not gaps[a, b]]
         parts = []
         if without:
-            parts.append(f"next to {listed(without, _LISTED)} without a clear gap")
+            parts.append(f"touches {listed(without, _LISTED)} (no empty gap between them)")
         if apart[a]:
             parts.append("each of its objects is alone in every clustering")
         if near:

@@ -62,27 +62,9 @@ def of_supports(record: Record) -> str:
     return f"The number comes from the clusterings alone (AutoConsensus). {record.reason or ''} Support is {_SUPPORT}."
 
 
-def of_none(record: Record, K: int) -> str:
+def of_none(record: Record) -> str:
     """Return the source of a number that neither a selection nor the support of the clusterings gave."""
-    if record.asked_for is not None and record.method is not None:
-        if record.method.n_clusters == "upper bound":
-            return (
-                f"At most {record.asked_for} clusters were allowed; {record.method.estimator} needed {K}. "
-                f"{_SELECT}"
-            )
-        return f"The number, {record.asked_for}, was given. {_SELECT}"
     if record.method is None:
         return f"The clusters were given as labels. {_SELECT}"
-    if record.method.estimator == "GraphConsensus":
-        return (
-            "GraphConsensus finds the number by itself: more clusters with a larger 'resolution'."
-        )
-    if record.method.estimator == "TopicConsensus":
-        return (
-            "TopicConsensus finds the number by itself: groups of at least 'min_topic_size' objects that are "
-            "together in a share 'threshold' of the members. To estimate the number of clusters from the "
-            "embeddings, with a p-value: conclust.selection.choose."
-        )
-    if record.reason is not None:
-        return f"{record.reason} {_SELECT}"
-    return f"{record.method.estimator} finds the number by itself. {_SELECT}"
+    alone = record.method.estimator in ("GraphConsensus", "TopicConsensus")
+    return f"{record.reason} {_SELECT * (not alone)}".rstrip()
