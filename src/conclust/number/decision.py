@@ -284,7 +284,7 @@ def divide(points: Floats, trees: Trees, *, n_jobs: int | None = None) -> Found:
 
 
 def _of_trees(found: Found, number: int, others: list[int], asked: bool) -> Answer:
-    """Return the division of a tree into a number of clusters; without the clusters if the points do not show so many."""
+    """Return the division of a tree into a number of clusters; without the clusters if more were asked for than the points show."""
     labels = None if number == 1 or asked else found.labels(number)
     depths = [] if asked else found.depths(number)
     if found.graph is None:
