@@ -58,6 +58,6 @@ def test_a_given_number_names_the_one_that_the_clusterings_suggest():
         (cc.MedianPartition(), "the partition with the best objective that was found ("),
     ],
 )  # fmt: skip
-def test_methods_give_the_reason_for_their_number(model, why):
+def test_the_reason_of_a_method_comes_from_its_fit(model, why):
     labels = np.repeat([[0, 0, 0], [1, 1, 0], [2, 2, 1]], 9, axis=0)
     assert why in model.fit(labels).reason_parts.text()
