@@ -299,8 +299,9 @@ class PointIndex:
         self._cells = Cells(scaled, most_exact)
 
     def same_as(self, other: PointIndex) -> bool:
-        """Return whether the other index has the same points, by identity or content."""
-        return self.points is other.points or np.array_equal(self.points, other.points)
+        """Return whether the other index has the same points, by identity or content, and finds as many."""
+        alike = self.points is other.points or np.array_equal(self.points, other.points)
+        return alike and self._most_exact == other._most_exact
 
     def packed(self) -> dict[str, Any]:
         """Return what a file has of the index, from which `unpacked` arranges the points again."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -468,6 +468,6 @@ def _names_objects(values: NDArray[np.object_]) -> bool:
 
 def _column_named(d: int, default: Any, feature_names: Sequence[Any] | None) -> tuple[str, ...]:
     titles = default if feature_names is None else feature_names
-    if all(isinstance(title, int) for title in titles):
+    if isinstance(titles, Iterable) and all(isinstance(title, int) for title in titles):
         titles = [f"column {title}" for title in titles]
     return read_names(titles, d, f"'feature_names' must be a name for each of the {d} features.")
