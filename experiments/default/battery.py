@@ -319,7 +319,7 @@ def table_of(lines: dict[str, Row]) -> Iterator[Row]:
 def rent_table_of(lines: dict[str, Row], large: Row | None = None) -> Iterator[Row]:
     """Yield for each part what changes without it, in the mean of the groups and of the sets, and the groups that it changes.
 
-    The range is that of the mean of the sets by seed; "CPU" is the share of the CPU time of the decision on the large set.
+    The range is from the seed with the lowest mean to the one with the highest; "CPU" is the time of a decision on the large set, with all parts 1.
     """
     groups = by_group(lines)
     every = groups.pop("all")

@@ -30,7 +30,7 @@ from conclust.plotting.numbers import numbers_of_clusters
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIZE = 5.5 / 7.5  # size of the numbers of objects, in that of other letters
+_SIZE = 5.5 / 7.5  # font size of the numbers of objects, relative to the other text
 _FAINT = 0.05  # an edge with a smaller share of its target cluster is omitted
 
 

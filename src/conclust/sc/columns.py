@@ -256,7 +256,7 @@ def write_clusters(
     names : list of str
         The categories.
     kept : ndarray of shape (n_cells,), default=None
-        The share of the pairs of each cell that a fresh sample keeps; that of earlier clusters with this name is removed.
+        The share of the pairs of each cell that a fresh sample keeps. None: a column that earlier clusters left under this name is removed.
     """
     import pandas as pd
 

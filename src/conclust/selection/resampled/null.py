@@ -82,8 +82,8 @@ def unimodal(Z: Floats, n_leading: int = 1, *, round_: bool = False) -> Draw:
     Returns
     -------
     callable
-        Draws a cloud with the same Z'Z. The distribution of each component, or of the volumes within the layers, is that of the scores
-        except that it has one mode (after Helgeson, Vock and Bair, Biometrics 77:1215, 2021).
+        Draws a cloud with the same Z'Z. Each component, or the volume within the layers, is distributed like the scores, but
+        with one mode (after Helgeson, Vock and Bair, Biometrics 77:1215, 2021).
     """
     (n, r), q = Z.shape, min(n_leading, _MOST_LEADING, Z.shape[1])
     whitened = Z / np.sqrt(np.maximum(np.square(Z).mean(axis=0), np.finfo(float).tiny))
