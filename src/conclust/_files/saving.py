@@ -42,7 +42,6 @@ _TYPES = {
     "Centers": "conclust.generation.labelling.models",
     "Directions": "conclust.generation.labelling.models",
     "LandmarkCut": "conclust.generation.labelling.models",
-    "Search": "conclust.generation.labelling.models",
     "PointIndex": "conclust.neighbours.search",
     "NeighbourVote": "conclust.generation.labelling.models",
     "ClusterCenters": "conclust.pipeline",

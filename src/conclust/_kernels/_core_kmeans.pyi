@@ -43,18 +43,6 @@ def kmeans_runs(
     n_threads: int,
 ) -> None: ...
 
-# kmeans/landmarks: found and squares (n, k) are written
-def nearest_landmarks(
-    x: NDArray[np.float64],
-    points: NDArray[np.float64],
-    heads: NDArray[np.float64],
-    starts: NDArray[np.int64],
-    grouped: NDArray[np.int32],
-    around: NDArray[np.int32],
-    found: NDArray[np.int32],
-    squares: NDArray[np.float64],
-) -> None: ...
-
 # kmeans/landmarks: centers (r, K); labels (n,) are written
 def landmark_labels(
     found: NDArray[np.int32],

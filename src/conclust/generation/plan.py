@@ -315,7 +315,7 @@ class _Draft:
         total = self.generator.n_partitions or total
         whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
         if sizes.n_objects == sizes.n and sizes.n_features == sizes.d:
-            searches = Searches(0)
+            searches = self.recipes["graph"].searches
             entries = [_sharing(entry, searches) for entry in entries]
         for entry in entries:
             if total > len(entries) and whole and not entry.random:
@@ -393,7 +393,9 @@ def _designed(tasks: Sequence[Task]) -> list[Task]:
             sample_seed = recipe.searches.sample_seed
             task = replace(task, recipe=recipe.designed(turn), sample_seed=sample_seed)
         elif isinstance(recipe, LandmarkSpectralRecipe):
-            task = replace(task, recipe=recipe.designed(turn))
+            shared = recipe.searches
+            seed = None if shared is None else shared.sample_seed
+            task = replace(task, recipe=recipe.designed(turn), sample_seed=seed)
         designed.append(task)
     return designed
 

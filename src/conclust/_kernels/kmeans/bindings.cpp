@@ -67,16 +67,6 @@ void bind_labelling(nb::module_& m) {
 void bind_kmeans(nb::module_& m) {
     bind_runs(m);
     bind_labelling(m);
-    m.def("nearest_landmarks",
-          [](std::span<const double> x, Matrix<const double> points, std::span<const double> heads,
-             std::span<const std::int64_t> starts, std::span<const std::int32_t> grouped,
-             Matrix<const std::int32_t> around, Matrix<std::int32_t> found, std::span<double> squares) {
-        conclust::nearest_landmarks(
-            x, {points, heads, starts, grouped, around, points.columns, around.columns}, found.columns,
-            found, squares);
-    },
-          "x"_a, "points"_a, "heads"_a, "starts"_a, "grouped"_a, "around"_a, "found"_a, "squares"_a,
-          without_gil);
     m.def("landmark_labels",
           [](Matrix<const std::int32_t> found, std::span<const double> weights,
              std::span<const double> loads, std::span<const double> centers,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from conclust._random import generator
 from conclust._threads import in_threads
 from conclust._types import Floats, Ints
 from conclust.generation.kinds.communities import Searches
 from conclust.generation.labelling.models import (
     LandmarkCut,
-    Search,
-    nearest_center,
     refuse_huge,
     tie_weights,
 )
@@ -36,27 +34,10 @@ from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products
 _ENOUGH = 2_000
 # Numbers of landmarks that an object is tied to: the graphs of an ensemble take them in turn.
 _NEAREST = (5, 7, 10, 14)
-# Objects per landmark among which landmarks are found; up to as many are compared with all landmarks, which takes as long as a search.
+# Objects per landmark among which landmarks are found.
 _POOL = 10
 # The weight of a tie between distant components: cuts of such ties can still be distinguished.
 _LEAST_TIE = 1e-9
-
-
-def search_of(points: Floats, k: int, rng: np.random.Generator) -> Search:
-    """Group landmarks so that about k nearest ones are found quickly."""
-    p = len(points)
-    heads = KMeansRecipe(max_iter=20).centers(points, rng.permutation(p)[: isqrt(p)])
-    group = nearest_center(points, heads)
-    filled, group = np.unique(group, return_inverse=True)
-    order = np.argsort(group, kind="stable").astype(np.int32)
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(group))]).astype(np.int64)
-    return Search(points, np.ascontiguousarray(heads[filled]), bounds, order, _around(points, k))
-
-
-def _around(points: Floats, k: int) -> NDArray[np.int32]:
-    """Return each landmark with the 10 k nearest others, or all others."""
-    near = PointIndex(points).neighbours(10 * k)[0]
-    return np.ascontiguousarray(np.column_stack([np.arange(len(points), dtype=np.int32), near]))
 
 
 @dataclass(frozen=True)
@@ -64,7 +45,8 @@ class LandmarkSpectralRecipe:
     """Ultra-scalable spectral clustering (U-SPEC; Huang et al., IEEE TKDE 32(6), 2020).
 
     Up to `n_landmarks` distinct points are all landmarks themselves, so that nothing about the graph is random. Of more
-    points, landmarks are the centres of five iterations of k-means on ten objects per landmark. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 s^2)) with s the
+    points, landmarks are the centres of five iterations of k-means on ten objects per landmark; the graphs of an
+    ensemble have the same ones, and differ by `n_nearest`. Objects are tied to their `n_nearest` landmarks, by exp(-d^2 / (2 s^2)) with s the
     mean distance of all ties, or the root mean square of the object's own where that is larger: in a graph
     where outliers hang by ties of nearly 0 the cheapest cuts peel off one after the other. The bipartite graph is cut by
     the transfer cut, and k-means groups the objects in the embedding, the better of two runs.
@@ -74,7 +56,7 @@ class LandmarkSpectralRecipe:
     ``n_columns``: number of columns of one embedding, for all members of a run; a member of k clusters
     is k-means on the k leading ones. What a member is does not depend on the numbers of the others then. None:
     k of them for each. ``threads``: number of members of a run made in parallel, which does not affect the results.
-    ``searches``: where runs share the search for landmarks if all points are landmarks.
+    ``searches``: where runs on the same points share landmarks, and the search for them; None: each has its own.
     """
 
     name: str = "spectral"
@@ -82,13 +64,13 @@ class LandmarkSpectralRecipe:
     n_nearest: int = 5
     n_columns: int | None = None
     threads: int = field(default=1, compare=False)  # no part of what determines the members
-    searches: Searches = field(default_factory=lambda: Searches(0), compare=False)
+    searches: Searches | None = field(default=None, compare=False)
 
     def run(  # noqa: D102
         self, points: Floats, n_clusters: Sequence[int | None], rng: np.random.Generator
     ) -> list[Found]:
         refuse_huge(points)
-        graph = self._graph(self._landmarks(points, rng), points, rng)
+        graph = self._graph(points, rng)
         shared = None if self.n_columns is None else graph.side(self.n_columns)
         # All random numbers are drawn first, in the order of the members.
         draws = [(k, graph.drawn(rng), start_seed(rng)) for k in n_clusters if k is not None]
@@ -111,20 +93,21 @@ class LandmarkSpectralRecipe:
         starts = first_distinct(pool, rng.permutation(len(pool)), p)
         return KMeansRecipe(max_iter=5).centers(pool, starts)
 
-    def _graph(self, landmarks: Floats, points: Floats, rng: np.random.Generator) -> _Graph:
-        def every() -> tuple[PointIndex, NDArray[np.int32], Floats]:
-            index = PointIndex(landmarks)
-            return index, *index.nearest(points, min(max(k, *_NEAREST), len(landmarks)))
+    def _graph(self, points: Floats, rng: np.random.Generator) -> _Graph:
+        shared = self.searches
 
-        k = min(self.n_nearest, len(landmarks))
-        search: Search | PointIndex
-        if len(points) > self.n_landmarks:
-            few = len(points) <= _POOL * self.n_landmarks
-            search = PointIndex(landmarks) if few else search_of(landmarks, k, rng)
-            indices, squares = search.nearest(points, k)
-        else:  # the landmarks of all graphs, which are compared with all points once
-            search, indices, squares = self.searches.of(points).once("landmarks", every)
-            indices, squares = np.ascontiguousarray(indices[:, :k]), squares[:, :k].copy()
+        def tied() -> tuple[PointIndex, NDArray[np.int32], Floats]:
+            own = rng if shared is None else generator(shared.sample_seed)
+            index = PointIndex(self._landmarks(points, own))
+            return index, *index.nearest(points, max(self.n_nearest, *_NEAREST))
+
+        search, indices, squares = (
+            tied() if shared is None else shared.of(points).once("landmarks", tied)
+        )
+        indices, squares = (
+            np.ascontiguousarray(indices[:, : self.n_nearest]),
+            squares[:, : self.n_nearest].copy(),
+        )
         sigma = float(np.sqrt(squares).mean())
         return _Graph(search, indices, tie_weights(squares, sigma), sigma)
 
@@ -133,7 +116,7 @@ class LandmarkSpectralRecipe:
 class _Graph:
     """The bipartite graph of objects and landmarks: each object's ties, and their scale sigma."""
 
-    search: Search | PointIndex
+    search: PointIndex
     found: NDArray[np.int32]
     weights: Floats
     sigma: float

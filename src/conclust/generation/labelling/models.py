@@ -17,7 +17,7 @@ from scipy.linalg import qr
 
 from conclust._arrays.containers import holds
 from conclust._arrays.rows import EqualRows
-from conclust._kernels import label_block, landmark_labels, nearest_landmarks, neighbour_vote
+from conclust._kernels import label_block, landmark_labels, neighbour_vote
 from conclust._threads import one_library_thread
 from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
@@ -123,73 +123,6 @@ def _blocks(points: Floats) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
-@dataclass(frozen=True)
-class Search:
-    """Landmarks, and the search for the nearest of them.
-
-    Attributes
-    ----------
-    points : ndarray of shape (p, d)
-        The landmarks.
-    heads : ndarray of shape (g, d)
-        Centres of groups of them.
-    starts : ndarray of int64 of shape (g + 1,)
-        Start of each group in `grouped`.
-    grouped : ndarray of int32 of shape (p,)
-        The landmarks, group by group.
-    around : ndarray of int32 of shape (p, c)
-        The landmarks nearest to each, itself among them: those that are compared with a point next to it.
-    """
-
-    points: Floats
-    heads: Floats
-    starts: Ints
-    grouped: NDArray[np.int32]
-    around: NDArray[np.int32]
-
-    def nearest(self, points: Floats, k: int) -> tuple[NDArray[np.int32], Floats]:
-        """Return the k nearest landmarks of each point that the search finds, and squared distances."""
-        indices = np.empty((len(points), k), dtype=np.int32)
-        squares = np.empty((len(points), k))
-        for block in _blocks(points):
-            nearest_landmarks(
-                points[block],
-                self.points,
-                self.heads,
-                self.starts,
-                self.grouped,
-                self.around,
-                indices[block],
-                squares[block],
-            )
-        return indices, squares
-
-    def same_as(self, other: Search) -> bool:
-        """Return whether the other search has the same landmarks, by identity or content."""
-        return self is other or all(
-            np.array_equal(one, another)
-            for one, another in zip(vars(self).values(), vars(other).values(), strict=True)
-        )
-
-    def _restored(self) -> bool:
-        """Return whether every number, read from a file, is in its range; the search does not check this."""
-        p, d = self.points.shape
-        return (
-            p > 0
-            and d > 0
-            and self.heads.shape == (len(self.starts) - 1, d)
-            and bool((self.starts[:1] == 0).all() and (self.starts[-1:] == p).all())
-            and bool((np.diff(self.starts) > 0).all())
-            and self.grouped.shape == (p,)
-            and len(self.around) == p
-            and all(
-                bool((which >= 0).all() and (which < p).all())
-                for which in (self.grouped, self.around)
-            )
-            and bool(np.isfinite(self.points).all() and np.isfinite(self.heads).all())
-        )
-
-
 def tie_weights(squares: Floats, sigma: float) -> Floats:
     """Turn squared distances (n, k) into exp(-d^2 / (2 s^2)); the array is overwritten.
 
@@ -211,7 +144,7 @@ class LandmarkCut:
 
     Attributes
     ----------
-    search : Search or PointIndex
+    search : PointIndex
         The landmarks; all points of a small set.
     n_nearest : int
         Number of landmarks to which a point is tied.
@@ -223,7 +156,7 @@ class LandmarkCut:
         Centres of the clusters.
     """
 
-    search: Search | PointIndex
+    search: PointIndex
     n_nearest: int
     sigma: float
     loads: Floats
@@ -245,21 +178,23 @@ class LandmarkCut:
 
     @staticmethod
     def label_all(cuts: Sequence[LandmarkCut], points: Floats) -> Ints:
-        """Return the clusters of points (n, n_cuts) by cuts of one graph: its ties are found once."""
+        """Return the clusters of points (n, n_cuts) by cuts of graphs of the same landmarks, searched for once."""
         labels = np.empty((len(points), len(cuts)), dtype=np.int64)
-        one = cuts[0]
+        graphs: dict[tuple[int, float], list[int]] = {}
+        for column, cut in enumerate(cuts):
+            graphs.setdefault((cut.n_nearest, cut.sigma), []).append(column)
         for block in _blocks(points):
-            indices, squares = one.search.nearest(points[block], one.n_nearest)
-            weights = tie_weights(squares, one.sigma)
-            for column, cut in enumerate(cuts):
-                labels[block, column] = cut.label_tied(indices, weights)
+            indices, squares = cuts[0].search.nearest(points[block], max(graphs)[0])
+            for (k, sigma), columns in graphs.items():
+                found = np.ascontiguousarray(indices[:, :k])
+                weights = tie_weights(squares[:, :k].copy(), sigma)
+                for column in columns:
+                    labels[block, column] = cuts[column].label_tied(found, weights)
         return labels
 
     def shares_search(self, other: LandmarkCut) -> bool:
-        """Return whether the other model ties points to the same landmarks with the same weights."""
-        ties = (self.n_nearest, self.sigma) == (other.n_nearest, other.sigma)
-        mine, others = self.search, other.search
-        return ties and type(mine) is type(others) and mine.same_as(others)  # type: ignore[arg-type]
+        """Return whether the other model ties points to the same landmarks."""
+        return self.search.same_as(other.search)
 
     def label_tied(self, landmarks: NDArray[np.int32], weights: Floats) -> Ints:
         """Return the cluster of each point from its landmarks and their weights.
@@ -287,9 +222,8 @@ class LandmarkCut:
 
     def _restored(self) -> bool:
         """Return whether parts that were read from a file fit each other."""
-        most = getattr(self.search, "around", self.search.points.T).shape[1]
         return (
-            1 <= self.n_nearest <= most
+            1 <= self.n_nearest <= len(self.search.points)
             and 0 <= self.sigma < np.inf
             and self.centers.size > 0
             and holds(self.loads, len(self.search.points), self.loads.shape[-1])
