@@ -36,9 +36,8 @@ from conclust.generation.labelling.labelling import (
     Shares,
     as_whole,
     comes_in_chunks,
-    in_order_of_appearance,
     is_in_blocks,
-    label_all,
+    labels_in_order,
     over_chunks,
     scaled,
 )
@@ -541,14 +540,14 @@ class EnsembleGenerator(
             labelling = Labelling(some_members, rows.d, np.int32, self.scaler_)
             return rows.labels(labelling, start, stop, self.n_jobs)
 
-        self.members_ = in_order_of_appearance(made, rows, shares, label)
-        if narrow is None:
-            return None
-        types = [self._dtype]
-        if narrow and all(shares.observed(u, 0, 0) is None for u in range(len(made))):
-            types.append(np.dtype(code_type(max(member.n_clusters for member in made))))
-        kept_type = min(types, key=lambda kind: kind.itemsize)
-        return label_all(rows, self._labelling(), shares, self.n_jobs, say, kept_type)
+        kept_type = None
+        if narrow is not None:
+            types = [self._dtype]
+            if narrow and all(shares.observed(u, 0, 0) is None for u in range(len(made))):
+                types.append(np.dtype(code_type(max(member.n_clusters for member in made))))
+            kept_type = min(types, key=lambda kind: kind.itemsize)
+        self.members_, labels = labels_in_order(made, rows, shares, label, kept_type, say)
+        return labels
 
     def _keep_scaling(self, blocks: Iterable[Floats]) -> None:
         self.scale_, self.scaler_, self._scale_facts, _ = scaling_of(self, blocks)

@@ -98,7 +98,8 @@ class LandmarkSpectralRecipe:
 
         def tied() -> tuple[PointIndex, NDArray[np.int32], Floats]:
             own = rng if shared is None else generator(shared.sample_seed)
-            index = PointIndex(self._landmarks(points, own))
+            few = self.n_landmarks if len(points) <= self.n_landmarks else 0
+            index = PointIndex(self._landmarks(points, own), few)
             return index, *index.nearest(points, max(self.n_nearest, *_NEAREST))
 
         search, indices, squares = (

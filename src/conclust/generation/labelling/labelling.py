@@ -531,15 +531,18 @@ def _of_sample(
     return [run(points) for run in runs]
 
 
-def in_order_of_appearance(
+def labels_in_order(
     members: Sequence[Member],
     rows: Rows,
     shares: Shares,
     label: Callable[[Sequence[Member], int, int], NDArray[Any]],
-) -> list[Member]:
+    dtype: Any,
+    report: Callable[[str], None],
+) -> tuple[list[Member], NDArray[Any] | None]:
     """Number the clusters of each member by their first appearance among the objects that it observes.
 
-    Only as many rows are read as it takes until all clusters have appeared: few, as a rule.
+    Returns the members, and the labels of all objects: -1 where a member does not observe one. Without a type for them
+    there are none, and only as many rows are read as it takes until all clusters have appeared: few, as a rule.
 
     Parameters
     ----------
@@ -551,66 +554,44 @@ def in_order_of_appearance(
         Objects observed by each member.
     label : callable
         Returns the labels of the rows from one to before another by some members.
+    dtype : dtype or None
+        Type of the labels.
+    report : callable
+        Function that receives about ten lines of progress.
     """
     orders: list[list[int]] = [[] for _ in members]
-    start, size = 0, _HEAD
+    matrix = None if dtype is None else np.empty((rows.n, len(members)), dtype=dtype)
+    start, size, reported = 0, _HEAD, 0
     while start < rows.n:
-        pending = [u for u, member in enumerate(members) if len(orders[u]) < member.n_clusters]
+        pending = [
+            u
+            for u, member in enumerate(members)
+            if matrix is not None or len(orders[u]) < member.n_clusters
+        ]
         if not pending:
             break
         stop = min(rows.n, start + size)
         labels = label([members[u] for u in pending], start, stop)
         for column, u in zip(labels.T, pending, strict=True):
             observed = shares.observed(u, start, stop)
-            numbers, first = np.unique(
-                column if observed is None else column[observed], return_index=True
-            )
-            met_before = set(orders[u])
-            orders[u] += [k for k in numbers[np.argsort(first)].tolist() if k not in met_before]
+            if len(orders[u]) < members[u].n_clusters:
+                numbers, first = np.unique(
+                    column if observed is None else column[observed], return_index=True
+                )
+                met_before = set(orders[u])
+                orders[u] += [k for k in numbers[np.argsort(first)].tolist() if k not in met_before]
+            if matrix is not None:
+                number = np.zeros(members[u].n_clusters, dtype=dtype)
+                number[orders[u]] = np.arange(len(orders[u]))
+                matrix[start:stop, u] = number[column]
+                if observed is not None:
+                    matrix[start:stop, u][~observed] = -1
         start, size = stop, min(4 * size, rows.step)
-    return [
+        if matrix is not None and (stop - reported >= rows.n / 10 or stop == rows.n):
+            reported = stop
+            report(f"{stop:,} of {rows.n:,} objects labelled")
+    ordered = [
         replace(member, model=None if member.model is None else member.model.reordered(order))
         for member, order in zip(members, map(np.array, orders), strict=True)
     ]
-
-
-def label_all(
-    rows: Rows,
-    labelling: Labelling,
-    shares: Shares,
-    n_jobs: int | None,
-    report: Callable[[str], None],
-    dtype: Any,
-) -> NDArray[Any]:
-    """Return the labels of all objects by all members; -1 where a member does not observe an object.
-
-    Parameters
-    ----------
-    rows : Rows
-        The points.
-    labelling : Labelling
-        The members.
-    shares : Shares
-        Objects observed by each member.
-    n_jobs : int or None
-        Number of threads, as for joblib.
-    report : callable
-        Function that receives about ten lines of progress.
-    dtype : dtype
-        Type of the labels.
-    """
-    n_members = labelling.shape[1]
-    matrix = np.empty((rows.n, n_members), dtype=dtype)
-    reported = 0
-    for start in range(0, rows.n, rows.step):
-        stop = min(rows.n, start + rows.step)
-        labels = matrix[start:stop]
-        labels[:] = rows.labels(labelling, start, stop, n_jobs)
-        for u in range(n_members):
-            observed = shares.observed(u, start, stop)
-            if observed is not None:
-                labels[~observed, u] = -1
-        if stop - reported >= rows.n / 10 or stop == rows.n:
-            reported = stop
-            report(f"{stop:,} of {rows.n:,} objects labelled")
-    return matrix
+    return ordered, matrix

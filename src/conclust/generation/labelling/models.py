@@ -324,7 +324,7 @@ def _bounds(lengths: Sequence[int]) -> Ints:
 
 VOTERS = 15
 # Maximum number of fitted points that are all compared with each point.
-_FEW = 5000
+_FEW = 2500
 
 
 @dataclass(frozen=True)
