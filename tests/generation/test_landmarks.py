@@ -18,12 +18,7 @@ from conclust import HBGF, EnsembleGenerator
 from conclust._files.saving import of_bytes, to_bytes
 from conclust.exceptions import FileFormatError, InputError, ParameterError
 from conclust.generation.kinds import landmarks as embedded
-from conclust.generation.kinds.landmarks import (
-    LandmarkSpectralRecipe,
-    bridges,
-    search_of,
-    start_seed,
-)
+from conclust.generation.kinds.landmarks import LandmarkSpectralRecipe, bridges, start_seed
 from conclust.generation.labelling import models
 
 IRIS = load_iris().data
@@ -33,77 +28,14 @@ def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-# ---------------------------------------------------------------------------- nearest landmarks
-
-
-def test_nearest_landmarks_are_exact_if_all_are_searched():
-    for d in (1, 2, 7, 8, 9, 40):
-        points, places = rng(d).normal(size=(300, d)), rng(d + 1).normal(size=(51, d))
-        found, squares = search_of(places, 5, rng()).nearest(points, 5)
-        exact = cdist(points, places, "sqeuclidean")
-        np.testing.assert_array_equal(found, np.argsort(exact, axis=1, kind="stable")[:, :5])
-        np.testing.assert_allclose(squares, np.take_along_axis(exact, found.astype(int), 1))
-
-
-def test_ties_between_landmarks_keep_their_order():
-    places = np.array([[0.0], [1.0], [1.0], [3.0], [1.0]])
-    found, squares = search_of(places, 4, rng()).nearest(np.array([[1.0], [2.0]]), 4)
-    assert found[0].tolist() == [1, 2, 4, 0]
-    assert found[1].tolist() == [1, 2, 3, 4]
-    assert squares[1].tolist() == [1.0] * 4
-
-
-def test_the_two_step_search_matches_its_definition():
-    points, places = rng(0).normal(size=(200, 3)), rng(1).normal(size=(400, 3))
-    search = search_of(places, 5, rng(2))
-    found, _ = search.nearest(points, 5)
-    np.testing.assert_array_equal(found, naive.nearest(points, search, 5))
-    assert sorted(search.grouped.tolist()) == list(range(400))
-    exact = np.argsort(cdist(points, places), axis=1)[:, :5]
-    shared = np.mean([len(set(a) & set(b)) for a, b in zip(found, exact, strict=True)]) / 5
-    assert 0.9 < shared < 1  # most are found, not all
-
-
-def test_blocks_of_points_change_nothing(monkeypatch):
-    points, places = rng(0).normal(size=(100, 3)), rng(1).normal(size=(60, 3))
-    search = search_of(places, 5, rng(2))
-    whole = search.nearest(points, 5)
-    monkeypatch.setattr(models, "_BLOCK", 7)
-    for ours, theirs in zip(search.nearest(points, 5), whole, strict=True):
-        np.testing.assert_array_equal(ours, theirs)
-
-
-@pytest.mark.parametrize("d", [1, 2, 3, 7])
-@pytest.mark.parametrize("scale", [1.0, 1e-162, 1e-320, 1e154, 1e200])
-def test_many_points_find_the_landmarks_of_single_points(d, scale):
-    """If there are more points than landmarks, the search uses columns: the same to the bit, including ties."""
-    for points, places in (
-        (rng(0).normal(size=(900, d)), rng(1).normal(size=(333, d))),
-        # Landmarks that are equally near, and some of them equal.
-        (rng(2).integers(-6, 7, (900, d)) / 2, rng(3).integers(-3, 4, (333, d)).astype(float)),
-        # Far from all: distances do not distinguish the landmarks.
-        (rng(4).normal(size=(900, d)) * 1e3, rng(5).normal(size=(333, d))),
-    ):
-        # The search is built at a common scale, because its k-means would fail at the others.
-        search = search_of(places, 5, rng(6))
-        search = replace(search, points=search.points * scale, heads=search.heads * scale)
-        with np.errstate(all="ignore"):
-            many = search.nearest(points * scale, 5)
-        for i in range(0, len(points), 7):  # all places within a column of points
-            alone = search.nearest(points[i : i + 1] * scale, 5)
-            for ours, theirs in zip(many, alone, strict=True):
-                np.testing.assert_array_equal(ours[i : i + 1], theirs)
-
-
 # ------------------------------------------------------------------------------------- the cut
 
 
 def test_members_are_a_spectral_clustering_of_the_bipartite_graph():
     X, _ = make_blobs(300, 2, centers=6, cluster_std=1.5, random_state=0)
     recipe = LandmarkSpectralRecipe(n_landmarks=40)
-    places = recipe._landmarks(X, rng(3))
-    graph = recipe._graph(places, X, rng(4))
-    weights = naive.ties(X, places, search_of(places, 5, rng(4)), 5)
+    graph = recipe._graph(X, rng(4))
+    weights = naive.ties(X, graph.search.points, graph.search, 5)
     np.testing.assert_allclose(graph.ties.toarray(), weights, rtol=1e-9)
     draws = rng(5)
     cut = graph.cut(6, graph.drawn(draws), start_seed(draws))
@@ -252,6 +184,19 @@ def test_transform_repeats_the_labels_of_fitted_points():
         np.testing.assert_array_equal(alone, labels[:60])
 
 
+@pytest.mark.parametrize("n", [400, 1500])
+def test_graphs_of_an_ensemble_share_their_landmarks(n):
+    """They differ by the number of nearest ones; one search labels points for all as one for each does."""
+    X, _ = make_blobs(n, 3, centers=5, cluster_std=2.0, random_state=0)
+    generator = EnsembleGenerator("spectral", 8, random_state=0).fit(X)
+    cuts = [member.model for member in generator.members_]
+    assert len({id(cut.search) for cut in cuts}) == 1
+    assert {cut.n_nearest for cut in cuts} == {5, 7, 10, 14}
+    new = rng(0).normal(scale=8, size=(200, 3))
+    apart = np.column_stack([cut.label(new) for cut in cuts])
+    np.testing.assert_array_equal(models.LandmarkCut.label_all(cuts, new), apart)
+
+
 def test_new_points_join_the_clusters_of_their_landmarks():
     """Against the naive twin, which processes a point at a time from the ties to the nearest centre."""
     X, _ = make_blobs(500, 3, centers=5, cluster_std=2.0, random_state=0)
@@ -297,13 +242,8 @@ def test_new_points_join_components():
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("starts", lambda a: a[::-1]),
-        ("grouped", lambda a: a - 1),
-        ("around", lambda a: a[:-1]),
         ("n_nearest", lambda a: a * 1000),
         ("sigma", lambda a: a * np.nan),
-        ("heads", lambda a: a[:-1]),
-        ("points", lambda a: a[:, :-1]),
         ("loads", lambda a: a + np.inf),
         ("centers", lambda a: a[:0]),
     ],
@@ -312,9 +252,7 @@ def test_arrays_of_invalid_models_are_rejected(name, change):
     recipe = LandmarkSpectralRecipe(n_landmarks=200 if name == "n_nearest" else 10)
     model = recipe.run(IRIS, [3], rng())[0].model
     assert of_bytes(to_bytes(model), "the model").search.same_as(model.search)
-    owner = model if hasattr(model, name) else model.search
-    changed = replace(owner, **{name: change(getattr(owner, name))})
-    odd = changed if owner is model else replace(model, search=changed)
+    odd = replace(model, **{name: change(getattr(model, name))})
     with pytest.raises(FileFormatError, match="do not fit each other"):
         of_bytes(to_bytes(odd), "the model")
 

@@ -20,6 +20,7 @@ from conclust._threads import in_threads
 from conclust._types import Floats, Ints
 from conclust.generation.kinds.communities import Searches
 from conclust.generation.labelling.models import (
+    NEAREST,
     LandmarkCut,
     refuse_huge,
     tie_weights,
@@ -32,10 +33,10 @@ from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products
 
 # Number of objects on which centres of an embedding are computed.
 _ENOUGH = 2_000
-# Numbers of landmarks that an object is tied to: the graphs of an ensemble take them in turn.
-_NEAREST = (5, 7, 10, 14)
 # Objects per landmark among which landmarks are found.
 _POOL = 10
+# Landmarks of which all are compared with each point; of more, those nearby, unless they are all points.
+_FEW = 100
 # The weight of a tie between distant components: cuts of such ties can still be distinguished.
 _LEAST_TIE = 1e-9
 
@@ -83,7 +84,7 @@ class LandmarkSpectralRecipe:
 
     def designed(self, turn: int) -> LandmarkSpectralRecipe:
         """Return the recipe of the graph of this turn."""
-        return replace(self, n_nearest=_NEAREST[turn % len(_NEAREST)])
+        return replace(self, n_nearest=NEAREST[turn % len(NEAREST)])
 
     def _landmarks(self, points: Floats, rng: np.random.Generator) -> Floats:
         n, p = len(points), self.n_landmarks
@@ -98,9 +99,9 @@ class LandmarkSpectralRecipe:
 
         def tied() -> tuple[PointIndex, NDArray[np.int32], Floats]:
             own = rng if shared is None else generator(shared.sample_seed)
-            few = self.n_landmarks if len(points) <= self.n_landmarks else 0
+            few = self.n_landmarks if len(points) <= self.n_landmarks else _FEW
             index = PointIndex(self._landmarks(points, own), few)
-            return index, *index.nearest(points, max(self.n_nearest, *_NEAREST))
+            return index, *index.nearest(points, max(self.n_nearest, *NEAREST))
 
         search, indices, squares = (
             tied() if shared is None else shared.of(points).once("landmarks", tied)

@@ -123,6 +123,11 @@ def _blocks(points: Floats) -> Iterator[slice]:
         yield slice(start, start + step)
 
 
+# Numbers of landmarks that an object is tied to: the graphs of an ensemble take them in turn. As many as the largest are
+# searched for, whatever graphs are asked for: what a search among many finds depends on their number.
+NEAREST = (5, 7, 10, 14)
+
+
 def tie_weights(squares: Floats, sigma: float) -> Floats:
     """Turn squared distances (n, k) into exp(-d^2 / (2 s^2)); the array is overwritten.
 
@@ -183,8 +188,9 @@ class LandmarkCut:
         graphs: dict[tuple[int, float], list[int]] = {}
         for column, cut in enumerate(cuts):
             graphs.setdefault((cut.n_nearest, cut.sigma), []).append(column)
+        most = max(*NEAREST, max(graphs)[0])
         for block in _blocks(points):
-            indices, squares = cuts[0].search.nearest(points[block], max(graphs)[0])
+            indices, squares = cuts[0].search.nearest(points[block], most)
             for (k, sigma), columns in graphs.items():
                 found = np.ascontiguousarray(indices[:, :k])
                 weights = tie_weights(squares[:, :k].copy(), sigma)
