@@ -231,11 +231,18 @@ class _Entry:
     shares: bool = False
 
 
-def _sharing(entry: _Entry, searches: Searches) -> _Entry:
-    """Return an entry whose members share graphs of landmarks, if it makes any."""
-    if not isinstance(entry.recipe, LandmarkSpectralRecipe) or entry.choices is None:
+def _sharing(entry: _Entry, searches: Searches, sizes: Sizes) -> _Entry:
+    """Return an entry whose members share graphs of landmarks, if it makes any.
+
+    The graphs share a search for landmarks if all points are landmarks, and the landmarks of a sample, among which all other
+    objects are placed at once.
+    """
+    recipe = entry.recipe
+    if not isinstance(recipe, LandmarkSpectralRecipe) or entry.choices is None:
         return entry
-    recipe = replace(entry.recipe, n_columns=extent(entry.choices)[1], searches=searches)
+    alike = sizes.n_fitted is not None or sizes.n <= recipe.n_landmarks
+    columns = extent(entry.choices)[1]
+    recipe = replace(recipe, n_columns=columns, searches=searches if alike else None)
     return replace(entry, recipe=recipe, shares=True)
 
 
@@ -316,7 +323,7 @@ class _Draft:
         whole = sizes.most_clusters == sizes.n and sizes.n_features == sizes.d
         if sizes.n_objects == sizes.n and sizes.n_features == sizes.d:
             searches = self.recipes["graph"].searches
-            entries = [_sharing(entry, searches) for entry in entries]
+            entries = [_sharing(entry, searches, sizes) for entry in entries]
         for entry in entries:
             if total > len(entries) and whole and not entry.random:
                 other = (
