@@ -184,11 +184,13 @@ def test_transform_repeats_the_labels_of_fitted_points():
         np.testing.assert_array_equal(alone, labels[:60])
 
 
-@pytest.mark.parametrize("n", [400, 1500])
-def test_graphs_of_an_ensemble_share_their_landmarks(n):
+@pytest.mark.parametrize("fit_on", [None, 1500])
+def test_graphs_of_few_points_or_of_a_sample_share_their_landmarks(fit_on):
     """They differ by the number of nearest ones; one search labels points for all as one for each does."""
-    X, _ = make_blobs(n, 3, centers=5, cluster_std=2.0, random_state=0)
-    generator = EnsembleGenerator("spectral", 8, random_state=0).fit(X)
+    X, _ = make_blobs(
+        900 if fit_on is None else 2000, 3, centers=5, cluster_std=2.0, random_state=0
+    )
+    generator = EnsembleGenerator("spectral", 8, fit_on=fit_on, random_state=0).fit(X)
     cuts = [member.model for member in generator.members_]
     assert len({id(cut.search) for cut in cuts}) == 1
     assert {cut.n_nearest for cut in cuts} == {5, 7, 10, 14}
