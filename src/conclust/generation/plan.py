@@ -235,8 +235,7 @@ def _sharing(entry: _Entry, searches: Searches) -> _Entry:
     """Return an entry whose members share graphs of landmarks, if it makes any."""
     if not isinstance(entry.recipe, LandmarkSpectralRecipe) or entry.choices is None:
         return entry
-    recipe = replace(entry.recipe, n_columns=extent(entry.choices)[1], searches=searches)
-    return replace(entry, recipe=recipe, shares=True)
+    return replace(entry, recipe=replace(entry.recipe, searches=searches), shares=True)
 
 
 def _is_dense(method: Any) -> bool:

@@ -71,16 +71,14 @@ class LandmarkSpectralRecipe:
 
     If the graph has several connected components, weak ties connect them (`bridges`), by 1 / (1 + (d / sigma)^2).
 
-    ``n_columns``: number of columns of one embedding, for all members of a run; a member of k clusters
-    is k-means on the k leading ones. What a member is does not depend on the numbers of the others then. None:
-    k of them for each. ``threads``: number of members of a run made in parallel, which does not affect the results.
+    The members of a run are k-means on the leading columns of one embedding. ``threads``: number of members of a run made in
+    parallel, which does not affect the results.
     ``searches``: where runs share the search for landmarks if all points are landmarks.
     """
 
     name: str = "spectral"
     n_landmarks: int = 1000
     n_nearest: int = 5
-    n_columns: int | None = None
     threads: int = field(default=1, compare=False)  # no part of what determines the members
     searches: Searches = field(default_factory=lambda: Searches(0), compare=False)
 
@@ -89,12 +87,12 @@ class LandmarkSpectralRecipe:
     ) -> list[Found]:
         refuse_huge(points)
         graph = self._graph(self._landmarks(points, rng), points, rng)
-        shared = None if self.n_columns is None else graph.side(self.n_columns)
         # All random numbers are drawn first, in the order of the members.
         draws = [(k, graph.drawn(rng), start_seed(rng)) for k in n_clusters if k is not None]
+        side = graph.side(max(k for k, *_ in draws))
 
         def member(draw: tuple[int, Ints, NDArray[np.uint64]]) -> Found:
-            model = graph.cut(*draw, shared)
+            model = graph.cut(side, *draw)
             return Found(model.label_tied(graph.found, graph.weights), model)
 
         return in_threads(member, draws, self.threads)
@@ -152,10 +150,9 @@ class _Graph:
         return some_objects(n, min(n, _ENOUGH), rng)
 
     def cut(
-        self, k: int, sample: Ints, start: NDArray[np.uint64], shared: ClusterSide | None = None
+        self, side: ClusterSide, k: int, sample: Ints, start: NDArray[np.uint64]
     ) -> LandmarkCut:
-        """Cut the graph into k parts, by the k leading columns of a larger embedding if there is one."""
-        side = self.side(k) if shared is None else shared
+        """Cut the graph into k parts, by the k leading columns of an embedding."""
         loads = np.ascontiguousarray(side.loads[:, :k] * side.values[:k])
         weights = self.weights[sample]
         shares = weights / weights.sum(axis=1, keepdims=True)
@@ -171,23 +168,22 @@ class _Graph:
         degrees: Floats = np.bincount(self.found.ravel(), self.weights.ravel(), minlength=p).astype(
             np.float64
         )
-        parts = connected_components(inner, directed=False)[1]
+        parts = connected_components(inner, directed=False)[1].astype(np.int64)
         # A landmark without ties is in no graph.
         used = np.flatnonzero(degrees > 0)
         ends, squares = bridges(self.search.points[used], parts[used])
-        weakest = None
         if len(ends):
             # Each as an object that is tied to both.
             near = self.sigma**2
             weights = np.maximum(near / (near + squares), _LEAST_TIE)
-            weakest = float(weights.min())
             rows = np.repeat(np.arange(len(ends)), 2)
             halves = np.repeat(np.sqrt(0.5 * weights), 2)
             bound = sp.csr_array((halves, (rows, used[ends].ravel())), shape=(len(ends), p))
             inner = sp.csr_array(inner + bound.T @ bound)
             degrees += bound.T @ np.sqrt(2.0 * weights)
         one = np.where(degrees > 0, 0, -1).astype(np.int64)
-        return transfer_cut_of_products(inner, degrees, k, lambda: one, weakest=weakest)
+        tied = parts if len(ends) else None
+        return transfer_cut_of_products(inner, degrees, k, lambda: one, parts=tied)
 
 
 SPECTRAL = Kind(
