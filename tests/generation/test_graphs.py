@@ -187,9 +187,7 @@ def test_cached_members_of_a_graph_need_one_search(tmp_path):
 def test_members_of_one_graph_are_made_in_parallel_to_the_same_bits(monkeypatch):
     numbers = (2, 3, 4, 5, 7, 8)
     alone, together = (
-        LandmarkSpectralRecipe(n_columns=8, threads=threads).run(
-            IRIS, numbers, np.random.default_rng(0)
-        )
+        LandmarkSpectralRecipe(threads=threads).run(IRIS, numbers, np.random.default_rng(0))
         for threads in (1, 3)
     )
     for one, other in zip(alone, together, strict=True):
@@ -226,9 +224,9 @@ def test_the_cache_key_covers_all_inputs_of_a_member():
     cache = MemberCache.__new__(MemberCache)
     object.__setattr__(cache, "digest", "of the points")
     object.__setattr__(cache, "scale", None)
-    recipe = LandmarkSpectralRecipe(n_columns=5)
+    recipe = LandmarkSpectralRecipe(n_nearest=5)
     task = Task(recipe, (0, 1, 2), (4, 4, 5), 7, 150, 4)
-    changes = [{"recipe": replace(recipe, n_columns=6)}, {"n_clusters": (4, 5, 5)}, {"seed": 8}]
+    changes = [{"recipe": replace(recipe, n_nearest=6)}, {"n_clusters": (4, 5, 5)}, {"seed": 8}]
     runs = [cache.description(replace(task, **change)) for change in ({}, *changes)]
     assert all(one != other for one, other in itertools.combinations(runs, 2))
     # The number of threads changes no member.

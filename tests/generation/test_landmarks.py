@@ -38,7 +38,7 @@ def test_members_are_a_spectral_clustering_of_the_bipartite_graph():
     weights = naive.ties(X, graph.search.points, graph.search, 5)
     np.testing.assert_allclose(graph.ties.toarray(), weights, rtol=1e-9)
     draws = rng(5)
-    cut = graph.cut(6, graph.drawn(draws), start_seed(draws))
+    cut = graph.cut(graph.side(6), 6, graph.drawn(draws), start_seed(draws))
     found = cut.label_tied(graph.found, graph.weights)
     rows = naive.embedding(weights, 6)
     best = KMeans(6, n_init=20, random_state=0).fit(rows)

@@ -31,16 +31,34 @@ def bridged(blocks, tie):
     return inner, degrees
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("tie", [1e-7, 1e-3, 0.5])
-@pytest.mark.parametrize("k", [1, 4, 6, 15])
-@pytest.mark.parametrize("alike", [False, True], ids=["different", "alike"])
-def test_the_leading_eigenpairs_equal_the_dense_ones(alike, k, tie):
-    inner, degrees = bridged([block(60, 0 if alike else seed) for seed in range(6)], tie)
+def matrix(inner, degrees):
     y = 1 / np.sqrt(degrees)
-    E = inner * y[:, None] * y
+    return inner * y[:, None] * y
+
+
+@pytest.mark.parametrize("tie", [1e-7, 1e-3])
+@pytest.mark.parametrize("k", [4, 6, 15])
+@pytest.mark.parametrize("alike", [False, True], ids=["different", "alike"])
+def test_parts_that_weak_ties_connect_span_the_leading_eigenvectors(alike, k, tie):
+    inner, degrees = bridged([block(60, 0 if alike else seed) for seed in range(6)], tie)
+    one, parts = np.zeros(len(degrees), dtype=np.int64), np.repeat(np.arange(6), 60)
+    side = transfer_cut_of_products(sp.csr_array(inner), degrees, k, lambda: one, parts=parts)
+    E, V, values = matrix(inner, degrees), side.clusters, side.values**2
+    np.testing.assert_allclose(V.T @ E @ V, np.diag(values), atol=1e-8)
+    np.testing.assert_allclose(V.T @ V, np.eye(k), atol=1e-8)
+    below = np.linalg.eigvalsh(E)[: -k - 1 : -1] - values
+    assert below.min() > -1e-8
+    assert below[:6].max() < 1e-5
+    assert alike or below.max() < 0.01
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("k", [1, 6, 15])
+@pytest.mark.parametrize("alike", [False, True], ids=["different", "alike"])
+def test_exact_eigenpairs_equal_the_dense_ones(alike, k):
+    E = matrix(*bridged([block(60, 0 if alike else seed) for seed in range(6)], 1e-3))
     expected_values, expected = np.linalg.eigh(E)
-    pairs = leading_of_sparse(sp.csr_array(E), k, weakest=tie)
+    pairs = leading_of_sparse(sp.csr_array(E), k, exactly=True)
     if pairs is None:  # missed, or not converged: the caller uses a dense solver
         assert alike or k < 6
         return
@@ -57,9 +75,7 @@ def test_the_leading_eigenpairs_equal_the_dense_ones(alike, k, tie):
 
 
 def test_a_missed_copy_of_an_eigenvalue_is_noticed(monkeypatch):
-    inner, degrees = bridged([block(150, 0)] * 2, 1e-3)
-    y = 1 / np.sqrt(degrees)
-    E = sp.csr_array(inner * y[:, None] * y)
+    E = sp.csr_array(matrix(*bridged([block(150, 0)] * 2, 1e-3)))
     solve = bipartite.eigsh
 
     def without_the_third(matrix, k, **options):
@@ -69,23 +85,10 @@ def test_a_missed_copy_of_an_eigenvalue_is_noticed(monkeypatch):
         left = np.delete(np.arange(k + 1), k - 2)
         return values[left], vectors[:, left]
 
-    assert leading_of_sparse(E, 12, weakest=1e-3) is not None
+    assert leading_of_sparse(E, 12, exactly=True) is not None
     monkeypatch.setattr(bipartite, "eigsh", without_the_third)
     assert leading_of_sparse(E, 12) is not None
-    assert leading_of_sparse(E, 12, weakest=1e-3) is None
-
-
-@pytest.mark.parametrize("alike", [False, True], ids=["different", "alike"])
-def test_the_transfer_cut_of_a_bridged_graph_is_the_same_sparse_and_dense(alike, monkeypatch):
-    inner, degrees = bridged([block(80, 0 if alike else seed) for seed in range(4)], 1e-2)
-    one = np.zeros(len(degrees), dtype=np.int64)
-    sparse = transfer_cut_of_products(sp.csr_array(inner), degrees, 6, lambda: one, weakest=1e-2)
-    monkeypatch.setattr(bipartite, "_SMALL", len(degrees) + 1)
-    dense = transfer_cut_of_products(sp.csr_array(inner), degrees, 6, lambda: one, weakest=1e-2)
-    np.testing.assert_allclose(sparse.values, dense.values, atol=1e-9)
-    np.testing.assert_allclose(
-        np.abs(np.einsum("ij,ij->j", sparse.clusters, dense.clusters)), 1, atol=1e-6
-    )
+    assert leading_of_sparse(E, 12, exactly=True) is None
 
 
 def test_partial_spectra_that_lapack_does_not_find_are_complete():

@@ -433,9 +433,7 @@ def moderate(points: Floats) -> tuple[Floats, float]:
     InputError
         If a number is beyond 1e300, where sums of points overflow.
     """
-    largest = (
-        float(np.nanmax(np.abs(points))) if points.size and not np.isnan(points).all() else 0.0
-    )
+    largest = float(np.fmax.reduce(np.abs(points), axis=None, initial=0.0))  # NaN do not count
     if largest > _LARGEST:
         raise InputError(
             f"X must hold numbers up to {_LARGEST:g} in absolute value. Got {largest:g}: divide the columns by "

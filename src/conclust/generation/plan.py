@@ -241,9 +241,8 @@ def _sharing(entry: _Entry, searches: Searches, sizes: Sizes) -> _Entry:
     if not isinstance(recipe, LandmarkSpectralRecipe) or entry.choices is None:
         return entry
     alike = sizes.n_fitted is not None or sizes.n <= recipe.n_landmarks
-    columns = extent(entry.choices)[1]
-    recipe = replace(recipe, n_columns=columns, searches=searches if alike else None)
-    return replace(entry, recipe=recipe, shares=True)
+    shared = replace(recipe, searches=searches if alike else None)
+    return replace(entry, recipe=shared, shares=True)
 
 
 def _is_dense(method: Any) -> bool:

@@ -60,20 +60,22 @@ class Branches:
         n = len(tree) + 1
         children = tree[:, :2].astype(np.int64)
         sizes = np.concatenate([np.ones(n, dtype=np.int64), tree[:, 3].astype(np.int64)])
-        first = np.zeros(2 * n - 1, dtype=np.int64)
+        # Lists: loops over them are faster.
+        pairs, size_of, places = children.tolist(), sizes.tolist(), [0] * (2 * n - 1)
         for join in range(n - 2, -1, -1):  # from the root down
-            left, right = children[join]
-            first[left] = first[n + join]
-            first[right] = first[left] + sizes[left]
+            left, right = pairs[join]
+            places[left] = places[n + join]
+            places[right] = places[left] + size_of[left]
+        first = np.array(places)
         order = np.empty(n, dtype=np.int64)
         order[first[:n]] = np.arange(n)
         smaller = sizes[children].min(axis=1, initial=n)
         highest = np.flatnonzero(smaller >= SMALLEST)[-MOST:]
         tested = np.zeros(n - 1, dtype=np.bool_)
         tested[highest] = True
-        divided = np.zeros(2 * n - 1, dtype=np.bool_)
-        for join in range(n - 1):
-            divided[n + join] = tested[join] or divided[children[join]].any()
+        divided = [False] * n
+        for (left, right), is_tested in zip(pairs, tested.tolist(), strict=True):
+            divided.append(is_tested or divided[left] or divided[right])
         joins = np.flatnonzero(divided[n:])
         inner = n + joins
         ends = np.setdiff1d(children[joins], inner) if len(joins) else np.array([2 * n - 2])
@@ -81,10 +83,10 @@ class Branches:
         branches = np.concatenate([ends, inner])
         number = np.full(2 * n - 1, -1, dtype=np.int64)
         number[branches] = np.arange(len(branches))
-        pairs = number[children[joins]].reshape(-1, 2)
-        pairs = np.take_along_axis(pairs, np.argsort(first[branches][pairs], axis=1), axis=1)
+        joined = number[children[joins]].reshape(-1, 2)
+        joined = np.take_along_axis(joined, np.argsort(first[branches][joined], axis=1), axis=1)
         spans = np.column_stack([first[branches], first[branches] + sizes[branches]])
-        return cls(order, spans, pairs, tested[joins])
+        return cls(order, spans, joined, tested[joins])
 
     @property
     def n_ends(self) -> int:

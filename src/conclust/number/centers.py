@@ -9,7 +9,7 @@ import numpy as np
 
 from conclust._arrays.containers import moderate
 from conclust._types import Floats, Ints
-from conclust.ensemble.labels import one_hot
+from conclust.ensemble.labels import one_hot_rows
 from conclust.generation.runs import run_kmeans
 
 # The smallest share of the sphere: where points vary in some directions only, the covariance must still have an inverse.
@@ -81,7 +81,7 @@ def means_and_covariance(
     The covariance is shrunk towards a sphere, as far as the points tell nothing of it (Ledoit and Wolf 2004).
     """
     n, d = points.shape
-    means = (one_hot(labels, n_clusters).T @ points) / np.bincount(labels)[:, np.newaxis]
+    means = (one_hot_rows(labels, n_clusters).T @ points) / np.bincount(labels)[:, np.newaxis]
     within, unit = moderate(points - means[labels])
     covariance = within.T @ within / n
     sphere = float(np.trace(covariance)) / d

@@ -13,6 +13,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -229,9 +230,8 @@ _WHOLE = 1_500
 _SMALL = 200
 # Maximum size of matrices solved densely if Lanczos does not converge: 72 MB.
 _WHOLE_AT_LAST = 3_000
-# Relative error of eigenvalues; of those that only weak ties separate, the least one, and for a tie of weight 1.
+# Relative error of eigenvalues, which is the square of that of vectors.
 _ERROR = 1e-6
-_CLOSE = 1e-14, 1e-7
 # The difference above which a missed eigenvalue is reported.
 _APART = 1e-6
 
@@ -270,37 +270,52 @@ def some_eigenpairs(E: Floats, begin: int, end: int) -> tuple[Floats, Floats]:
 
 
 def leading_of_sparse(
-    E: sp.csr_array | LinearOperator, k: int, *, weakest: float | None = None
+    E: sp.csr_array | LinearOperator,
+    k: int,
+    *,
+    known: Floats | None = None,
+    exactly: bool = False,
 ) -> tuple[Floats, Floats] | None:
     """Return the same for a sparse matrix or its products; None if a dense solver is as fast or more reliable.
 
-    weakest: weight of the weakest tie, where ties alone connect parts of the graph. Their eigenvalues may be equal:
-    Lanczos can miss one of them, so a second run searches for it.
+    known: orthonormal vectors (n, c) that span leading eigenvectors up to small changes, as those of the parts of a graph that weak
+    ties connect do: Lanczos searches beside them, and Rayleigh-Ritz combines all. exactly: the eigenvalues up to rounding, though
+    many may be equal. Lanczos can miss one of them, so a second run searches for it.
     """
     n = E.shape[0]
     if n < _SMALL or 4 * k > n:
         return None
     rng = np.random.default_rng(n)
-    start = rng.standard_normal(n)
+
+    def beside(held: Floats, k: int, **options: Any) -> tuple[Floats, Floats]:
+        def product(v: Floats) -> Floats:
+            v = E @ v.ravel()
+            return np.asarray(v - held @ (v @ held))
+
+        start = rng.standard_normal(n)
+        operator: Any = LinearOperator((n, n), matvec=product, dtype=float)
+        start -= held @ (start @ held)
+        return eigsh(operator, k, which="LA", v0=start, **options)  # type: ignore[no-any-return]
+
+    held = np.empty((n, 0)) if known is None else known
+    more = k - held.shape[1]
+    values, vectors = np.empty(0), held
     try:
-        tol = _ERROR if weakest is None else max(_CLOSE[0], _CLOSE[1] * weakest)
-        values, vectors = eigsh(
-            E, k, which="LA", v0=start, ncv=k + k // 2 + 15, maxiter=100, tol=tol
-        )
-        if weakest is not None:
-
-            def left(v: Floats) -> Floats:
-                return np.asarray(E @ v - vectors @ (values * (vectors.T @ v)))
-
-            operator: Any = LinearOperator((n, n), matvec=left, dtype=float)
-            next_one = eigsh(
-                operator, 1, which="LA", v0=rng.standard_normal(n), ncv=20, maxiter=20, tol=1e-2
-            )[0]
-            if next_one[0] > values.min() + _APART:
-                return None
+        if more > 0:
+            tol = 1e-14 if exactly else sqrt(_ERROR)
+            values, vectors = beside(held, more, ncv=more + more // 2 + 15, maxiter=100, tol=tol)
+        if (
+            exactly
+            and beside(vectors, 1, ncv=20, maxiter=20, tol=1e-2)[0][0] > values.min() + _APART
+        ):
+            return None
     except ArpackNoConvergence:
         return None
-    return _decreasing(values, vectors)
+    if known is None:
+        return _decreasing(values, vectors)
+    both = np.column_stack([known, vectors]) if more > 0 else known
+    values, mixed = solved_densely(both.T @ (E @ both), k)
+    return values, both @ mixed
 
 
 def _decreasing(values: Floats, vectors: Floats) -> tuple[Floats, Floats]:

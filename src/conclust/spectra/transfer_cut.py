@@ -24,6 +24,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from conclust._arrays.rows import inverse_or_zero
 from conclust._types import Floats, Ints
+from conclust.ensemble.labels import one_hot_rows
 from conclust.spectra.bipartite import (
     Edges,
     MatrixEdges,
@@ -160,7 +161,7 @@ def transfer_cut_of_products(
     k: int,
     components: Callable[[], Ints],
     *,
-    weakest: float | None = None,
+    parts: Ints | None = None,
 ) -> ClusterSide:
     """Find the same from sums over objects that are read in blocks.
 
@@ -176,8 +177,8 @@ def transfer_cut_of_products(
     components : callable
         Finds the component that each cluster is in, as `components_of` numbers them; called only where
         the graph may fall into several.
-    weakest : float, default=None
-        Weight of the weakest tie, where ties alone connect parts of the graph: eigenvalues of parts that look alike may be equal.
+    parts : ndarray of int of shape (T,), default=None
+        The part of each cluster, where weak ties alone connect parts of the graph.
 
     Returns
     -------
@@ -189,7 +190,11 @@ def transfer_cut_of_products(
     if isinstance(inner, sp.csr_array):
         scaled = inner.copy()
         scaled.data *= np.repeat(y, np.diff(inner.indptr)) * y[inner.indices]
-        pairs = leading_of_sparse(scaled, k, weakest=weakest)
+        known = None
+        if parts is not None:  # without ties the roots of degrees are eigenvectors of each part
+            known = one_hot_rows(parts, int(parts.max()) + 1) * np.sqrt(degrees)[:, None]
+            known = unit_rows(known[:, known.any(axis=0)].T).T
+        pairs = leading_of_sparse(scaled, k, known=known)
         if pairs is not None:
             return _side(pairs, graph, None, k, lambda: np.where(y > 0, 0, -1))
         dense: Floats = inner.toarray()
@@ -365,7 +370,7 @@ def embedding_by_products(
     )
     if not is_small(n):
         return unit_rows(lanczos(operator, n, k, rng.standard_normal(n))[1])
-    few = leading_of_sparse(operator, k, weakest=1e-9)
+    few = leading_of_sparse(operator, k, exactly=True)
     return None if few is None else unit_rows(few[1])
 
 

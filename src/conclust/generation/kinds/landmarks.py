@@ -54,16 +54,14 @@ class LandmarkSpectralRecipe:
 
     If the graph has several connected components, weak ties connect them (`bridges`), by 1 / (1 + (d / sigma)^2).
 
-    ``n_columns``: number of columns of one embedding, for all members of a run; a member of k clusters
-    is k-means on the k leading ones. What a member is does not depend on the numbers of the others then. None:
-    k of them for each. ``threads``: number of members of a run made in parallel, which does not affect the results.
-    ``searches``: where runs on the same points share landmarks, and the search for them; None: each has its own.
+    The members of a run are k-means on the leading columns of one embedding. ``threads``: number of members of a run made in
+    parallel, which does not affect the results. ``searches``: where runs on the same points share landmarks, and the
+    search for them; None: each has its own.
     """
 
     name: str = "spectral"
     n_landmarks: int = 1000
     n_nearest: int = 5
-    n_columns: int | None = None
     threads: int = field(default=1, compare=False)  # no part of what determines the members
     searches: Searches | None = field(default=None, compare=False)
 
@@ -72,12 +70,12 @@ class LandmarkSpectralRecipe:
     ) -> list[Found]:
         refuse_huge(points)
         graph = self._graph(points, rng)
-        shared = None if self.n_columns is None else graph.side(self.n_columns)
         # All random numbers are drawn first, in the order of the members.
         draws = [(k, graph.drawn(rng), start_seed(rng)) for k in n_clusters if k is not None]
+        side = graph.side(max(k for k, *_ in draws))
 
         def member(draw: tuple[int, Ints, NDArray[np.uint64]]) -> Found:
-            model = graph.cut(*draw, shared)
+            model = graph.cut(side, *draw)
             return Found(model.label_tied(graph.found, graph.weights), model)
 
         return in_threads(member, draws, self.threads)
@@ -127,7 +125,8 @@ class _Graph:
     def ties(self) -> sp.csr_array:
         """The graph as a matrix (n_objects, n_landmarks)."""
         n, k = self.found.shape
-        starts = np.arange(0, n * k + 1, k)
+        # SciPy's products take half the time by 32-bit indices.
+        starts = np.arange(0, n * k + 1, k, dtype=np.int32 if n * k < 1 << 31 else np.int64)
         shape = (n, len(self.search.points))
         return sp.csr_array((self.weights.ravel(), self.found.ravel(), starts), shape)
 
@@ -137,10 +136,9 @@ class _Graph:
         return some_objects(n, min(n, _ENOUGH), rng)
 
     def cut(
-        self, k: int, sample: Ints, start: NDArray[np.uint64], shared: ClusterSide | None = None
+        self, side: ClusterSide, k: int, sample: Ints, start: NDArray[np.uint64]
     ) -> LandmarkCut:
-        """Cut the graph into k parts, by the k leading columns of a larger embedding if there is one."""
-        side = self.side(k) if shared is None else shared
+        """Cut the graph into k parts, by the k leading columns of an embedding."""
         loads = np.ascontiguousarray(side.loads[:, :k] * side.values[:k])
         weights = self.weights[sample]
         shares = weights / weights.sum(axis=1, keepdims=True)
@@ -156,23 +154,22 @@ class _Graph:
         degrees: Floats = np.bincount(self.found.ravel(), self.weights.ravel(), minlength=p).astype(
             np.float64
         )
-        parts = connected_components(inner, directed=False)[1]
+        parts = connected_components(inner, directed=False)[1].astype(np.int64)
         # A landmark without ties is in no graph.
         used = np.flatnonzero(degrees > 0)
         ends, squares = bridges(self.search.points[used], parts[used])
-        weakest = None
         if len(ends):
             # Each as an object that is tied to both.
             near = self.sigma**2
             weights = np.maximum(near / (near + squares), _LEAST_TIE)
-            weakest = float(weights.min())
             rows = np.repeat(np.arange(len(ends)), 2)
             halves = np.repeat(np.sqrt(0.5 * weights), 2)
             bound = sp.csr_array((halves, (rows, used[ends].ravel())), shape=(len(ends), p))
             inner = sp.csr_array(inner + bound.T @ bound)
             degrees += bound.T @ np.sqrt(2.0 * weights)
         one = np.where(degrees > 0, 0, -1).astype(np.int64)
-        return transfer_cut_of_products(inner, degrees, k, lambda: one, weakest=weakest)
+        tied = parts if len(ends) else None
+        return transfer_cut_of_products(inner, degrees, k, lambda: one, parts=tied)
 
 
 SPECTRAL = Kind(
