@@ -33,10 +33,9 @@ from conclust.spectra.transfer_cut import ClusterSide, transfer_cut_of_products
 
 # Number of objects on which centres of an embedding are computed.
 _ENOUGH = 2_000
-# Objects per landmark among which landmarks are found.
-_POOL = 10
-# Landmarks of which all are compared with each point; of more, those nearby, unless they are all points.
-_FEW = 100
+# Objects per landmark among which landmarks are found. So many are a sample, as a rule, among whose landmarks all others
+# are placed: an object is then compared with the landmarks nearby, if there are more than the second number.
+_POOL, _FEW = 10, 100
 # The weight of a tie between distant components: cuts of such ties can still be distinguished.
 _LEAST_TIE = 1e-9
 
@@ -97,8 +96,8 @@ class LandmarkSpectralRecipe:
 
         def tied() -> tuple[PointIndex, NDArray[np.int32], Floats]:
             own = rng if shared is None else generator(shared.sample_seed)
-            few = self.n_landmarks if len(points) <= self.n_landmarks else _FEW
-            index = PointIndex(self._landmarks(points, own), few)
+            p = self.n_landmarks
+            index = PointIndex(self._landmarks(points, own), p if len(points) < _POOL * p else _FEW)
             return index, *index.nearest(points, max(self.n_nearest, *NEAREST))
 
         search, indices, squares = (
