@@ -314,8 +314,8 @@ def leading_of_sparse(
     if known is None:
         return _decreasing(values, vectors)
     both = np.column_stack([known, vectors]) if more > 0 else known
-    values, mixed = solved_densely(both.T @ (E @ both), k)
-    return values, both @ mixed
+    values, mixed = np.linalg.eigh(both.T @ (E @ both))
+    return values[: -k - 1 : -1], both @ mixed[:, : -k - 1 : -1]
 
 
 def _decreasing(values: Floats, vectors: Floats) -> tuple[Floats, Floats]:
