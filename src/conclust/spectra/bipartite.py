@@ -226,8 +226,8 @@ def unit_rows(rows: Floats) -> Floats:
 
 # Matrices up to this size are solved densely; Lanczos finds a few eigenvectors of larger ones.
 _WHOLE = 1_500
-# The same for sparse matrices.
-_SMALL = 200
+# The same for sparse matrices, and where eigenvalues are to be exact.
+_SMALL, _EXACT = 100, 200
 # Maximum size of matrices solved densely if Lanczos does not converge: 72 MB.
 _WHOLE_AT_LAST = 3_000
 # Relative error of eigenvalues, which is the square of that of vectors.
@@ -283,7 +283,7 @@ def leading_of_sparse(
     many may be equal. Lanczos can miss one of them, so a second run searches for it.
     """
     n = E.shape[0]
-    if n < _SMALL or 4 * k > n:
+    if n < (_EXACT if exactly else _SMALL) or 4 * k > n:
         return None
     rng = np.random.default_rng(n)
 
@@ -314,8 +314,8 @@ def leading_of_sparse(
     if known is None:
         return _decreasing(values, vectors)
     both = np.column_stack([known, vectors]) if more > 0 else known
-    values, mixed = solved_densely(both.T @ (E @ both), k)
-    return values, both @ mixed
+    values, mixed = np.linalg.eigh(both.T @ (E @ both))
+    return values[: -k - 1 : -1], both @ mixed[:, : -k - 1 : -1]
 
 
 def _decreasing(values: Floats, vectors: Floats) -> tuple[Floats, Floats]:
