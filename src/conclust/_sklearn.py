@@ -90,7 +90,7 @@ def check_order(estimator: Any, X: Any) -> None:
     if known and names and names != known and set(names) == set(known):
         more = ", ..." if len(known) > _NAMED else ""
         raise InputError(
-            "The columns of X have the names of those in fit, in another order. Bring them to the order of fit: "
+            "The columns of X have the same names as in fit, in another order. Put them in the order of fit: "
             f"{', '.join(map(repr, known[:_NAMED]))}{more}."
         )
 

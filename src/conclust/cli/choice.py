@@ -138,11 +138,11 @@ def _number_of_clusters(
     if bound is not None:
         if "max_clusters" in estimator.get_params(deep=False):
             return {"max_clusters": bound}
-        refuse(f"--max-clusters: {name} makes exactly the given number of clusters: give -k.")
+        refuse(f"--max-clusters: {name} makes exactly the given number of clusters: pass -k.")
     if number is not None:
         return {"n_clusters": number}
     if needed == "exact":
-        refuse(f"{name} needs the number of clusters: give -k.")
+        refuse(f"{name} needs the number of clusters: pass -k.")
     return {}
 
 

@@ -272,7 +272,7 @@ def inconsistency(tree: Floats, depth: int = _DEPTH) -> Floats:
     Returns
     -------
     ndarray of shape (n - 1,)
-        The height less the mean, over the standard deviation; 0 where nothing under a link has another height.
+        The height minus the mean, divided by the standard deviation; 0 where nothing under a link has another height.
     """
     n, heights = len(tree) + 1, tree[:, 2]
     above = np.full(n - 1, -1)

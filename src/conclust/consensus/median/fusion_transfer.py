@@ -97,8 +97,8 @@ class MedianPartition(ConsensusClusterer):
     References
     ----------
     .. [1] A. Guénoche: Consensus of partitions: a constructive approach. Advances in Data Analysis
-       and Classification 5, 2011. Where implementations fuse by the number of unanimous partitions,
-       sums are taken here, as the objective has it.
+       and Classification 5, 2011. Some implementations fuse by the number of unanimous partitions; here sums are used, in
+       accordance with the objective.
 
     Examples
     --------

@@ -125,8 +125,8 @@ seconds | Seconds | 2 | Wall-clock time on the machine that ran it.
 CHECKLIST = """
 part  | Part  | text | The stage.
 item  | Item  | text | What to report.
-state | State | text | Whether this result tells it.
-what  | What  | text | What it tells.
+state | State | text | Whether this result provides it.
+what  | What  | text | What it provides.
 """
 NO_SCRIPT = "The tables and pictures of this page need its script, which this browser does not run."
 OBJECTS_OF = "Objects of the clusters: {}."
