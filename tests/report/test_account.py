@@ -212,7 +212,7 @@ def test_other_labels_and_clusterers_are_reported_with_an_ensemble(blobs, model)
 def test_a_selection_of_another_number_raises_a_doubt(model, chosen, blobs):
     two = ConsensusClustering(n_clusters=2, random_state=0).fit(blobs)
     content = account(two, X=blobs, selection=chosen)
-    assert "the number requested; of one cluster p = 0.05" in content["decision"]["sentence"]
+    assert "the number requested; against one cluster p = 0.05" in content["decision"]["sentence"]
     assert content["decision"]["doubts"][0] == (
         "Resampling shows 3 clusters, but this result has 2."
     )

@@ -168,7 +168,7 @@ def agreed(confidence: Floats, least: str, way: str) -> str:
     who = f"All {objects}" if certain == len(confidence) else f"{certain:,} of {objects}"
     text = f"{who} have a confidence of at least {_CERTAIN:g}{least if certain < len(confidence) else ''}."
     way = (
-        f"; {way} measures how many pairs of such objects, together or apart, a fresh sample keeps"
+        f"; {way} estimates what share of their pairs a fresh sample would keep together or apart"
         if way
         else ""
     )

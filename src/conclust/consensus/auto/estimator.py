@@ -318,13 +318,13 @@ class AutoConsensus(PlacingClusterer):
     _model: VotingModel = field(init=False)
 
     method = Method(
-        title="Trees of evidence, number and evidence chosen",
+        title="Evidence trees, with the number of clusters and the evidence chosen",
         n_clusters="optional",
         membership=True,
         soft_members=True,
         cost="s^2 N + n N K + n N^2 + T N, s = min(n, 3000)",
         citation="Fred and Jain 2005, IEEE TPAMI 27; Huang, Wang and Lai 2018, IEEE TCYB 48",
-        use="you have no reason for another: it chooses the number of clusters and the evidence",
+        use="you have no reason to choose another: it chooses the number of clusters and the evidence",
     )
     parameters: ClassVar[Parameters] = {"max_samples": Range(at_least=2)}
     _for_draws: ClassVar[bool] = True

@@ -82,7 +82,7 @@ class CSPA(ConsensusClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     n_clusters_ : int
-        Number of clusters; fewer than K where there are fewer distinct rows of labels.
+        Number of clusters; fewer than K if there are fewer distinct rows of labels.
     objective_ : float
         The cut: sum of the weights over the pairs of the graph that are in different clusters.
     n_features_in_ : int

@@ -115,7 +115,7 @@ class MedianPartition(ConsensusClusterer):
         n_clusters="emerges",
         cost="n N K per pass",
         citation="Guénoche 2011, Advances in Data Analysis and Classification 5",
-        use="labels alone are to determine the number of clusters",
+        use="labels alone should determine the number of clusters",
     )
     parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}
 

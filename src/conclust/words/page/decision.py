@@ -132,7 +132,7 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
         return "criterion", ", by the sharp score", why
     seen = record.number_by == "points" and record.why is not None
     if tested and not seen:
-        sentence = f"of one cluster {p_text(selection)}"
+        sentence = f"against one cluster {p_text(selection)}"
         return "asked for", f", the number requested; {sentence}", None
     if record.asked_for is not None and record.method is not None:
         if record.method.n_clusters == "upper bound" and record.asked_for != K:
@@ -149,9 +149,9 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
     if record.supports or (K == 1 and record.method.estimator not in _WITHOUT_LABELS):
         how = "chosen by agreement between the clusterings"
         if K == 1 and record.method.estimator == "AutoConsensus":
-            how = "because the clusterings show no more"
+            how = "because the clusterings do not support more"
         return "support", f", {how}", why
-    return "method", f", as {record.method.estimator} finds", why
+    return "method", f", as found by {record.method.estimator}", why
 
 
 def _why_no_test(reported: Reported) -> str:
