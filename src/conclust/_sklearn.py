@@ -147,7 +147,7 @@ class Saved:
         """Write the object to a file, from which :func:`conclust.load` makes an equal one.
 
         It is an NPZ file of plain arrays and JSON, never a pickle. The parameters `n_jobs`, `cache_dir` and `verbose` are left
-        out. Of a model fitted to labels in blocks, attributes with a row for every object are left out, too.
+        out. For a model fitted to labels in blocks, attributes with a row for every object are left out, too.
 
         Parameters
         ----------

@@ -591,7 +591,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         return labels if self.centers_ is None else self._labels
 
     def labels_at(self, n_clusters: int) -> Ints:
-        """Return the clusters at another number that ``reason_`` names: those of a fit with this number given, without a fit.
+        """Return the clusters for another number that ``reason_`` names: those of a fit with this number, without refitting.
 
         Parameters
         ----------
@@ -796,7 +796,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         Returns
         -------
         ndarray of str objects
-            One name a cluster.
+            One name per cluster.
         """
         return np.array([f"cluster_{k}" for k in range(self.membership_.shape[1])], dtype=object)
 
@@ -834,8 +834,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         it places these labels. Otherwise a consensus of X alone is computed from them, with the same parameters.
 
         Members favour numbers of clusters near their own, so let the generator draw from a range around all numbers
-        that you try. Members of "mixed" and of deterministic clusterers do not change with the seed. On the points of
-        ``fit`` they are the same again, and nothing is held out.
+        that you try. Members of "mixed" and of deterministic clusterers do not change with the seed: on the points of ``fit``
+        they are the same, and nothing is held out.
         """
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)

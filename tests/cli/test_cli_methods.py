@@ -135,7 +135,7 @@ def test_invalid_choices_are_refused_with_the_nearest_valid_one(capsys):
         ([*hbgf, "width=3"], "HBGF has no parameter 'width'. It has: partitioner, joint, balance"),
         ([*hbgf, "width"], "--set takes NAME=VALUE, got 'width'."),
         ([*hbgf, "=3"], "--set takes NAME=VALUE, got '=3'."),
-        ([*hbgf, "random_state=3"], "--set random_state: give --seed instead."),
+        ([*hbgf, "random_state=3"], "--set random_state: pass --seed instead."),
         ([*hbgf, "n_clusters=3"], "--set n_clusters: pass -k instead."),
         ([*hbgf, "n_init=3", "--set", "n_init=4"], "'n_init' is given twice."),
         (["--method", "weightedeac", "--set", "data=x"], "WeightedEAC has no parameter 'data'."),

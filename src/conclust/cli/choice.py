@@ -84,7 +84,7 @@ def choose(arguments: argparse.Namespace) -> Choice:
     can = settable(method)
     for name, text in _split(arguments.set, refuse):
         if name in _OWN_OPTIONS:
-            refuse(f"--set {name}: give {_OWN_OPTIONS[name]} instead.")
+            refuse(f"--set {name}: pass {_OWN_OPTIONS[name]} instead.")
         if name not in can:
             refuse(
                 f"--set: {method.estimator} has no parameter {name!r}. It has: "
