@@ -23,27 +23,27 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "methods.md"
 HEAD = """\
 # The consensus methods
 
-Start with `AutoConsensus`, the default, and take one of the ten after it where they fit better; [which method?](how-to/choose_a_method.md)
-has more of such cases. The others are for those who need them. The tables have what each method accepts and returns.
+Start with `AutoConsensus`, the default, and use one of the ten methods after it if it fits better; [which method?](how-to/choose_a_method.md)
+covers more cases. The others are for special needs. The tables list what each method accepts and returns.
 `conclust methods NAME` describes one method with its parameters, and `conclust.methods()` has the same facts in Python.
 
 """
 
 FOOT = """
-- **Clusters**: *K*: exactly `n_clusters`, if that many complete rows of labels differ. *K, or fewer*: fewer where the
-  method does not distinguish that many, with a warning. *K or found*: `n_clusters`, or chosen by the method where it is
+- **Clusters**: *K*: exactly `n_clusters`, if there are that many distinct complete rows of labels. *K, or fewer*: fewer if the
+  method does not distinguish that many, with a warning. *K or found*: `n_clusters`, or chosen by the method if it is
   None. *at most K*: `n_clusters` is an upper bound. *found*: the method has no such parameter.
-- **Gives**: *memberships*: a probability for every object and cluster, and labels by them. *labels*: a
-  partition only.
-- **Missing**: takes objects that some partitions did not observe. **Weights**: the weights of the
-  partitions count. **Soft members**: takes partitions that are memberships themselves, or their most probable clusters
+- **Gives**: *memberships*: a probability for every object and cluster, and labels derived from them. *labels*: only a
+  partition.
+- **Missing**: accepts objects that some partitions did not observe. **Weights**: uses the weights of the
+  partitions. **Soft members**: accepts partitions that are memberships, or uses their most probable clusters
   (*as labels*).
   **In blocks**: reads labels of more objects than fit into memory (`conclust.blocks.LabelStore`): PCC with `divergence="l2"`, EAC
   with `linkage="single"`.
-  **Predicts**: has `predict` for labels of new objects, and `ConsensusClustering` with it for new points; for the others:
-  `conclust.placing`. Methods refuse input that they do not support. The table describes the default parameters.
+  **Predicts**: has `predict` for labels of new objects, as does `ConsensusClustering` with it for new points; for other methods use
+  `conclust.placing`. Methods reject input that they do not support. The table describes the default parameters.
 - **Time**: n objects, N partitions, T clusters of all partitions together, K clusters of the consensus.
-  Methods of n² refuse more objects than their `max_dense`, where they need all pairs at once.
+  Methods with n² that need all pairs at once reject more objects than their `max_dense`.
 """
 
 ROLE = re.compile(r":\w+:`~?([^`]*)`|`+([^`]*)`+")
@@ -51,10 +51,10 @@ ROLE = re.compile(r":\w+:`~?([^`]*)`|`+([^`]*)`+")
 REFERENCE = re.compile(r" \[\d+\]_")
 
 TITLES = {
-    "first": "What these take and give",
-    "core": "Others of the core",
-    "papers": "Of the papers that conclust implements, and what they compare with",
-    "literature": "Named by benchmark papers only, in the form of their papers",
+    "first": "What these methods accept and return",
+    "core": "Other core methods",
+    "papers": "Methods of the papers that conclust implements, and methods that they are compared with",
+    "literature": "Methods named only by benchmark papers, as published",
 }
 CLUSTERS = {"exact": "K", "optional": "K or found", "upper bound": "at most K", "emerges": "found"}
 

@@ -138,7 +138,7 @@ TASKS: dict[str, tuple[str, list[tuple[str, str, str, tuple[str, ...]]]]] = {
             ),
             (
                 "Literature",
-                "Named by benchmark papers, in the form of their papers.",
+                "Methods named by benchmark papers, as published.",
                 "conclust",
                 ("conclust.consensus.literature",),
             ),

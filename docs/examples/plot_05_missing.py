@@ -1,6 +1,6 @@
 """
-What if every clustering saw only a part of the objects?
-========================================================
+What if every clustering saw only some of the objects?
+======================================================
 
 Missing labels are not evidence, and conclust does not fill them in. Here 60 clusterings observe all tissue samples, then fewer
 and fewer of them. The consensus gets worse only slowly, until a pair is observed less than once on average.

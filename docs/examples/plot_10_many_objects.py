@@ -2,8 +2,8 @@
 A hundred thousand objects: what does it cost?
 ==============================================
 
-Methods that are linear in the objects take tenths of a second for a hundred thousand, and seconds for a million. The time is
-measured while this page is built.
+Methods whose time is linear in the number of objects take tenths of a second for a hundred thousand objects, and seconds for a
+million. The times are measured while this page is built.
 """
 
 import time
@@ -30,7 +30,7 @@ sizes = [10_000, 30_000, 100_000]
 seconds = {name: [] for name in methods}
 scores = []
 for name, method in methods.items():
-    method.fit(labels[:100])  # what loads at first use, loads now
+    method.fit(labels[:100])  # load everything before measuring
     for n in sizes:
         start = time.process_time()
         found = method.fit(labels[:n]).labels_

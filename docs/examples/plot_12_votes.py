@@ -2,8 +2,8 @@
 Who votes like whom?
 ====================
 
-A roll call is a clustering into ayes and noes, in which absent members are missing. Many roll calls are an ensemble. Their
-consensus is groups of people who vote alike, and it does not use the parties. This parliament is simulated: it has three parties,
+A roll call is a clustering into ayes and noes, in which absent members are missing. Many roll calls form an ensemble. Their
+consensus gives groups of people who vote alike, without using the parties. This parliament is simulated: it has three parties,
 and the third sides with the first or the second, depending on the topic.
 """
 

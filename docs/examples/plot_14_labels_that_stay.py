@@ -2,7 +2,7 @@
 Labels that stay while objects come and go
 ==========================================
 
-Each month, the customers of that month are clustered. Are the clusters of March those of January?
+Customers are clustered again each month. Are March's clusters the same as January's?
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Why does my network lose its small communities?
 ===============================================
 
-Modularity has a resolution limit: in a large network, a single run merges communities that are connected by one edge. Different
-runs merge different communities, so nodes that all runs keep together belong together. By default, each community is also clustered
-by itself and split if its parts describe it better. The network is a ring of 150 cliques of six nodes.
+Modularity has a resolution limit: in a large network, a single run merges communities that are connected by a single edge.
+Different runs merge different communities, so nodes that all runs keep together belong together. By default, each community is
+also clustered by itself and split if its parts describe it better. The network is a ring of 150 cliques of six nodes.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 What if my data have several kinds of features?
 ===============================================
 
-Each kind of features (view) shows some of the groups, and in one matrix the view with most columns dominates. Members from each
-view and from unions of views, weighted by their certainty within their view, show all groups. Here "shape" and "colour" show
-half of the groups each, and "sound", which has most columns, shows nothing.
+Each kind of features (view) shows some of the groups, and in one matrix the view with the most columns dominates.
+Members from each view and from unions of views, weighted by their certainty within their view, show all groups. Here "shape" and "colour" show
+half of the groups each, and "sound", which has the most columns, shows nothing.
 """
 
 import matplotlib.pyplot as plt

@@ -46,7 +46,7 @@ model.fit(X)
 _, ax = plt.subplots(figsize=(5.5, 3.2), layout="constrained")
 bins = np.linspace(0, 1, 21)
 ax.hist([model.probabilities_[50:], model.probabilities_[:50]], bins, stacked=True)
-ax.legend(["of a topic", "of none"])
+ax.legend(["with a topic", "without a topic"])
 ax.set(xlabel="probability", ylabel="documents", title="How sure each document is; 0 is noise")
 plt.show()
 

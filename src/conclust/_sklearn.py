@@ -90,7 +90,7 @@ def check_order(estimator: Any, X: Any) -> None:
     if known and names and names != known and set(names) == set(known):
         more = ", ..." if len(known) > _NAMED else ""
         raise InputError(
-            "The columns of X have the names of those in fit, in another order. Bring them to the order of fit: "
+            "The columns of X have the same names as in fit, in another order. Put them in the order of fit: "
             f"{', '.join(map(repr, known[:_NAMED]))}{more}."
         )
 
@@ -147,7 +147,7 @@ class Saved:
         """Write the object to a file, from which :func:`conclust.load` makes an equal one.
 
         It is an NPZ file of plain arrays and JSON, never a pickle. The parameters `n_jobs`, `cache_dir` and `verbose` are left
-        out. Of a model fitted to labels in blocks, attributes with a row for every object are left out, too.
+        out. For a model fitted to labels in blocks, attributes with a row for every object are left out, too.
 
         Parameters
         ----------

@@ -55,8 +55,8 @@ class Divergence:
     derivative : callable
         The derivative of d with respect to q.
     curvature : callable, default=None
-        The second derivative with respect to q. None: it is taken from differences of
-        `derivative`. It affects the speed of a solver, not its result.
+        The second derivative with respect to q. None: it is computed from differences of `derivative`. It affects the speed of
+        a solver, not its result.
     name : str, default="user"
         Name in messages.
 

@@ -223,12 +223,11 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         Generator of the label matrix. None: :class:`conclust.EnsembleGenerator`, 40 partitions of three kinds.
     n_clusters : int or "auto", default=None
         Number of clusters, or their maximum number for a consensus that treats it as a bound. It overrides the number
-        of an estimator given as `consensus`. None: the number is left to the consensus; with the default consensus,
-        the points determine it (see the notes). "auto": the same number, with a p-value; where the points show no border, or with
-        another consensus, the number from 2 to 10 that resampling of the points supports, or one cluster if the p-value is
-        large. This calls :func:`conclust.selection.choose` with 39 references of at
-        most 1,000 objects, and with the scale and `n_jobs` of the generator; further partitions are its
-        categories.
+        of an estimator given as `consensus`. None: the consensus chooses the number; with the default consensus, the points
+        determine it (see the notes). "auto": the same number, with a p-value; if the points show no border, or with another
+        consensus, the number from 2 to 10 that resampling of the points supports, or one cluster if the p-value is large. This
+        calls :func:`conclust.selection.choose` with 39 references of at most 1,000 objects, and with the scale and `n_jobs` of
+        the generator; further partitions are its categories.
     min_clusters : int, default=1
         Smallest number of clusters considered if the points determine it; pass 2 to exclude a single cluster.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -253,22 +252,23 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     reason_ : str
         Reason for the number of clusters: the number, why, and what to do next.
     border_depths_ : ndarray of shape (n_borders,)
-        If the points chose the number, or show the one given: for each division, how much fewer points are near the border than in an equally wide
-        band within the clusters, from 0 to 1.
+        If the points chose the number, or support the given one: for each division, the relative deficit of points near the
+        border compared with an equally wide band within the clusters, from 0 to 1.
     evidence_ : dict of int to float
-        If the points chose the number, without constraints: the other numbers that ``reason_`` names, best first, with the evidence for their borders
-        above that of one cluster (the logarithm of a likelihood ratio, less 3 for each further cluster; beside one cluster, that of
-        halves of the points if it is larger; -inf without such borders). ``labels_at`` returns their clusters.
+        If the points chose the number, without constraints: the other numbers that ``reason_`` names, best first, with the
+        evidence for their borders relative to one cluster (the logarithm of a likelihood ratio, minus 3 for each further
+        cluster; if the answer is one cluster, the evidence from halves of the points if it is larger; -inf without such
+        borders). ``labels_at`` returns their clusters.
     centers_ : ClusterCenters or None
         Where clusters overlap: the centres that ``labels_``, ``membership_`` and ``predict`` follow.
         ``consensus_.labels_`` has the clusters by the votes of the members. None also if constraints changed the clusters.
     specks_ : tuple of int
-        With the default consensus and a given number: the objects of groups with fewer than a tenth of the objects that a
-        cluster has on average. Such groups are not counted as clusters, and their objects are in others.
+        With the default consensus and a given number: the objects of groups smaller than a tenth of the average cluster. Such
+        groups are not counted as clusters, and their objects are assigned to other clusters.
     selection_ : Selection
         The criteria of each number of clusters (:class:`conclust.selection.Selection`), if ``n_clusters="auto"``.
     doubts_ : list of str
-        Sentences about totals among the rows, cells a hundred times beyond their column, and repeated rows.
+        Warnings about totals among the rows, cells a hundred times beyond the rest of their column, and repeated rows.
     n_features_in_ : int
         Features seen in ``fit``.
 
@@ -285,22 +285,25 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
     Notes
     -----
     With :class:`conclust.AutoConsensus` and no given number, the points determine the number of clusters.
-    A border between two branches of the consensus tree counts if few points are near it, compared with the number
-    within the branches: half of the points is the reference, the other half is counted, and few points may be near it along
-    the paths of the neighbour graph, too. Of the divisions of the tree, the one with the largest sum of evidence, less
-    a cost per cluster, is the answer, or a smaller number with about as much. Clusters that overlap, found in one half of the points from k-means, take its place if the other half
-    shows more evidence for their borders: fewer points than a log-concave density has there, in the columns as they are and made symmetric by a power. With further partitions or fewer than 16 objects, the ensemble decides.
+    A border between two branches of the consensus tree counts if few points are near it, compared with the number within the
+    branches: half of the points are the reference, the other half are counted, and there must also be few points near the
+    border along the paths of the neighbour graph. The answer is the division of the tree with the largest sum of evidence,
+    minus a cost per cluster, or a smaller number with about as much. Overlapping clusters, found in one half of the points
+    starting from k-means, replace it if the other half shows more evidence for their borders: fewer points than a log-concave
+    density has there, both in the original columns and after a symmetrising power transform. With further partitions or fewer
+    than 16 objects, the ensemble decides.
 
-    Clusters of the tree keep their shapes; those that overlap are placed around centres, in the metric of the covariance within
-    clusters, with straight borders. If a number is given that the points show by themselves, the answer is the same as without
-    it. For any other number the clusters are those around centres or a cut of a tree, by which of them tears near neighbours
-    apart least: the share of ties that its worst cluster loses, larger by three quarters of its standard error if it is a cut,
-    which has seen the ties. The memberships are the evidence of the members for the clusters; if the members favour another cluster than the nearest centre, both have the same share.
+    Clusters of the tree keep their shapes; overlapping clusters are formed around centres, in the metric of the covariance
+    within clusters, with straight borders. If the given number is the one that the points show, the answer is the same as
+    without it. For any other number, the clusters are those around centres, unless the cut of a tree separates clearly fewer
+    nearest neighbours: the share of links that its worst cluster cuts must be more than a quarter smaller, because a cut has
+    already used the links. The memberships are the evidence of the members for the clusters; if the members favour another
+    cluster than the nearest centre, both have the same share.
 
-    None or "auto"? None finds clusters of any shape with borders between them, and takes little more time than making the members.
-    "auto" finds the same clusters; if there are none, it looks for clusters without a border that k-means finds again in
-    resamples, and more stably than in a single cloud. It takes five to nine times as long (with 1,500 objects), and
-    adds a p-value, tests of borders and a table of criteria, which are about the clusters of k-means.
+    None or "auto"? None finds clusters of any shape that have borders between them, and takes little more time than making the
+    members. "auto" finds the same clusters; if there are none, it looks for clusters without a border that k-means finds
+    repeatedly in resamples, more stably than in a single cloud. It takes five to nine times as long (with 1,500 objects), and
+    adds a p-value, tests of borders and a table of criteria, all of which refer to the clusters of k-means.
 
     Examples
     --------
@@ -365,7 +368,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
             Otherwise each column counts as much as a column of X: its weight is the number of generated partitions
             divided by the number of features.
         must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
-            Pairs of objects that are in one cluster, and pairs that are not, by their places; for a consensus that takes
+            Pairs of objects (row numbers) that are in the same cluster, and pairs that are not; for a consensus that accepts
             them (see ``fit`` of :class:`conclust.EAC`). The default changes its clusters as little as they require.
         **unknown : None
             There are no others: points have no weights.
@@ -588,7 +591,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         return labels if self.centers_ is None else self._labels
 
     def labels_at(self, n_clusters: int) -> Ints:
-        """Return the clusters at another number that ``reason_`` names: those of a fit with this number given, without a fit.
+        """Return the clusters for another number that ``reason_`` names: those of a fit with this number, without refitting.
 
         Parameters
         ----------
@@ -793,7 +796,7 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         Returns
         -------
         ndarray of str objects
-            One name a cluster.
+            One name per cluster.
         """
         return np.array([f"cluster_{k}" for k in range(self.membership_.shape[1])], dtype=object)
 
@@ -831,8 +834,8 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
         it places these labels. Otherwise a consensus of X alone is computed from them, with the same parameters.
 
         Members favour numbers of clusters near their own, so let the generator draw from a range around all numbers
-        that you try. Members of "mixed" and of deterministic clusterers do not change with the seed. On the points of
-        ``fit`` they are the same again, and nothing is held out.
+        that you try. Members of "mixed" and of deterministic clusterers do not change with the seed: on the points of ``fit``
+        they are the same, and nothing is held out.
         """
         check_is_fitted(self, "consensus_")
         labels = self._label(X, partitions)

@@ -25,8 +25,8 @@ def shared_clusterings(
 ) -> Floats:
     """Measure how often new objects are together with the objects of each cluster.
 
-    This places new objects by a consensus without ``predict``: each goes to the cluster with which it
-    shares the most clusterings, on average over the objects of the cluster.
+    Use it to place new objects with a consensus that has no ``predict``: each goes to the cluster with which it shares the most
+    clusterings, on average over the objects of the cluster.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def warm_start(ensemble: Ensemble, previous: ArrayLike) -> NDArray[Any]:
     ensemble : Ensemble
         Partitions of the current objects.
     previous : array-like of int of shape (n_samples,), or of float of shape (n_samples, n_clusters)
-        The clusters before, -1 for an object that is new or was in none; or the membership before, with rows of NaN for
-        such objects.
+        The previous clusters, with -1 for an object that is new or was in none; or the previous membership, with rows of NaN
+        for such objects.
 
     Returns
     -------

@@ -43,7 +43,7 @@ _one_at_a_time = Lock()
 class TopicConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Consensus of clusterings of embeddings, each in its own reduced space; noise is -1.
 
-    A topic model that reduces embeddings of documents and clusters them by density finds other topics with another
+    A topic model that reduces embeddings of documents and clusters them by density finds different topics with a different
     seed. This estimator repeats both steps, keeps the groups that are together in at least a share `threshold` of
     the members, and labels the remaining objects as noise. It has ``fit``, ``predict`` and ``labels_``, and so can
     replace HDBSCAN in BERTopic, whose own reduction is switched off (see Notes).
@@ -59,8 +59,7 @@ class TopicConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
     n_members : int, default=50
         Number of members.
     threshold : float, default=0.5
-        Smallest mean share of the members in which the objects of two groups are together that merges them, in the
-        range (0, 1].
+        Two groups are merged if their objects are together in at least this mean share of the members, in the range (0, 1].
     min_topic_size : int, default=10
         Smallest number of objects of a topic; smaller groups are noise.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -100,8 +99,8 @@ class TopicConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
 
     Notes
     -----
-    ``BERTopic(umap_model=BaseDimensionalityReduction(), hdbscan_model=TopicConsensus(UMAP(n_components=5)))`` reduces
-    again for each member: most of the variation between runs comes from there. Average linkage of the members takes
+    ``BERTopic(umap_model=BaseDimensionalityReduction(), hdbscan_model=TopicConsensus(UMAP(n_components=5)))`` repeats the
+    reduction for each member, because most of the variation between runs comes from it. Average linkage of the members takes
     O(n^2) time.
 
     Examples

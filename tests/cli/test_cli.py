@@ -83,7 +83,7 @@ def test_cluster_runs_pcc(iris, out, capsys):
     printed = capsys.readouterr()
     assert "3 clusters of 150 objects, from 20 clusterings" in printed.out
     assert "Against the known classes: H = 0." in printed.out
-    assert "Columns not scaled: their spreads are of one kind." in printed.err
+    assert "Columns not scaled: they seem to have the same unit." in printed.err
     assert sorted(CLUSTERED) == listing(out)
     rows, soft = table(out / "labels.csv"), table(out / "memberships.csv")
     assert list(rows[0]) == ["flower", "label", "confidence"]
@@ -462,7 +462,7 @@ def test_the_next_best_number_is_named_with_the_option_that_shows_it(tmp_path, c
     assert main(["combine", str(tmp_path / "a.csv"), "--out", str(tmp_path / "o")]) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("2 clusters of 40 objects, from 6 clusterings.")
-    assert "The next best number is 4: give -k 4 to see it." in printed
+    assert "The next best number is 4: pass -k 4 to see it." in printed
 
 
 def test_deprecation_warnings_are_not_printed(matrix, out, monkeypatch, capsys):

@@ -476,7 +476,7 @@ def test_invalid_command_lines_are_refused_in_one_line(capsys):
         (["cluster", "x.csv", "--impute", "medain"], "there is no 'medain'. Is it 'median'?"),
         (["combine"], "Give a file of labels, or --memberships with files of memberships."),
         (["cluster"], "the following arguments are required: FILE."),
-        (["combine", "x.csv", "--method", "hbgf"], "HBGF needs the number of clusters: give -k."),
+        (["combine", "x.csv", "--method", "hbgf"], "HBGF needs the number of clusters: pass -k."),
     ):
         with pytest.raises(SystemExit) as ended:
             main(arguments)
@@ -502,7 +502,7 @@ def test_k_is_an_upper_bound_for_methods_that_find_the_number(runs, tmp_path, ca
     assert run("combine", runs, *more) == 0
     printed = capsys.readouterr().out
     assert "3 clusters of 30 objects" in printed
-    assert "3 clusters: of at most 5 that were allowed, no more have objects." in printed
+    assert "3 clusters: at most 5 were allowed; no more have objects." in printed
     same = (tmp_path / "o/labels.csv").read_bytes()
     assert run("combine", runs, *more[:-2], "--max-clusters", "5", "-q") == 0
     assert (tmp_path / "o/labels.csv").read_bytes() == same

@@ -24,7 +24,7 @@ def test_the_default_prints_the_number_and_its_reason(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "4 clusters of 200 objects" in printed
     assert "4 clusters: few points are near each border" in printed
-    assert "Give -k auto to test what k-means finds" in printed
+    assert "Pass -k auto to test what k-means finds" in printed
     assert re.search(
         r"Mean confidence [01]\.\d\d \([01]\.\d\d expected from random partitions", printed
     )
@@ -55,7 +55,7 @@ def test_the_next_best_numbers_have_their_clusters_in_a_file(tmp_path, capsys):
     points = tmp_path / "iris.csv"
     np.savetxt(points, load_iris().data, delimiter=",", header="a,b,c,d", comments="")
     assert main(["cluster", str(points), "--out", str(tmp_path / "r")]) == 0
-    assert "give -k 3 to see it" in capsys.readouterr().out
+    assert "pass -k 3 to see it" in capsys.readouterr().out
     with (tmp_path / "r" / "alternatives.csv").open() as file:
         rows = list(csv.DictReader(file))
     model = ConsensusClustering(random_state=0).fit(load_iris().data)

@@ -121,8 +121,8 @@ def test_invalid_choices_are_refused_with_the_nearest_valid_one(capsys):
     for arguments, sentence in (
         (["--method", "hgbf"], "There is no method 'hgbf'. Is it HBGF"),
         (["--method", "xyzzy"], "There is no method 'xyzzy'. 'conclust methods' lists them all."),
-        (["--method", "hbgf"], "HBGF needs the number of clusters: give -k."),
-        (["--method", "hbgf", "--max-clusters", "3"], "give -k."),
+        (["--method", "hbgf"], "HBGF needs the number of clusters: pass -k."),
+        (["--method", "hbgf", "--max-clusters", "3"], "pass -k."),
         (["-k", "3", "--max-clusters", "3"], "give only one of them"),
         (["--method", "mediod"], "There is no method 'mediod'. Is it CEHM or FuzzyRows"),
         (["--method", "medianpartition", "-k", "3"], "determines the number of clusters itself"),
@@ -135,8 +135,8 @@ def test_invalid_choices_are_refused_with_the_nearest_valid_one(capsys):
         ([*hbgf, "width=3"], "HBGF has no parameter 'width'. It has: partitioner, joint, balance"),
         ([*hbgf, "width"], "--set takes NAME=VALUE, got 'width'."),
         ([*hbgf, "=3"], "--set takes NAME=VALUE, got '=3'."),
-        ([*hbgf, "random_state=3"], "--set random_state: give --seed instead."),
-        ([*hbgf, "n_clusters=3"], "--set n_clusters: give -k instead."),
+        ([*hbgf, "random_state=3"], "--set random_state: pass --seed instead."),
+        ([*hbgf, "n_clusters=3"], "--set n_clusters: pass -k instead."),
         ([*hbgf, "n_init=3", "--set", "n_init=4"], "'n_init' is given twice."),
         (["--method", "weightedeac", "--set", "data=x"], "WeightedEAC has no parameter 'data'."),
     ):

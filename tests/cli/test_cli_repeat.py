@@ -79,7 +79,7 @@ def test_missing_and_exchanged_objects_are_found(made, points, capsys):
     assert repeat(points[:-1]) == 1
     assert "The data differ: 90 objects then, 89 now." in capsys.readouterr().err
     assert repeat(points, [f"item {i}" for i in reversed(range(90))]) == 1
-    assert "the objects have other names, or another order" in capsys.readouterr().err
+    assert "the objects have different names or a different order" in capsys.readouterr().err
     order = [0, 2, 1, *range(3, 90)]
     assert repeat(points[order], [f"item {i}" for i in order]) == 1
     assert "2 of 90 rows are in another order ('item 1', 'item 2')." in capsys.readouterr().err

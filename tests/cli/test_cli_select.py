@@ -169,7 +169,7 @@ def test_cluster_selects_the_number_on_request(blobs, tmp_path, capsys):
     assert content["selection"]["criteria"]["pac"] == actual.table["pac"].tolist()
     assert "choose" in content["seconds"]
     assert main([*given, "--out", str(out), "--force"]) == 0
-    assert "Give -k auto to test" in capsys.readouterr().out
+    assert "Pass -k auto to test" in capsys.readouterr().out
     assert json.loads((out / "result.json").read_text())["selection"] is None
 
 

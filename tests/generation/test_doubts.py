@@ -54,7 +54,7 @@ def test_repeats_are_named_unless_the_columns_are_coarse():
     names, rows = doubts(X, ids)
     assert (names.again, rows.again) == ((("p0", 2),), ((7, 3),))
     (said,) = of_doubts([rows], ids=ids)
-    assert "1 row repeats another one in all numbers: objects 'p7' and 'p3'" in said
+    assert "1 row repeats all numbers of another: objects 'p7' and 'p3'" in said
     assert doubts(RNG.integers(0, 3, (200, 2)).astype(float)) == []
 
 

@@ -411,9 +411,7 @@ def test_graphs_with_indices_outside_are_refused():
 def test_a_random_graph_has_one_community_with_a_reason():
     model = GraphConsensus(random_state=0).fit(nx.gnp_random_graph(200, 0.05, seed=0))
     assert model.n_clusters_ == 1
-    assert model.reason_.startswith(
-        "One cluster: the runs agree by a mean adjusted Rand index of 0.1"
-    )
+    assert model.reason_.startswith("One cluster: the runs have a mean adjusted Rand index of 0.1")
     sparse = nx.gnp_random_graph(300, 0.01, seed=0)
     model = GraphConsensus(random_state=0).fit(sparse)
     assert model.n_clusters_ == nx.number_connected_components(sparse)

@@ -98,7 +98,7 @@ def test_the_number_keeps_to_bounds():
     X = np.random.default_rng(0).normal(size=(300, 2))
     divided = fitted(X, min_clusters=3)
     assert divided.n_clusters_ >= 3
-    assert "more clusters were asked for than the points show" in divided.reason_
+    assert "more clusters were requested than the points show" in divided.reason_
     np.testing.assert_array_equal(divided.labels_, fitted(X, n_clusters=3).labels_)
     X, _ = make_blobs(300, centers=5, n_features=4, center_box=(-12, 12), random_state=0)
     limited = ConsensusClustering(consensus=AutoConsensus(max_clusters=3), random_state=0)
@@ -109,7 +109,7 @@ def test_too_few_points_for_a_border_are_as_few_clusters_as_may_be():
     X = np.random.default_rng(0).normal(size=(10, 2))
     models = fitted(X), fitted(X, min_clusters=2)
     assert [model.n_clusters_ for model in models] == [1, 2]
-    assert all("too few to show a border" in model.reason_ for model in models)
+    assert all("too few points to show a border" in model.reason_ for model in models)
 
 
 def test_a_given_number_is_none_with_a_speck():

@@ -58,7 +58,7 @@ def test_the_account_of_iris_is_complete():
     iris = load_iris(as_frame=True).data
     generator = EnsembleGenerator("kmeans", init="random")
     content = account(ConsensusClustering(generator=generator, random_state=0).fit(iris), X=iris)
-    why = 'no test against a single cluster was run (n_clusters="auto" does it)'
+    why = 'no test against a single cluster was run (n_clusters="auto" runs it)'
     assert content["decision"] == {
         "head": "2 clusters in 150 objects",
         "sentence": f"2 clusters in 150 objects: few points are near the border (2 % of the number within the clusters); no p-value: {why}.",
@@ -73,7 +73,7 @@ def test_the_account_of_iris_is_complete():
         "objects_in_no_cluster": 0,
         "why_no_p": why,
         "alternatives": [],
-        "doubts": ["1 row repeats another one in all numbers: objects 142 and 101."],
+        "doubts": ["1 row repeats all numbers of another: objects 142 and 101."],
     }
     (clusters,) = tables(content, "clusters")
     assert cells(clusters, "size") == [50, 100]
@@ -167,7 +167,7 @@ def test_one_cluster_of_clusterings_shows_their_evidence():
     model = ConsensusClustering(random_state=0).fit(cloud)
     assert model.n_clusters_ == 1
     content = account(model, X=cloud)
-    assert "few points near its borders" in content["decision"]["sentence"]
+    assert "few enough points near its borders" in content["decision"]["sentence"]
     assert (
         section(content, "overview")["blocks"][0]["items"][0] == content["decision"]["next"] != ""
     )
@@ -212,7 +212,7 @@ def test_other_labels_and_clusterers_are_reported_with_an_ensemble(blobs, model)
 def test_a_selection_of_another_number_raises_a_doubt(model, chosen, blobs):
     two = ConsensusClustering(n_clusters=2, random_state=0).fit(blobs)
     content = account(two, X=blobs, selection=chosen)
-    assert "the number requested; of one cluster p = 0.05" in content["decision"]["sentence"]
+    assert "the number requested; against one cluster p = 0.05" in content["decision"]["sentence"]
     assert content["decision"]["doubts"][0] == (
         "Resampling shows 3 clusters, but this result has 2."
     )
@@ -447,7 +447,7 @@ def test_a_test_is_named_that_the_estimator_has(blobs):
     ):
         members = labels[:, None] if result is labels else None
         found = account(result, X=blobs, ensemble=members)
-        assert f"({does} does it)" in found["decision"]["sentence"]
+        assert f"({does} runs it)" in found["decision"]["sentence"]
 
 
 def test_a_model_of_points_lacks_a_test_and_not_a_reference():

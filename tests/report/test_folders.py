@@ -66,7 +66,7 @@ def test_a_folder_of_cluster_is_reported(results):
     content = report.account(results / "cluster", pictures=False)
     assert content["decision"]["clusters"] == 3
     assert content["decision"]["by"] == "borders"
-    assert "(-k auto does it)" in content["decision"]["why_no_p"]
+    assert "(-k auto runs it)" in content["decision"]["why_no_p"]
     assert content["source"].endswith("points.csv")
     facts = {fact["name"]: fact["value"] for fact in content["facts"]}
     record = json.loads((results / "cluster" / "result.json").read_text())

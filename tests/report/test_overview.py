@@ -54,9 +54,9 @@ def test_groups_come_first_with_their_distinguishing_features(found, customers):
     assert "plan = premium 100 % (0 % elsewhere)" in names[1]
     assert [row[2] for row in table["rows"]] == [40, 40, 40]
     assert [row[5] for row in table["rows"]] == ["well separated by gaps"] * 3
-    assert text["title"] == "How sure."
+    assert text["title"] == "Certainty."
     assert text["text"].startswith("All 120 objects have a confidence of at least 0.9. Con")
-    assert (what_next["title"], what_next["text"]) == ("What next.", found["decision"]["next"])
+    assert (what_next["title"], what_next["text"]) == ("Next steps.", found["decision"]["next"])
     assert heat["rows"][0][0] in {"age", "income", "plan = premium", "plan = basic"}
 
 

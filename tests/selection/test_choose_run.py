@@ -130,7 +130,7 @@ def test_equal_runs_are_groups():
     assert found.groups.tolist() == [0, 0, 1, 0, 2]
     assert found.n_clusters.tolist() == [2, 2, 2, 2, 2]
     assert found.run == 0
-    assert "of 5 runs, 3 different, 0 is nearest" in found.sentence
+    assert "of 5 runs (3 different), 0 is nearest" in found.sentence
 
 
 def test_runs_of_one_cluster_are_no_plateau():

@@ -369,7 +369,7 @@ def test_identical_partitions_reveal_their_number():
 def test_uniform_pairs_give_one_cluster(given):
     selection = choose_from(given)
     assert selection.n_clusters == 1
-    assert selection.reason.startswith("1 cluster: at no number are objects of a cluster together")
+    assert selection.reason.startswith("1 cluster: at no number of clusters are objects")
     assert (selection.labels_ == 0).all()
 
 

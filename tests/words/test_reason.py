@@ -11,11 +11,11 @@ from conclust.words.reason import SHELL, Other, Reason, as_well_supported
 def test_the_next_steps_are_in_the_terms_of_python_or_of_the_shell():
     reason = Reason(2, "why", (as_well_supported((5, 3)),), testable=True)
     assert reason.next() == (
-        "3 and 5 are as well supported: pass n_clusters=3 or 5 to see them. "
+        "3 and 5 are equally well supported: pass n_clusters=3 or 5 to see them. "
         "Pass n_clusters='auto' to test what k-means finds, with a p-value."
     )
     assert reason.next(SHELL) == (
-        "3 and 5 are as well supported: give -k 3 or 5 to see them. Give -k auto to test what k-means finds, with a p-value."
+        "3 and 5 are equally well supported: pass -k 3 or 5 to see them. Pass -k auto to test what k-means finds, with a p-value."
     )
     assert Reason(2, "why", (Other("the rest is noise", ()),)).next() == "The rest is noise."
 
@@ -52,8 +52,8 @@ def test_a_given_number_names_the_one_that_the_clusterings_suggest():
     ("model", "why"),
     [
         (cc.MCLA(2), "this number was given. No other number was compared: AutoConsensus()"),
-        (cc.PCC(5), "of at most 5 that were allowed, no more have objects. For exactly 5, choose"),
-        (cc.PCC(), "of at most 3 that were allowed, all have objects. No other"),
+        (cc.PCC(5), "at most 5 were allowed; no more have objects. For exactly 5, choose"),
+        (cc.PCC(), "at most 3 were allowed; all have objects. No other"),
         (cc.EAC(), "this number has the longest lifetime in the tree of the clusterings (0.67). The next longest is that of 2 (0.33): pass n_clusters=2"),
         (cc.MedianPartition(), "the partition with the best objective that was found ("),
     ],

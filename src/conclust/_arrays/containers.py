@@ -170,8 +170,8 @@ def check_row_names(frames: Mapping[str, Any], *, named_only: bool = False) -> N
             names, first_names = set(index), set(first)
             if names == first_names and (len(names) == len(index) or not _are_numbers(names)):
                 raise InputError(
-                    f"The rows of {name!r} have the names of those of {first_name!r}, in another order. Bring them to one "
-                    f"order: {name}.loc[{first_name}.index], or reset_index(drop=True) of both if the rows are in one order."
+                    f"The rows of {name!r} have the names of those of {first_name!r}, in another order. Put them in the same "
+                    f"order: {name}.loc[{first_name}.index], or reset_index(drop=True) of both if the rows are in the same order."
                 )
             # Numbers may be those of rows that were filtered; text names objects.
             shared = names & first_names

@@ -137,17 +137,17 @@ NOT_READ = {
     b"PAR1\x15": "is a Parquet file. Give it a name that ends in .parquet",
     b"\x93NUMPY": "is an NPY file. Give it a name that ends in .npy",
     b"\x89HDF": "is HDF5. Write its table as CSV, of AnnData by adata.obs[[...]].to_csv(...)",
-    b"MATLAB": "is of MATLAB. In Python: numpy.savez('file.npz', **scipy.io.loadmat('file.mat'))",
+    b"MATLAB": "is a MATLAB file. In Python: numpy.savez('file.npz', **scipy.io.loadmat('file.mat'))",
     b"X\n\0\0\0": "is an RDS file of R. In R: write.csv(readRDS('file.rds'), 'file.csv', row.names = FALSE)",
-    b"<stata_dta>": "is of Stata. Export its table as CSV",
+    b"<stata_dta>": "is a Stata file. Export its table as CSV",
     b"ARROW1": "is a Feather file. Write its table as Parquet or CSV",
     **dict.fromkeys((b"\x80\x04", b"\x80\x05"), _PICKLE),
     **dict.fromkeys((b"{\n", b'{"', b"[{"), _JSON),
     b"%%MatrixMarket": "is a sparse matrix. Write it as CSV with all cells, in Python or R",
     b"\xff\xfe\0\0": "is in UTF-32. Save it as CSV in UTF-8",
-    b"\xfd7zXZ": "is compressed by xz. Unpack it in a pipe, 'xz -dc FILE | conclust COMMAND -'",
+    b"\xfd7zXZ": "is compressed with xz. Unpack it in a pipe, 'xz -dc FILE | conclust COMMAND -'",
     # Its streams need no checksum, so that damage may pass.
-    b"(\xb5/\xfd": "is compressed by zstd. Unpack it in a pipe, 'zstd -dc FILE | conclust COMMAND -'",
+    b"(\xb5/\xfd": "is compressed with zstd. Unpack it in a pipe, 'zstd -dc FILE | conclust COMMAND -'",
 }
 """First bytes of files that are not text, whatever their names, and the way out."""
 

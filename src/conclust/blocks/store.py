@@ -42,7 +42,7 @@ class LabelStore:
     columns : sequence of str, default=None
         Columns of Parquet files and data frames to use as partitions. None: all.
     weights : array-like of shape (n_partitions,), default=None
-        Weight of each partition. None: all count alike.
+        Weight of each partition. None: all equal.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 (see :class:`conclust.Ensemble`).
     block_rows : int, default=None

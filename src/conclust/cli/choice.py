@@ -84,7 +84,7 @@ def choose(arguments: argparse.Namespace) -> Choice:
     can = settable(method)
     for name, text in _split(arguments.set, refuse):
         if name in _OWN_OPTIONS:
-            refuse(f"--set {name}: give {_OWN_OPTIONS[name]} instead.")
+            refuse(f"--set {name}: pass {_OWN_OPTIONS[name]} instead.")
         if name not in can:
             refuse(
                 f"--set: {method.estimator} has no parameter {name!r}. It has: "
@@ -138,11 +138,11 @@ def _number_of_clusters(
     if bound is not None:
         if "max_clusters" in estimator.get_params(deep=False):
             return {"max_clusters": bound}
-        refuse(f"--max-clusters: {name} makes exactly the given number of clusters: give -k.")
+        refuse(f"--max-clusters: {name} makes exactly the given number of clusters: pass -k.")
     if number is not None:
         return {"n_clusters": number}
     if needed == "exact":
-        refuse(f"{name} needs the number of clusters: give -k.")
+        refuse(f"{name} needs the number of clusters: pass -k.")
     return {}
 
 

@@ -17,11 +17,11 @@ report | the page result/report.html | conclust report result
 report | a page to pass on | conclust report result --out page.html --objects 100
 predict | new points, assigned to the clusters of a result | conclust predict result new.csv
 predict | labels only | conclust predict result new.csv --out placed.csv
-repeat | whether the result is the same again | conclust repeat result points.csv
+repeat | check that the result is the same | conclust repeat result points.csv
 compare | two clusterings of the same objects | conclust compare a.csv b.csv
 compare | the classes of a table and the clusters of a result | conclust compare points.csv result/labels.csv --column class --second-column label
 compare | which of several runs to keep | conclust compare --all a.csv b.csv c.csv
-compare | which resolution to keep, of columns that scanpy wrote | conclust compare --all obs.csv --column 'leiden_*'
+compare | which of scanpy's resolutions to keep | conclust compare --all obs.csv --column 'leiden_*'
 methods | all methods | conclust methods
 methods | one of them, with its parameters for --set | conclust methods hbgf
 """

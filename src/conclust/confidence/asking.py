@@ -30,12 +30,12 @@ def questions(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
 ) -> Ints:
-    """Return the pairs of objects that are most worth asking a person about.
+    """Return the pairs of objects that it is most useful to ask a person about.
 
-    The clusters of :class:`conclust.AutoConsensus`, or of a fitted model, are cut into pieces. These are merged to a
-    tree, first pieces of the same cluster, or with answers for it. Every merge joins two parts. The larger both are, and the nearer the merge
-    is to the number of clusters, the more an answer decides. The question about a merge concerns the two most typical
-    objects of its parts. Answers go into ``fit(must_link=, cannot_link=)``, and back in here for the next round of
+    The clusters of :class:`conclust.AutoConsensus`, or of a fitted model, are cut into pieces. These are merged into a tree,
+    starting with pieces of the same cluster or with answers in favour. Every merge joins two parts. The larger both are, and
+    the nearer the merge is to the number of clusters, the more an answer decides. The question about a merge concerns the most
+    typical object of each part. Answers go into ``fit(must_link=, cannot_link=)``, and back in here for the next round of
     questions: few questions in several rounds decide more than many at once.
 
     Parameters
@@ -49,7 +49,7 @@ def questions(
     must_link, cannot_link : array-like of int of shape (n_pairs, 2), default=None
         Known answers: pairs whose answer follows from them are left out.
     random_state : int, Generator, SeedSequence or RandomState, default=None
-        Draws the objects of the tree where there are more than 3,000.
+        Draws the objects of the tree if there are more than 3,000.
     n_jobs : int, default=None
         Threads for counting evidence. The result does not depend on it.
 
@@ -64,14 +64,14 @@ def questions(
     ParameterError
         If `n` is not a positive int.
     InputError
-        If the labels are malformed, the answers contradict each other, or a model has another consensus than the default
-        or was fitted without the answers.
+        If the labels are malformed, the answers contradict each other, or a model does not have the default consensus or was
+        fitted without the answers.
 
     Notes
     -----
-    The worth of a merge of parts of a and b objects, which leaves K - 1 of K parts, is ``min(a, b) min(K / c, c / K)`` with
-    c = the number of clusters, and 1/2. The object that represents a part has the largest mean similarity with it, where
-    clusters count by their certainty, of those that are typical of their piece.
+    The value of merging parts of a and b objects, which reduces K parts to K - 1, is ``min(a, b) min(K / c, c / K)`` with c =
+    the number of clusters + 1/2. The object that represents a part is the one with the largest mean similarity to it, with
+    clusters weighted by their certainty, among those that are typical of their piece.
 
     Examples
     --------

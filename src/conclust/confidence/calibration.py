@@ -91,13 +91,13 @@ class Calibration:
 def calibrated(
     model: Any, X: ArrayLike, *, n_halvings: int = 5, random_state: RandomStateLike = None
 ) -> Calibration:
-    """Measure how often the clusters of such objects are found again in a fresh sample.
+    """Estimate how many pairs of each object a fresh sample would keep together or apart.
 
-    The probability is that of a pair: take an object and, by a coin, either one of its companions (the other objects of its
-    cluster) or one of the objects of the other cluster that it is most often put together with; the pair holds if a consensus
-    of a fresh sample of as many objects, to which both are carried by ``predict`` and which is not told the number of
-    clusters, puts the two together exactly if the model does. An object that a fresh sample places at random, or that it puts
-    together with all others, has 1/2; with one cluster there are companions only.
+    The probability refers to a pair: take an object and, with equal chance, either one of its companions (the other objects of
+    its cluster) or an object of the other cluster that it is most often put together with. The pair holds if the consensus of a
+    fresh sample of the same size, to which ``predict`` assigns both, puts the two together exactly if the model does; that
+    consensus chooses its own number of clusters. An object that a fresh sample places at random, or puts together with all
+    others, has 1/2; with one cluster there are only companions.
 
     Parameters
     ----------
@@ -107,8 +107,8 @@ def calibrated(
     X : array-like of shape (n_samples, n_features)
         The points of the fit.
     n_halvings : int, default=5
-        Random halvings of the objects. Each costs two fits of half of the objects, and up to two more where a number was given to a
-        consensus other than the default.
+        Random halvings of the objects. Each costs two fits of half of the objects, and up to two more if a number was given to
+        a consensus other than the default.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the halves and seeds the fits.
 
@@ -120,29 +120,30 @@ def calibrated(
     Raises
     ------
     ParameterError
-        If the model is not such a model, or `n_halvings` is out of its range.
+        If the model is unsuitable, or `n_halvings` is out of its range.
     InputError
         If X has another number of objects, there are fewer than 32, or the model was fitted with further partitions or
         constraints, which halves do not have.
 
     Notes
     -----
-    In each halving, the consensus of one half is carried to the other half and compared with the model's clusters there: these
-    are asked about, not those of the other half, which may be fewer. An isotonic
-    regression of the shares of pairs that hold on the confidences (:func:`confidences`) of their objects is the map. It is not
+    In each halving, the consensus of one half is extended to the other half and compared with the model's clusters there,
+    because the question is about these, not about the clusters of the other half, which may be fewer. The map is an isotonic
+    regression of the shares of pairs that hold on the confidences (:func:`confidences`) of their objects. It is not
     the probability that an object is in the right class: where two classes overlap and their border is found again, an
     object on the wrong side of it keeps its companions.
 
     Halves that find the number of clusters of the model and those that do not are averaged separately, and weighted by the probability
-    that a fresh sample finds it. If p is the share of the halves that do (and of the model, which counts as one more halving if it found
-    the number itself), it is Phi(Phi^-1(p) / sqrt(2)): parts of one sample share its deviation from the population, and a fresh
-    sample has another one. One cluster is what half of the points show also where all of them nearly show more. There, the evidence for
-    the next best number (``evidence_``), a log-likelihood ratio E that must exceed 1, gives the probability
-    1 / (1 + exp((E - 1) / sqrt(2))), for the same reason, and the lower of both counts.
+    that a fresh sample finds it. If p is the share of the halves that do (where the model counts as one more halving if it
+    found the number itself), this probability is Phi(Phi^-1(p) / sqrt(2)): parts of one sample share its deviation from the
+    population, and a fresh sample has a different one. Half of the points may show one cluster even where all of them nearly
+    show more. In that case the evidence for the next best number (``evidence_``), a log-likelihood ratio E that must exceed 1,
+    gives the probability 1 / (1 + exp((E - 1) / sqrt(2))), for the same reason, and the lower of the two is used.
 
-    In ``experiments/calibration``, 200 to 5,000 objects, the mean error was .010 for 180 planted mixtures on which nothing was settled and where
-    the points chose the number (luck gives .010), .014 where it was given, and .018 for 15 real sets split in two, 24 times each (luck .015; of a
-    single set up to .28); one Gaussian cut in two was said to hold by .50, as it did.
+    In ``experiments/calibration``, with 200 to 5,000 objects, the mean error was .010 for 180 planted mixtures that were not
+    used for tuning and where the points chose the number (.010 is expected by chance), .014 where it was given, and .018 for 15
+    real sets split in two, 24 times each (.015 by chance; up to .28 for a single set). One Gaussian cut in two had an estimate
+    of .50, which was correct.
 
     Examples
     --------
@@ -342,8 +343,8 @@ def chance_confidence(
 
     Notes
     -----
-    A confidence above chance does not mean "there are clusters": k-means partitions of a cloud without clusters agree
-    far more than random ones. The comparison only shows which confidence is meaningless.
+    A confidence above chance does not mean that there are clusters: k-means partitions of a cloud without clusters agree far
+    more than random ones. The comparison only shows which confidence is meaningless.
 
     Examples
     --------

@@ -127,7 +127,7 @@ def cluster_gaps(
     not the p-value of one test, but it is conservative. In an experiment k-means cut sets of 200 points in two. No
     gap was found in 240 clouds (uniform in 1, 2 and 10 dimensions, Gaussian in 2 and 400, exponential). Between two
     equal Gaussians in 10 dimensions, a gap was found in 0 of 40 sets at a distance of 3 standard deviations, in 5 at
-    3.5, in 37 at 4 and in 40 at 5. No gap is found if one of two clusters holds four fifths of the points, or if one
+    3.5, in 37 at 4 and in 40 at 5. No gap is found if one of two clusters has four fifths of the points, or if one
     is a ring around the other, because their centres then coincide. Clusters that are not neighbours have a gap
     because the points of the clusters between them are left out, so look at pairs with ``neighbours``. Columns with
     few distinct values (at most the root of the number of points), such as answers from 1 to 5, are spread over the

@@ -149,7 +149,7 @@ def object_confidence(
 
 
 def confidences(consensus: Any, ensemble: Ensemble | ArrayLike | None = None) -> Floats:
-    """Return the confidence of each object: its membership of its own cluster.
+    """Return the confidence of each object: its membership in its own cluster.
 
     Parameters
     ----------

@@ -70,8 +70,8 @@ def partition_confidence(
     consensus : array-like of shape (n_samples,) or fitted model
         The clusters. An object with a negative label or NaN is in no cluster.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        Partitions that the consensus was made from; for soft ones, their most probable clusters. None: those
-        that a `conclust.ConsensusClustering` keeps.
+        Partitions that the consensus was computed from; for soft ones, their most probable clusters. None: the partitions of a
+        `conclust.ConsensusClustering`.
 
     Returns
     -------

@@ -237,7 +237,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         labels = canonical_labels(_checked_labels(labels, task.part, type(self).__name__))
         if self._constraints is not None and self._constraints.broken(labels):
             raise RuntimeError(
-                f"{type(self).__name__} broke a constraint: this is an error in conclust."
+                f"{type(self).__name__} broke a constraint: this is a bug in conclust."
             )
         self._review(task.part, labels)
         self.n_clusters_ = int(labels.max()) + 1

@@ -54,7 +54,7 @@ def names() -> list[str]:
     Returns
     -------
     list of str
-        In order of the alphabet.
+        In alphabetical order.
 
     Examples
     --------

@@ -183,8 +183,7 @@ def check_gram(entries: int, what: str, instead: str) -> None:
     if entries > _MOST:
         raise DenseLimitError(
             f"{what} would have up to {entries:,} entries ({12 * entries / 2**30:.1f} GiB): one for "
-            f"each two clusters of all partitions that can share an object. At most {_MOST:,} are "
-            f"made. {instead}"
+            f"each pair of clusters that can share an object. At most {_MOST:,} are allowed. {instead}"
         )
 
 

@@ -73,14 +73,14 @@ class Ensemble(TablesReader, Derived):
         order of the objects, once for each pass of the method. Any other input is copied once. An Ensemble is used as
         it is, with its own weights unless `weights` is given.
     weights : array-like of shape (n_partitions,), default=None
-        Weight of each partition, 0 or between 1e-30 and 1e30. A Series of pandas with the names of the columns of a
-        frame is matched by name. None: all equal.
+        Weight of each partition, 0 or between 1e-30 and 1e30. A pandas Series indexed by the column names of a frame is matched
+        by name. None: all equal.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1, as a number or as the text "-1". "noise" reads it as noise, which is its meaning in HDBSCAN and
         DBSCAN; NaN, "nan", "<NA>" and None remain missing, and -2 and "-2" remain noise.
     names : {"own", "shared"}, default="own"
-        Meaning of the names of clusters. "own": those of each partition are arbitrary, or as an Ensemble in `labels` has
-        them. "shared": a name is the same class in all partitions, as in the answers of raters; :class:`conclust.Voting` and
+        Meaning of the names of clusters. "own": each partition has its own, arbitrary names (an Ensemble in `labels` keeps its
+        meaning). "shared": a name means the same class in all partitions, as in raters' answers; :class:`conclust.Voting` and
         :class:`conclust.MixtureModel` use it, other methods do not.
 
     Attributes
@@ -223,8 +223,8 @@ class Ensemble(TablesReader, Derived):
         ----------
         paths : path-like, or iterable of path-like
             Files of ADMIXTURE (``.Q``), fastSTRUCTURE (``.meanQ``), STRUCTURE (``_f``), or of CLUMPP: its indfile and
-            popfile hold several runs. Numbers are separated by blanks or commas. The populations of a popfile count
-            alike, however many individuals they have.
+            popfile hold several runs. Numbers are separated by blanks or commas. All populations of a popfile have equal
+            weight, however many individuals they have.
         weights : array-like of shape (n_partitions,), default=None
             Weight of each run, 0 or between 1e-30 and 1e30. None: all equal.
 
@@ -277,7 +277,7 @@ class Ensemble(TablesReader, Derived):
             The nodes in the order of the objects; or a networkx graph. None: all nodes that are in
             a community, sorted.
         weights : array-like of shape (n_runs,), default=None
-            Weight of each run. None: all count alike.
+            Weight of each run. None: all equal.
 
         Returns
         -------
@@ -322,15 +322,15 @@ class Ensemble(TablesReader, Derived):
         ----------
         draws : array-like of shape (n_draws, n_samples) or (n_chains, n_draws, n_samples)
             Labels of every object in every draw. Also a DataArray of xarray with a dimension "draw" (and
-            "chain"), in any order; a data set of xarray, or an ``InferenceData`` or ``DataTree`` of ArviZ, of
-            which the group ``posterior`` is read; a dict of such arrays.
+            "chain"), in any order; an xarray data set, or an ``InferenceData`` or ``DataTree`` of ArviZ, whose group
+            ``posterior`` is read; a dict of such arrays.
         variable : str, default=None
             Variable of a data set that holds the labels. None: the only one that holds whole numbers for
             several objects.
         burn : int, default=0
             Number of draws to discard at the beginning of each chain.
         thin : int, default=1
-            Step of the others: every `thin`-th draw of each chain is kept.
+            Every `thin`-th of the remaining draws of each chain is kept.
         weights : array-like of shape (n_draws,) or (n_chains, n_draws), default=None
             Weight of each draw, including discarded ones. None: all equal.
         missing : {"unobserved", "noise"}, default="unobserved"
@@ -624,9 +624,9 @@ class Ensemble(TablesReader, Derived):
     def most_probable(self) -> Ensemble:
         """Return the most probable clusters of soft partitions, as hard partitions; hard ones as they are.
 
-        Methods that compare objects read soft partitions so. Two equal mixed objects share a cluster with a small
-        probability, if each draws its own: by the product of memberships a mixed object is far from all others, and from
-        its equals, so that copies of one soft partition would not give back its clusters.
+        Methods that compare objects read soft partitions in this way. If two equal mixed objects draw their clusters
+        independently, they share one with a small probability: by the product of memberships, a mixed object is far from all
+        others, even from equal ones, so copies of one soft partition would not reproduce its clusters.
         """
         if self._soft is None:
             return self
@@ -722,7 +722,7 @@ class Ensemble(TablesReader, Derived):
             f"{count(self.n_samples, 'object')}, Ensemble",
             "",
             [(count(int(K), "cluster"), int(n)) for K, n in zip(numbers, times, strict=True)],
-            [("What next", "conclust.AutoConsensus().fit(ensemble) combines the clusterings.")],
+            [("Next steps", "conclust.AutoConsensus().fit(ensemble) combines the clusterings.")],
         ).html()
 
     # -- files

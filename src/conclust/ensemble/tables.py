@@ -44,7 +44,7 @@ class TablesReader:
         objects : iterable of hashable, default=None
             The identifiers in the order of the rows of the ensemble. None: all that are in a table, sorted.
         weights : array-like of shape (n_partitions,), default=None
-            Weight of each partition, in the order of tables and their columns. None: all count alike.
+            Weight of each partition, in the order of tables and their columns. None: all equal.
         missing : {"unobserved", "noise"}, default="unobserved"
             Meaning of -1 in a table; an object that a table lacks is missing in its partitions.
 
@@ -131,7 +131,7 @@ class TablesReader:
         partitions : iterable of hashable, default=None
             The partitions in the order of the columns. None: all that occur, sorted.
         weights : array-like of shape (n_partitions,), default=None
-            Weight of each partition. None: all count alike.
+            Weight of each partition. None: all equal.
         missing : {"unobserved", "noise"}, default="unobserved"
             Meaning of a cluster -1; an object without a row in a partition is missing there.
         names : {"own", "shared"}, default="own"
@@ -245,8 +245,8 @@ def _warn_of_strangers(names: list[Any], rows: list[list[Any]]) -> None:
     if strangers:
         listed = ", ".join(f"{name!r} (the first is {one!r})" for name, one in strangers)
         warn(
-            f"No identifier of these tables is in another table: {listed}. Their objects are not compared with the others: see "
-            "whether all tables write identifiers alike.",
+            f"No identifier of these tables is in another table: {listed}. Their objects are not compared with the others: check "
+            "that all tables write identifiers in the same way.",
             EvidenceWarning,
         )
 

@@ -44,7 +44,8 @@ def nearest_pairs(
     max_partners : int, default=None
         Maximum number of partners that an object chooses, including ties; at least `per_object`. If there are more,
         those with which it shares smaller clusters are chosen (the largest sum of 1 / size), then those that come
-        next in the order of the objects. Of more than 2^29 ties, those of some objects at a time are held in memory.
+        next in the order of the objects. If there are more than 2^29 ties, only those of some objects at a time are held in
+        memory.
         None: all ties, up to 2^29 partners of all objects.
     n_jobs : int, default=None
         Threads. None: ``OMP_NUM_THREADS`` or all processors. The result does not depend on it.
@@ -69,8 +70,8 @@ def nearest_pairs(
     -----
     The pairs favour agreement, unlike the random sample of :func:`sample_pairs`. No matrix of all
     pairs is made: an object is compared with those in its smallest clusters until the remaining clusters cannot
-    contain a more similar one. Where that would be most of them, complete labels without weights
-    are counted with all objects, eight partitions at once.
+    contain a more similar one. If that would be most of them, complete labels without weights are counted with all objects,
+    eight partitions at once.
 
     Examples
     --------

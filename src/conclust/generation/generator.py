@@ -82,27 +82,27 @@ class EnsembleGenerator(
     method : str, clusterer or list, default="auto"
         Kind of the members.
 
-        - "auto": of every 40 members, 17 by "graph", 17 by "spectral" and 6 by "density", which find clusters of any
-          shape. All members are by "kmeans" if there are fewer than 50 objects or only one feature, and by "graph" if
+        - "auto": 17 of every 40 members are made by "graph", 17 by "spectral" and 6 by "density", which find clusters of any
+          shape. All members are made by "kmeans" if there are fewer than 50 objects or only one feature, and by "graph" if
           ``fit`` gets a graph.
         - "kmeans": k-means from one start (`init`), with n_clusters drawn uniformly.
         - "spherical": k-means with cosine similarity [3]_ from one random start, with n_clusters drawn uniformly. It
-          is meant for texts. ``fit`` raises an error for rows of zeros, which have no direction.
-        - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points. Each member determines
-          its own 1,000 landmarks (all points if there are no more), ties each object to the 5 nearest of them, and
+          is meant for text data. ``fit`` raises an error for rows of zeros, which have no direction.
+        - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points. Each member determines its own
+          1,000 landmarks (all points if there are no more), ties each object to the 5 nearest of them, and
           cuts the graph of objects and landmarks. Members that see all objects and features share four graphs in turn,
-          which differ in the number of landmarks that an object is tied to, and fitted on a sample (`fit_on`) share
-          the landmarks, too; each graph is embedded once, and a member with
-          K clusters is k-means on the K leading columns (FSEC [4]_). n_clusters is drawn uniformly. Groups need not be round; these
-          members take more time.
+          which differ in the number of landmarks that an object is tied to; fitted on a sample (`fit_on`), the graphs
+          share the landmarks, too. Each graph is embedded once, and a member with K clusters is
+          k-means on the K leading columns (FSEC [4]_). n_clusters is drawn uniformly. Groups need not be round; these members
+          take more time.
         - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [6]_, with a number of
           neighbours and a resolution for each. Groups need not be round. With `n_clusters`, each member searches
           for a resolution that gives its number to within 5 %, if there is one.
         - "density": single linkage on the mutual reachability distances [7]_ of nearest neighbours, without noise.
           Members differ in the core distance (of the 2nd, 4th, 8th or 16th neighbour), the number of clusters (2 to
           the square root of n_samples) and their minimum size.
-        - "som": batch self-organising maps [8]_ with n_clusters codes on a square grid, from random starts: 100 codes are
-          on one of 10 x 10, as in FlowSOM. ``members_[0].centers`` are the codes.
+        - "som": batch self-organising maps [8]_ with n_clusters codes on a square grid, from random starts: 100 codes are on a
+          10 x 10 grid, as in FlowSOM. ``members_[0].centers`` are the codes.
         - "mixed": single, average, ward and centroid linkage (Euclidean), spectral clustering and k-means, each with
           every number of clusters. It needs n x n matrices, of at most 20,000 objects.
         - A scikit-learn clusterer: cloned for each member, every ``random_state`` in it set from the
@@ -141,7 +141,7 @@ class EnsembleGenerator(
         unchanged. "auto": to mean 0 and variance 1 if the spreads differ as they do between different units,
         otherwise unchanged (pixels, coordinates, expression, principal components); see the notes. ``scale_`` records
         the result. A clusterer of your own may have parameters in the unit of X, so with "auto" it gets unscaled
-        columns, with a ``ScaleWarning`` if their spreads differ in kind.
+        columns, with a ``ScaleWarning`` if their units seem to differ.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all randomness. The result does not depend on `n_jobs`, the backend or the cache, and the first
         members stay the same if more are requested.
@@ -176,7 +176,7 @@ class EnsembleGenerator(
     -----
     ``fit_transform`` returns the partitions of the given points. ``transform`` labels any points,
     including new ones: by the nearest centre of each member ("kmeans", "spherical", "som", and a KMeans or MiniBatchKMeans
-    of your own), by ties to the landmarks of the member, whose positions in its embedding are kept ("spectral"), or
+    of your own), by links to the landmarks of the member, whose positions in its embedding are kept ("spectral"), or
     by the vote of the 15 nearest fitted points ("graph", "density"). With ``sample_fraction=1`` the two agree on the
     same points. With a smaller fraction, objects that a member did not draw are missing in ``fit_transform``, which
     is what a consensus needs, while ``transform`` labels all objects. Other members cannot label new points. For
@@ -188,18 +188,18 @@ class EnsembleGenerator(
     that were not drawn. All other labels are int32, with -2 for noise. The clusters of each partition are numbered by
     first appearance.
 
-    Members of the kinds that have a name are designed: numbers of clusters, neighbours, resolutions, core distances and
-    minimum sizes do not depend on `random_state`, and the first members of each kind, of any number, are spread evenly.
-    The seed draws what is left: the order in which nodes are visited, the starts of k-means, the landmarks of more than
-    1,000 points, the objects and features of `sample_fraction`, `feature_fraction` and `fit_on`. Two seeds therefore give ensembles that are nearly the same.
+    Named kinds of members follow a fixed design: their numbers of clusters, neighbours, resolutions, core distances and minimum
+    sizes do not depend on `random_state`, and are spread evenly over any number of members. The seed determines the rest: the
+    order in which nodes are visited, the starts of k-means, the landmarks of more than 1,000 points, and the objects and
+    features of `sample_fraction`, `feature_fraction` and `fit_on`. Two seeds therefore give nearly the same ensembles.
 
     ``scale="auto"`` standardises if two conditions hold. At least a tenth of the columns that vary have a standard
     deviation and a range below a twentieth of the largest ones, and fewer than ten columns dominate the squared
-    distances. If more columns dominate, those with small spreads are quiet columns of the same kind, such as the
-    margin of images. Columns with means of 0 (principal components) are not scaled. If columns are narrower by a
-    factor of 5 to 20, the spreads alone are not conclusive: k-means partitions up to 2,000 of the rows in either scale,
-    and the scale with the tighter clusters is taken, measured free of scale and compared with clouds. If
-    both scales give the same clusters, and these are rounder in the columns as they are, columns are not scaled.
+    distances. If more columns dominate, those with small spreads are quiet columns with the same unit, such as the margins of
+    images. Columns with means of 0 (principal components) are not scaled. If columns are narrower by a
+    factor of 5 to 20, the spreads alone are not conclusive: k-means partitions up to 2,000 of the rows in either scale, and the
+    scale with the tighter clusters is chosen (tightness does not depend on scale, and is compared with clouds). If both scales
+    give the same clusters, and these are rounder in the original columns, columns are not scaled.
 
     With ``fit_on``, the time to fit the members does not grow with the number of objects. Only the product of the
     points with the centres of all members grows; it is computed in registers and never stored. ``fit_transform``
@@ -207,7 +207,8 @@ class EnsembleGenerator(
     hold neither all points nor all labels.
 
     A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory of about 300
-    bytes per object: the search, which finds 98 % of the nearest landmarks, compares an object with those nearby. If the graph has several connected components, weak ties connect each to the nearest one. With
+    bytes per object. Among many points, 98 % of the nearest landmarks are found, by comparing an object with those nearby. If
+    the graph has several connected components, weak links connect each to the nearest one. With
     :class:`conclust.HBGF` (``joint=False``) as the consensus this is U-SENC [2]_, which draws n_clusters from
     range(20, 61).
 
@@ -219,11 +220,11 @@ class EnsembleGenerator(
     seconds with 1,500 objects, .25 with 10,000 and 1.0 with 100,000.
 
     If X has at least 1.5 times as many features as objects (4 times without "spectral" members), ten or more members
-    by "kmeans", "spherical", "graph", "spectral", "density" and "som" that see all features are made of rotated points: n
-    objects span at most n dimensions, so that n coordinates have the same distances. Equal distances may then differ
-    by rounding errors. The axes are kept, and new points are rotated before they are labelled; centres are those in
-    the features. The default takes 1.6 CPU seconds for 500 objects with 20,000 features (17 without rotation), and 22
-    for 3,000 with 5,000 (41).
+    by "kmeans", "spherical", "graph", "spectral", "density" and "som" that see all features are made from rotated points: n
+    objects span at most n dimensions, so n coordinates preserve all distances. Equal distances may then differ by rounding
+    errors. The axes are kept, and new points are rotated before they are labelled; centres are given in the original features.
+    The default takes 1.6 CPU seconds for 500 objects with 20,000 features (17 without rotation), and 22 for 3,000 with 5,000
+    (41).
 
     Each further member of a shared graph takes O(n K^2) time. Members of one graph use the same objects if `fit_on`
     leaves some out; they are made one after the other. Twenty members with 20 to 60 clusters on 100,000 x 16 points take
@@ -304,7 +305,7 @@ class EnsembleGenerator(
         y : None
             Ignored; there for scikit-learn's pipelines.
         graph : sparse matrix of shape (n_samples, n_samples), default=None
-            A symmetric graph of the objects that the members by "graph" cluster in place of one of nearest
+            A symmetric graph of the objects, which "graph" members cluster instead of a graph of nearest
             neighbours: scanpy's ``adata.obsp["connectivities"]``. Self-loops are ignored, whereas `GraphConsensus`
             counts them.
 
@@ -337,7 +338,7 @@ class EnsembleGenerator(
         y : None
             Ignored; there for scikit-learn's pipelines.
         graph : sparse matrix of shape (n_samples, n_samples), default=None
-            A symmetric graph of the objects that the members by "graph" cluster in place of one of nearest
+            A symmetric graph of the objects, which "graph" members cluster instead of a graph of nearest
             neighbours: scanpy's ``adata.obsp["connectivities"]``. Self-loops are ignored, whereas `GraphConsensus`
             counts them.
 

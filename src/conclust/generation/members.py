@@ -553,8 +553,8 @@ SPHERICAL = Kind(
     SphericalKMeansRecipe(),
     100,
     unscaled=True,  # cosines use the unscaled points
-    help="k-means with the cosine and random starts, for texts",
-    cited="k-means by the cosine with random starts and many numbers of clusters",
+    help="k-means with cosine similarity and random starts, for text data",
+    cited="k-means with cosine similarity, random starts and many numbers of clusters",
 )
 
 

@@ -175,7 +175,7 @@ def fitted_scaling(
 
         warn(
             f"The columns of X differ much in spread: {of_extremes(extremes, names)}. Without scaling, {n_narrow} of {n_varying} columns "
-            'count for next to nothing. Give scale="standard" (or "minmax") to bring them to one scale, or '
+            'have almost no influence. Pass scale="standard" (or "minmax") to scale them, or '
             "scale=None to keep them.",
             ScaleWarning,
         )

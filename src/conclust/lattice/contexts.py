@@ -372,7 +372,7 @@ class FormalContext:
 
 @dataclass(frozen=True, eq=False)
 class ConceptLattice:
-    """The concepts of a context, ordered: one is below another if its extent is the smaller.
+    """The ordered concepts of a context: one is below another if its extent is contained in the other's.
 
     Attributes
     ----------

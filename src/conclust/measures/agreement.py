@@ -98,8 +98,8 @@ def partition_similarities(
     Parameters
     ----------
     ensemble : Ensemble or (n_samples, n_partitions) array-like
-        The members; soft ones by their most probable clusters. Each two are compared on the objects that both observed;
-        noise is a cluster of one object. Weights are not used.
+        The members; soft ones by their most probable clusters. Any two are compared on the objects that both observed; noise is
+        a cluster of one object. Weights are not used.
     measure : {"nmi", "ari", "vi"}, default="nmi"
         Normalized mutual information, adjusted Rand index, or variation of information: a distance, in bits, 0 for
         equal partitions.
@@ -120,8 +120,7 @@ def partition_similarities(
 
     Notes
     -----
-    From the Gram matrix B'B, which holds the contingency tables of all pairs; for "vi" from these tables, one
-    after the other.
+    Computed from the Gram matrix B'B, which contains the contingency tables of all pairs; for "vi", from these tables in turn.
 
     Examples
     --------

@@ -191,8 +191,8 @@ def adjusted_rand_index(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
     Returns
     -------
     float
-        At most 1, and negative where the agreement is below chance. 1 for two partitions into one
-        cluster; NaN, with an EvidenceWarning, for two into single objects.
+        At most 1, and negative if the agreement is below chance. 1 for two partitions into one cluster; NaN, with an
+        EvidenceWarning, for two partitions into single objects.
 
     Raises
     ------
@@ -299,7 +299,7 @@ def pairwise_recall(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
 
 
 def class_f1(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    r"""F measure over classes: every class against the cluster that fits it best.
+    r"""F measure over classes: each class is compared with the cluster that fits it best.
 
     .. math::
 
@@ -455,7 +455,7 @@ def normalized_mutual_information(
     Returns
     -------
     float
-        In [0, 1]. 0 where a partition has a single cluster, unless both have: then 1.
+        In [0, 1]. 0 if exactly one partition has a single cluster, 1 if both have.
 
     Raises
     ------
@@ -601,7 +601,7 @@ def mean_entropy(a: Any, b: Any, average: Average) -> Any:
 
 
 def purity(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    r"""Share of the objects that are of the most frequent class of their cluster.
+    r"""Share of the objects that belong to the most frequent class of their cluster.
 
     .. math::
 
@@ -735,9 +735,9 @@ def adjusted_mutual_information(
     Returns
     -------
     float
-        At most 1, which equal partitions have; below 0 where they have less in common than random ones. 0 where a
-        partition has a single cluster, unless both have: then 1. 0 too where chance alone reaches the mean, as with
-        "min" if one partition has one object per cluster.
+        At most 1, the value for equal partitions; below 0 if they have less in common than random ones. 0 if exactly one
+        partition has a single cluster, 1 if both have. Also 0 if chance alone reaches the mean, as with "min" if one partition
+        has one object per cluster.
 
     Raises
     ------

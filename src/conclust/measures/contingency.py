@@ -101,8 +101,8 @@ def contingency(labels_true: ArrayLike, labels_pred: ArrayLike) -> Contingency:
     Raises
     ------
     InputError
-        If the two differ in length, are empty, not 1-D, hold invalid labels, share no object, or are series of pandas
-        with the same row names in different orders.
+        If the two differ in length, are empty, not 1-D, hold invalid labels, share no object, or are pandas series with the
+        same row names in different orders.
 
     Examples
     --------

@@ -163,16 +163,16 @@ def expected_loss(
     Parameters
     ----------
     ensemble : Ensemble or (n_samples, n_draws) array-like
-        Draws, one object per row (for draws in rows see ``Ensemble.from_draws``). Each counts by its weight times the
-        number of objects that it and `labels` both observed (for "binder": of pairs of them, n^2). A draw
-        is ignored for an object that it did not observe; a noise object is a cluster of its own.
+        Draws, one object per row (for draws in rows see ``Ensemble.from_draws``). Each is weighted by its weight times the
+        number of objects that it and `labels` both observed (for "binder": the number of pairs, n^2). A draw is ignored for an
+        object that it did not observe; a noise object is a cluster of its own.
     labels : (n_samples,) array-like of int or str
         The partition; objects missing from it are left out.
     loss : {"vi", "binder", "omari", "nvi", "id", "nid"}, default="vi"
         See :class:`conclust.BayesEstimate`, which has the formulas.
     split_cost : float, default=1.0
-        For "vi" and "binder": the cost a, in (0, 2), of separating what a draw has together; 2 - a is that of
-        putting together what it separates.
+        For "vi" and "binder": the cost a, in (0, 2), of separating objects that a draw puts together; 2 - a is the cost of
+        putting together objects that it separates.
 
     Returns
     -------

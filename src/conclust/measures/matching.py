@@ -141,11 +141,10 @@ def _worth_matching(clusters: Ints, partners: Ints, counts: Ints, n: int) -> Boo
 def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
     """Find the label of a reference partition that corresponds to each label of another.
 
-    The correspondence is one to one and gives the most objects the name that they have in the
-    reference (the assignment problem on the contingency table). Every name of the reference is
-    assigned, if necessary to a cluster that shares no object with it. Where `labels` has more
-    clusters than `reference`, the clusters left over get new names: the integers after the largest
-    of the reference, or ``"new 1"``, ``"new 2"``, ... where its names are not integers.
+    The correspondence is one to one, and maximises the number of objects that get the name that they have in the reference (the
+    assignment problem on the contingency table). Every name of the reference is assigned, if necessary to a cluster that shares
+    no object with it. If `labels` has more clusters than `reference`, the remaining clusters get new names: the integers after
+    the largest of the reference, or ``"new 1"``, ``"new 2"``, ... if its names are not integers.
 
     Parameters
     ----------
@@ -189,7 +188,7 @@ def match(reference: ArrayLike, labels: ArrayLike) -> dict[Hashable, Hashable]:
 
 
 def relabel(reference: ArrayLike, labels: ArrayLike) -> NDArray[Any]:
-    """Rename the clusters of a partition after the ones of a reference that they correspond to.
+    """Rename the clusters of a partition after the corresponding clusters of a reference.
 
     Parameters
     ----------
@@ -237,23 +236,23 @@ def labels_like(
 ) -> Ints:
     """Restore the previous numbers of clusters; new clusters get new numbers.
 
-    For a clustering that is repeated while objects come and go. A cluster keeps the number of
-    the previous cluster with which it shares most, one to one (the assignment problem); they must share at least
-    half of the smaller of the two. All others are new: a number whose cluster is gone is not used again.
+    This is for a clustering that is repeated while objects come and go. Clusters are matched one to one so that they share the
+    most objects (the assignment problem), and each keeps the number of its previous cluster if the two share at least half of
+    the objects of the smaller one. All other clusters are new; the number of a cluster that has disappeared is not used again.
 
     Parameters
     ----------
     previous : (n_samples,) or (n_previous,) array-like of int
-        Numbers of the clusters before, at least 0. -1, NaN, None: the object is new, or was in none.
+        Previous numbers of the clusters, at least 0. -1, NaN, None: the object is new, or was in no cluster.
     labels : (n_samples,) array-like
-        The clusters now, numbers or names. Objects missing (-1, NaN, None) stay -1, noise stays -2.
+        The current clusters, as numbers or names. Missing objects (-1, NaN, None) stay -1, noise stays -2.
     ids : (n_samples,) array-like of hashable, default=None
         Identifiers of the objects of `labels`. None: `previous` has the same objects in the same order.
     previous_ids : (n_previous,) array-like of hashable, default=None
         Identifiers of the objects of `previous`; together with `ids`.
     first_new : int, default=None
         Smallest number for new clusters; larger than all of `previous`. None: the largest of `previous` and 1.
-        If clusters may have disappeared before the previous run, give the largest number ever used plus 1.
+        If clusters may have disappeared before the previous run, pass the largest number ever used plus 1.
 
     Returns
     -------
@@ -268,7 +267,7 @@ def labels_like(
 
     See Also
     --------
-    relabel : The same with names, where each name of the reference is given away.
+    relabel : The same with names, where every name of the reference is used.
     conclust.to_frame : A frame with these numbers, in the names of the memberships too.
 
     Examples
@@ -394,22 +393,22 @@ class ClusterNames:
 def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
     """Name clusters after the classes that have the largest share in them.
 
-    A consensus has new labels. This gives them meaningful names: those of an annotation, of known classes, or of one of
-    the partitions. :func:`match` gives each name away once, so that some clusters have names of classes that they
-    hardly hold; here clusters of the same class are numbered.
+    A consensus has new labels. This function gives them meaningful names: those of an annotation, of known classes, or of one
+    of the partitions. :func:`match` uses each name once, so some clusters get names of classes that they hardly contain; here
+    clusters of the same class are numbered.
 
     Parameters
     ----------
     labels : (n_samples,) array-like
-        The clusters. Objects missing (-1, NaN, None) or noise (-2) are in none.
+        The clusters. Missing objects (-1, NaN, None) and noise (-2) are in none.
     classes : (n_samples,) array-like
-        The classes; objects without one, or noise, count for nothing.
+        The classes; objects without a class, and noise, are ignored.
 
     Returns
     -------
     ClusterNames
-        A name for each cluster, in rising order of the labels (in order of first appearance where these are
-        not all whole numbers). Of clusters with one class that with the most objects of it has its name, the
+        A name for each cluster, in increasing order of the labels (in order of first appearance if these are not all whole
+        numbers). If several clusters belong to one class, the cluster with the most objects of the class gets its name, and the
         others "name 2", "name 3", ... A cluster without an object of any class is "cluster k".
 
     Raises

@@ -23,16 +23,16 @@ Weights: TypeAlias = Literal["uniform", "jaccard"]
 
 @dataclass(frozen=True, eq=False)
 class NeighbourGraph:
-    """A symmetric graph of distinct points in compressed sparse rows; no point is tied to itself.
+    """A symmetric graph of distinct points in compressed sparse rows, without self-loops.
 
     Attributes
     ----------
     starts : ndarray of int64 of shape (n_points + 1,)
-        Start of the ties of each point.
+        Start of the edges of each point.
     ends : ndarray of int32 of shape (n_ties,)
-        The points at the other end, in rising order. Each tie is stored in both directions.
+        The points at the other end, in increasing order. Each edge is stored in both directions.
     weights : ndarray of float64 of shape (n_ties,)
-        The weights of the ties, above 0.
+        The weights of the edges, above 0.
     rows : EqualRows
         Distinct rows of the objects. Points are numbered by first appearance, so that point i is object i
         where all objects differ.
@@ -67,7 +67,7 @@ def neighbour_graph(
     metric: Metric = "euclidean",
     n_jobs: int | None = None,
 ) -> NeighbourGraph:
-    """Tie each point to its k nearest neighbours, and to those that have it among theirs.
+    """Connect each point to its k nearest neighbours, and to those that have it among theirs.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def neighbour_graph(
     k : int
         Number of neighbours; all other points if there are fewer.
     weights : {"uniform", "jaccard"}, default="uniform"
-        "uniform": all weights are 1. "jaccard": the weight of a tie is the share of the neighbours of the two
+        "uniform": all weights are 1. "jaccard": the weight of an edge is the share of the neighbours of the two
         points that both have, each point and its k neighbours taken together.
     metric : {"euclidean", "cosine"}, default="euclidean"
         The distance. By "cosine", rows of the same direction are one point.
@@ -145,7 +145,7 @@ def cut_ties(
     Parameters
     ----------
     forest : Forest
-        The ties of the points.
+        The edges of the points.
     neighbours : Neighbours
         The points.
     n_clusters : int
@@ -184,11 +184,11 @@ class CommunityGraph:
     Attributes
     ----------
     starts : ndarray of int64 of shape (n_nodes + 1,)
-        Start of the ties of each node.
+        Start of the edges of each node.
     ends : ndarray of int32 of shape (n_ties,)
-        The nodes at the other end. Each tie is stored in both directions, and no node is tied to itself.
+        The nodes at the other end. Each edge is stored in both directions, and there are no self-loops.
     weights : ndarray of float64 of shape (n_ties,)
-        The weights of the ties, above 0.
+        The weights of the edges, above 0.
     loads : ndarray of float64 of shape (n_nodes,)
         Cost of a community: the degrees of its nodes (modularity), or the number of their objects (the constant
         Potts model).
@@ -214,16 +214,16 @@ class CommunityGraph:
     ) -> CommunityGraph:
         """Return the graph whose nodes represent these numbers of objects.
 
-        A tie counts as often as the mean of the objects at its ends, as if each object brought its own.
+        An edge counts as often as the mean of the objects at its ends, as if each object brought its own.
 
         Parameters
         ----------
         starts : ndarray of int64 of shape (n_nodes + 1,)
-            Start of the ties of each node.
+            Start of the edges of each node.
         ends : ndarray of int32 of shape (n_ties,)
             The nodes at the other end.
         weights : ndarray of float64 of shape (n_ties,)
-            The weights of the ties.
+            The weights of the edges.
         masses : ndarray of float64 of shape (n_nodes,)
             Number of objects that each node represents.
         quality : {"modularity", "cpm"}

@@ -60,26 +60,26 @@ _ROUNDING = 1e-12
 class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Consensus of the communities of a network, on its edges.
 
-    Runs of the Leiden algorithm with different seeds, or runs that are given, disagree. Each edge is weighted by
-    the share of the runs that put its ends into one community, edges with little support are removed, and the
-    graph that remains is clustered once more. Pairs of nodes without an edge are not compared. Communities that modularity
-    has merged because the network is large are split again.
+    Runs of the Leiden algorithm with different seeds, or given runs, disagree. Each edge is weighted by the share of runs that
+    put its ends into one community, edges with little support are removed, and the remaining graph is clustered once more.
+    Pairs of nodes without an edge are not compared. Communities that modularity has merged because the network is large are
+    split again.
 
     Parameters
     ----------
     kind : {"fast", "strict", "threshold", "ecg"}, default="fast"
         Use of the shares. "fast": edges with a share below `threshold` are removed, and the shares of the others
         are their weights (FastEnsemble [1]_). "threshold": the same, and the others keep their weights. "strict":
-        only edges on which all runs agree remain, with their weights. "ecg": edges of the 2-core weigh
-        ``min_weight + (1 - min_weight) * share``, and all other edges `min_weight`; the runs are the first level
-        only, in which single nodes move (ECG [2]_).
+        only edges on which all runs agree remain, with their weights. "ecg": edges in the 2-core have the weight ``min_weight +
+        (1 - min_weight) * share``, and all other edges `min_weight`; the runs consist of the first level only, in which single
+        nodes move (ECG [2]_).
     n_runs : int, default=None
         Number of runs. None: 10, and 16 for "ecg", as published. Ignored if an ensemble is given.
     threshold : float, default=0.8
         Smallest share of an edge that remains, in the range (0, 1], for "fast" and "threshold".
     quality : {"modularity", "cpm"}, default="modularity"
-        Quality that communities maximise. "cpm": the constant Potts model, the weight inside of a community less
-        `resolution` times its number of pairs of nodes; it has no resolution limit.
+        Quality that communities maximise. "cpm": the constant Potts model, the weight inside a community minus `resolution`
+        times its number of pairs of nodes; it has no resolution limit.
     resolution : float, default=None
         Above 0: the higher, the more communities. None: 1 for modularity, 0.01 for "cpm".
     n_iterations : int, default=2
@@ -94,7 +94,7 @@ class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
         Whether each community is clustered once more on its own and split, its parts too, if the parts describe its
         edges better and at most 15 % of the edges are between them (see Notes), and whether a graph without communities is
         one cluster per connected component. False: communities as published.
-        None: True for runs of its own by modularity at its default resolution, where `recluster` is True.
+        None: True for its own runs by modularity at the default resolution, if `recluster` is True.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of the seeds of the runs.
     n_jobs : int, default=None
@@ -138,13 +138,14 @@ class GraphConsensus(EstimatorCard, ClusterMixin, BaseEstimator):  # type: ignor
     both ends of an edge, its share is 0. An iteration of a run takes O(m) time for m edges. Each thread needs as much
     memory as the graph, and the labels of all runs are kept.
 
-    Modularity does not see communities with fewer than about ``sqrt(m)`` edges: it merges those that a single edge ties
+    Modularity cannot resolve communities with fewer than about ``sqrt(m)`` edges: it merges those that a single edge connects
     (the resolution limit). With `split`, runs on the edges inside each community, with degrees counted inside it,
     propose parts. They are accepted if the description length of the degree-corrected block model is shorter [3]_, and
-    if few edges are between them: an even cloud of points is several groups by this model too, tied by many edges.
+    if few edges are between them: this model also divides an even cloud of points into several groups, but connected by many
+    edges.
 
-    A random graph has partitions of high modularity too, but runs do not agree on one. Where the mean adjusted Rand index of the
-    runs is below 0.5, they are compared with runs on up to ten random graphs that have the same degrees. If these agree as
+    A random graph also has partitions of high modularity, but runs do not agree on one. If the mean adjusted Rand index of the
+    runs is below 0.5, they are compared with runs on up to ten random graphs with the same degrees. If these agree as
     well and have as much modularity, the graph has no communities.
 
     References
@@ -349,7 +350,7 @@ def _given(ensemble: Any, network: Network) -> Ensemble:
     rows, nodes = list(index), list(network.nodes)
     if rows != nodes and set(rows) == set(nodes):
         raise InputError(
-            "The rows of 'ensemble' have the names of the nodes, in another order. Bring them to one order: "
+            "The rows of 'ensemble' have the names of the nodes, in another order. Put them in the same order: "
             "ensemble.loc[nodes], with the nodes of the graph as list(G) has them, or those of a list of edges by first "
             "appearance; or ensemble.reset_index(drop=True) if the rows are in this order."
         )

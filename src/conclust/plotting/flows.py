@@ -229,15 +229,16 @@ def _written(
 def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     """Draw how clusters split and mix as their number grows.
 
-    A row of circles for each number of clusters, as large as the clusters; a line to each cluster of
-    the next number that takes objects over, the broader the more, the darker the larger the share of
-    that cluster. Numbers of objects that would meet others are left out, smaller ones first. Real clusters have one line to each; if objects come from several, the number is too large.
+    There is a row of circles for each number of clusters, with sizes proportional to the clusters. Lines lead to the clusters
+    of the next number that receive objects: a broader line means more objects, and a darker line a larger share of the
+    receiving cluster. Numbers of objects that would overlap are left out, smaller ones first. Real clusters receive a single
+    line; if a cluster receives objects from several, the number is too large.
 
     Parameters
     ----------
     partitions : Selection or dict of int to array-like of shape (n_samples,)
-        Result of :func:`conclust.selection.choose`, or a partition of the same objects for each
-        number of clusters; negative labels and NaN are in none.
+        Result of :func:`conclust.selection.choose`, or a partition of the same objects for each number of clusters; objects
+        with negative labels or NaN are in no cluster.
     ax : matplotlib Axes, default=None
         Axes to draw in. None makes a new figure (``ax.figure``), 8.5 cm wide, or 17.5 with more than five
         clusters in a row.

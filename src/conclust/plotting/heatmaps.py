@@ -61,25 +61,24 @@ def coassociation_heatmap(
         symmetric array is taken for a matrix: write ``Ensemble(labels)`` where it holds labels.
     labels : array-like of shape (n_samples,), fitted model or dict, default=None
         Clusters or known classes, shown as strips of colours next to the plot; negative labels and
-        NaN are grey. A dict from names to such labels gives a strip each; a cluster has the colour of
-        the cluster in the first strip that shares most objects with it. None: the clusters of a model
-        that is shown.
+        NaN are grey. A dict from names to such labels gives one strip per entry; a cluster has the colour of the cluster in the
+        first strip that shares most objects with it. None: the clusters of the model, if one is given.
     order : {"dendrogram", "vat", "cluster", None} or array-like of int, default="dendrogram"
-        "dendrogram" and "vat" put objects that belong together side by side, so that clusters are dark squares on the
-        diagonal: as the leaves of average linkage, or as `conclust.membership.vat_order` places them. "cluster" sorts
+        "dendrogram" and "vat" put objects that belong together side by side, so that clusters are dark squares on the diagonal:
+        in the order of the leaves of average linkage, or of `conclust.membership.vat_order`. "cluster" sorts
         by the first of `labels`, and within a cluster (of up to 4,000 objects) by the dendrogram. None keeps the order
         given; an array gives the objects from top to bottom.
     max_pixels : int, default=1000
         Maximum number of pixels per side; with more objects, square blocks are averaged.
     random_state : int, Generator or None, default=0
-        For "dendrogram" and "vat" 4,000 of more objects are drawn with it; the title says so. In other
-        orders of an ensemble all objects are shown, as means of blocks that need no pairs; of a matrix
-        or memberships 4,000 are drawn in any order.
+        If there are more than 4,000 objects, "dendrogram" and "vat" draw 4,000 of them with it, and the title says so. In other
+        orders, all objects of an ensemble are shown, as means of blocks, for which no pairs are formed; for a matrix or
+        memberships, 4,000 objects are drawn in any order.
     names : sequence of str, default=None
         Names of the clusters in the first strip, whose labels are their numbers from 0. None: the labels.
     ax : matplotlib Axes, default=None
-        Axes to draw in. None makes a new figure (``ax.figure``): pyplot's current one where pyplot
-        has been imported, so that ``plt.savefig`` writes it; else one that pyplot does not know.
+        Axes to draw in. None makes a new figure (``ax.figure``): pyplot's current one if pyplot has been imported, so that
+        ``plt.savefig`` writes it; otherwise one that pyplot does not manage.
 
     Returns
     -------

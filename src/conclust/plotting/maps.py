@@ -86,8 +86,8 @@ def embedding_of(
     labels : array-like of int of shape (n_samples,) or fitted model
         Clusters from 0 on; negative: none.
     confidence : array-like of shape (n_samples,), default=None
-        From 0 to 1; NaN is 0. None: the confidence (:func:`conclust.confidence.confidences`) of a model
-        with memberships, or of any model if X is its Ensemble; else 1.
+        From 0 to 1; NaN is 0. None: the confidence (:func:`conclust.confidence.confidences`) of a model with memberships, or of
+        any model if X is its Ensemble; otherwise 1.
 
     Returns
     -------
@@ -218,21 +218,20 @@ def embedding(
     X : Ensemble or array-like of shape (n_samples, n_features)
         Points with two features are drawn unchanged; for others, the first two principal components, in the scale
         of the members if the labels are a fitted :class:`conclust.ConsensusClustering`. For an Ensemble, the principal
-        components of its indicator: objects that the partitions put together are near.
+        components of its indicator: objects that the partitions put together are close to each other.
     labels : array-like of int of shape (n_samples,) or fitted model
         Clusters from 0 on; negative: none, grey.
     confidence : array-like of shape (n_samples,), default=None
-        From 0, nearly transparent, to 1; NaN is 0. None: the confidence
-        (:func:`conclust.confidence.confidences`) of a model with memberships, or of any model if X is
-        its Ensemble; else 1.
+        From 0, nearly transparent, to 1; NaN is 0. None: the confidence (:func:`conclust.confidence.confidences`) of a model
+        with memberships, or of any model if X is its Ensemble; otherwise 1.
     max_samples : int, default=20000
         Maximum number of objects in the plot; if there are more, this number is sampled, and the title mentions it.
     random_state : int, Generator or None, default=0
         Draws the objects.
     names : sequence of str, default=None
-        Names of the clusters. None: their numbers from 0. Names that would cover each other are in a key below, and
-        clusters have their numbers in it. Of numbers that would cover more than a third of the picture, only those of
-        the largest clusters are written, and the key has only these clusters.
+        Names of the clusters. None: their numbers from 0. If names would overlap, clusters are numbered, and a key below has
+        the names. If the numbers would cover more than a third of the picture, only those of the largest clusters are written,
+        and the key has only these clusters.
     ax : matplotlib Axes, default=None
         Where to draw. None makes a new figure (``ax.figure``), 8.5 cm wide.
 

@@ -256,7 +256,7 @@ def criterion_curve(
         Result of :func:`conclust.selection.choose`, or a value for each number of clusters.
     criterion : str, default="pac"
         A column of the table of the Selection, such as "sharp"; or the name of the values. "pac": the share of ambiguous pairs.
-        "rcsi": the mean log PAC of the references less log PAC. "delta": the relative growth of the area under the distribution
+        "rcsi": the mean log PAC of the references minus log PAC. "delta": the relative growth of the area under the distribution
         function. The band of "pac" and "rcsi" holds nine tenths of the references.
     chosen : int, default=None
         Number to be highlighted. A Selection has its own.

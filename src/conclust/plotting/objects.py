@@ -64,7 +64,7 @@ def bars_of(membership: ArrayLike | Any, *, labels: ArrayLike | None = None) -> 
     Parameters
     ----------
     membership : array-like of shape (n_samples, n_clusters) or fitted model
-        Rows are probabilities. Of a model ``membership_`` is shown, without the objects that no partition observed.
+        Rows are probabilities. For a model, ``membership_`` is shown, without the objects that no partition observed.
     labels : array-like of int of shape (n_samples,), default=None
         The cluster of each object, from 0 on, by which objects are sorted. None: its most probable one.
 
@@ -76,7 +76,7 @@ def bars_of(membership: ArrayLike | Any, *, labels: ArrayLike | None = None) -> 
     Raises
     ------
     InputError
-        If the rows are no probabilities, the model has none, or `labels` are not of the rows and columns.
+        If the rows are not probabilities, the model has none, or `labels` do not fit the rows and columns.
 
     Examples
     --------
@@ -101,13 +101,13 @@ def membership_bars(
 ) -> Axes:
     """Draw the memberships of objects as adjacent bars.
 
-    Objects are sorted by cluster, the most certain first; each bar has height 1 and shows the
-    shares of the clusters from below, the object's own first.
+    Objects are sorted by cluster, the most certain first; each bar has height 1 and shows the shares of the clusters from
+    bottom to top, the object's own first.
 
     Parameters
     ----------
     membership : array-like of shape (n_samples, n_clusters) or fitted model
-        Rows are probabilities. Of a model ``membership_`` is shown, without the objects that no partition observed.
+        Rows are probabilities. For a model, ``membership_`` is shown, without the objects that no partition observed.
     labels : array-like of int of shape (n_samples,), default=None
         The cluster of each object, from 0 on, by which objects are sorted. None: its most probable one.
     max_bars : int, default=600
@@ -127,7 +127,7 @@ def membership_bars(
     MissingExtraError
         matplotlib is not installed.
     InputError
-        If the rows are no probabilities, the model has none, or `labels` are not of the rows and columns.
+        If the rows are not probabilities, the model has none, or `labels` do not fit the rows and columns.
     ParameterError
         If `max_bars` is out of its range.
 
@@ -177,7 +177,7 @@ def membership_bars(
     ax.set(
         xlim=(0, n),
         ylim=(0, 1),
-        xlabel="objects, by cluster, the surest first",
+        xlabel="objects, by cluster, the most certain first",
         ylabel="membership",
     )
     count_along(ax.xaxis)
@@ -230,10 +230,10 @@ def silhouettes_of(consensus: Any, ensemble: Ensemble | ArrayLike | None = None)
     Parameters
     ----------
     consensus : array-like of shape (n_samples,), fitted model or ObjectConfidence
-        The clusters; negative labels and NaN are in none. Or their silhouettes, as
-        :func:`conclust.confidence.object_confidence` gives them.
+        The clusters; objects with negative labels or NaN are in none. Or their silhouettes, as
+        :func:`conclust.confidence.object_confidence` returns them.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions. None: those that a `conclust.ConsensusClustering` keeps.
+        The partitions. None: those of a `conclust.ConsensusClustering`.
 
     Returns
     -------
@@ -275,10 +275,10 @@ def silhouette_bars(
     Parameters
     ----------
     consensus : array-like of shape (n_samples,), fitted model or ObjectConfidence
-        The clusters; negative labels and NaN are in none. Or their silhouettes, as
-        :func:`conclust.confidence.object_confidence` gives them.
+        The clusters; objects with negative labels or NaN are in none. Or their silhouettes, as
+        :func:`conclust.confidence.object_confidence` returns them.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
-        The partitions. None: those that a `conclust.ConsensusClustering` keeps.
+        The partitions. None: those of a `conclust.ConsensusClustering`.
     names : sequence of str, default=None
         Names of the clusters. None: their numbers from 0.
     ax : matplotlib Axes, default=None

@@ -145,12 +145,12 @@ def critical_difference(
     r"""Draw the mean ranks of methods over several data sets, with a bar over methods that do not differ.
 
     In each data set the best method has rank 1; ties share the mean of their ranks. The title has the p-value of Friedman's
-    test, that all methods are the same: if it is large, the picture shows no difference.
+    test of the hypothesis that all methods are equal: if it is large, the picture does not show a difference.
 
     Parameters
     ----------
     scores : DataFrame, dict of str to sequence, or array-like of shape (n_sets, n_methods)
-        A score of each method (column) on each data set (row). Several runs on one data set are not several data sets: give
+        A score of each method (column) on each data set (row). Several runs on one data set are not several data sets: pass
         their mean.
     test : {"nemenyi", "wilcoxon"}, default="nemenyi"
         Two methods differ if their mean ranks are further apart than Nemenyi's critical difference, which a line above the axis shows

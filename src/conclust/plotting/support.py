@@ -115,7 +115,7 @@ def consensus_tree_of(tree: ConsensusTree, *, alpha: float | None = None) -> Sup
 def consensus_tree(
     tree: ConsensusTree, *, alpha: float | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw a consensus tree: splits that hold solid, those that do not dashed.
+    """Draw a consensus tree: solid splits hold, dashed ones do not.
 
     Parameters
     ----------
@@ -140,8 +140,8 @@ def consensus_tree(
 
     Notes
     -----
-    Below the tree a bar for each of its lowest clusters, as wide as it has objects, in the colour of the
-    cluster that it is in where borders hold. Without p-values all splits are dashed.
+    Below the tree, each of its lowest clusters has a bar whose width is proportional to its size, in the colour of the cluster
+    that it belongs to according to the borders that hold. Without p-values, all splits are dashed.
 
     Examples
     --------

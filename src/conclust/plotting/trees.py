@@ -68,8 +68,7 @@ def tree_of(
     tree : array-like of shape (n_leaves - 1, 4) or fitted model
         A linkage matrix in SciPy's form with rising heights, or a model with ``linkage_matrix_``.
     n_clusters : int, default=None
-        Clusters that the tree is cut into. None: the clusters of the model, else the number with the
-        longest lifetime.
+        Number of clusters that the tree is cut into. None: that of the model, or else the number with the longest lifetime.
     labels : array-like of shape (n_leaves,), default=None
         Labels from 0 on. Clusters of the tree are matched one to one with these clusters, by the number of leaves in common,
         and take their labels. None: the labels of the model; for a matrix, numbers by first appearance, as ``EAC`` gives.
@@ -204,15 +203,14 @@ def dendrogram(
     max_merges: int = 500,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a dendrogram, its clusters in colour and their lifetime shaded.
+    """Draw a dendrogram with coloured clusters and a shaded band for their lifetime.
 
     Parameters
     ----------
     tree : array-like of shape (n_leaves - 1, 4) or fitted model
         A linkage matrix in SciPy's form with rising heights, or a model with ``linkage_matrix_``.
     n_clusters : int, default=None
-        Clusters that the tree is cut into. None: the clusters of the model, else the number with the
-        longest lifetime.
+        Number of clusters that the tree is cut into. None: that of the model, or else the number with the longest lifetime.
     labels : array-like of shape (n_leaves,), default=None
         Labels from 0 on. Clusters of the tree are matched one to one with these clusters, by the number of leaves in common,
         and take their labels and colours. None: the labels of the model; for a matrix, numbers by first appearance, as ``EAC``

@@ -92,7 +92,7 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
         tips = [*filter(None, [decision["next"]]), *one_cluster(reported)]
         kept = reported.kept
         how_sure = (
-            [] if kept is None else [text_block(kept_sentence(kept, reported.names), "How sure.")]
+            [] if kept is None else [text_block(kept_sentence(kept, reported.names), "Certainty.")]
         )
         sections.append(section("overview", [*how_sure, _list("", tips)], "one"))
     sections.append(why_section(reported, gallery))

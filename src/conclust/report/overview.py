@@ -63,8 +63,8 @@ def overview_section(
         cells["features"] = ["; ".join(strongest(reported.features, k)) for k in range(K)]
     caption, named = f"The {count(K, 'group')}", how_named(reported)
     blocks = [
-        text_block(certainty(reported, sure) + drawn_text(reported, of), "How sure."),
-        *([text_block(what_next, "What next.")] if what_next else []),
+        text_block(certainty(reported, sure) + drawn_text(reported, of), "Certainty."),
+        *([text_block(what_next, "Next steps.")] if what_next else []),
         table(caption, GROUPS, cells, first=_MANY_CLUSTERS, named=named, rare=RARE),
     ]
     if reported.features is not None:

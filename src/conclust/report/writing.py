@@ -99,8 +99,8 @@ def write(
     result : path-like, fitted model, Selection or array-like of shape (n_samples,)
         A folder written by ``conclust cluster``, ``combine`` or ``select``; a fitted `conclust.ConsensusClustering`,
         or a pipeline that ends with one; any fitted consensus method, with its ensemble; the result of
-        :func:`conclust.selection.choose` or ``choose_from``; or labels, with their ensemble. Of an AnnData, a method
-        fitted to :func:`conclust.sc.get.ensemble`.
+        :func:`conclust.selection.choose` or ``choose_from``; or labels, with their ensemble. For an AnnData object, pass a
+        method fitted to :func:`conclust.sc.get.ensemble`.
     path : path-like
         Path of the file; an existing one is replaced. ".csv" and ".md": only the reporting checklist, as a table of CSV or Markdown.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions), default=None
@@ -108,7 +108,7 @@ def write(
     X : array-like of shape (n_samples, n_features), default=None
         The points, with NaN for empty cells. They are used for the features that distinguish clusters, the gaps
         between clusters and the picture in two dimensions. The names of features and objects are read from a pandas
-        frame. Its columns of text are described as categories, by their shares in each cluster; a column with a
+        frame. Its text columns are described as categories, by their shares in each cluster; a column with a
         different text in nearly every row is left out. For a pipeline, pass the data of its fit.
     selection : Selection, default=None
         Selection of the number of clusters.

@@ -36,7 +36,7 @@ def ensemble(
         Instead of `keys`: all columns that begin so, in the order of what follows ("leiden_0.5" before
         "leiden_10"), except those written by conclust.
     weights : array-like of shape (n_keys,), default=None
-        Weight of each column; a Series of pandas with their names is matched by name. None: all equal.
+        Weight of each column; a pandas Series with their names is matched by name. None: all equal.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 and of the category "-1". NaN is always missing, and -2 noise.
 

@@ -57,7 +57,7 @@ def cluster(
     random_state: int = 0,
     copy: bool = False,
 ) -> Any:
-    """Cluster cells by their coordinates in ``adata.obsm``, as :class:`conclust.ConsensusClustering` does.
+    """Cluster cells by their coordinates in ``adata.obsm`` with :class:`conclust.ConsensusClustering`.
 
     Parameters
     ----------
@@ -66,10 +66,10 @@ def cluster(
     use_rep : str, default="X_pca"
         Name of the coordinates in ``adata.obsm``.
     n_clusters : int or "auto", default=None
-        Number of clusters; "auto" asks resampling where no border is seen. None: the points choose it.
+        Number of clusters; "auto" uses resampling if no border is found. None: the points determine it.
     calibrate : bool, default=False
-        Whether halves of the cells are clustered again, for how often the pairs of each cell would hold in a fresh sample
-        (:func:`conclust.confidence.calibrated`). It takes some ten times as long.
+        Whether to cluster halves of the cells, to estimate how often the pairs of each cell would hold in a fresh sample
+        (:func:`conclust.confidence.calibrated`). It takes about ten times as long.
     key_added : str, default="clusters"
         Name of the result.
     names_from, colors_from : str, default=None
@@ -94,7 +94,7 @@ def cluster(
     Raises
     ------
     InputError
-        If ``adata.obsm`` has no such coordinates, or they hold numbers that are not finite; of `calibrate`, if there are
+        If ``adata.obsm`` has no such coordinates, or they contain numbers that are not finite; with `calibrate`, if there are
         fewer than 32 cells.
     ParameterError
         If a parameter is out of its range.
@@ -167,7 +167,7 @@ def consensus(
     Parameters
     ----------
     adata : AnnData or MuData
-        Data with the columns. Nothing else of it is read: the data may be backed or lie in Dask.
+        Data with the columns. Nothing else is read, so the data may be backed or in Dask.
     keys : str or sequence of str, default=None
         The columns of ``adata.obs`` that hold labels: clusterings at several resolutions, with several seeds,
         by several programs. NaN is missing: a cell that the clustering did not see.
@@ -180,20 +180,20 @@ def consensus(
     n_clusters : int, default=None
         Number of clusters, or a bound, as the method takes it. None: the estimator's own.
     weights : array-like of shape (n_keys,), default=None
-        Weight of each column; a Series of pandas with their names is matched by name. None: all count alike.
+        Weight of each column; a pandas Series with their names is matched by name. None: all equal.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 and of the category "-1", which HDBSCAN writes for noise. -2 is always noise.
     key_added : str, default="consensus"
         Name of the result.
     names_from : str, default=None
-        A column of ``adata.obs``: each cluster has the name of the category with the largest share in it
+        A column of ``adata.obs``: each cluster is named after the category with the largest share in it
         (:func:`conclust.metrics.names_from`). None: "0", "1", ...
     colors_from : str, default=None
         A column of ``adata.obs`` that has colours: each cluster has the colour of the category with which it
         shares most cells. If there are colours for all clusters already, they are kept. None: scanpy gives
         colours when it draws.
     random_state : int, default=0
-        Seed of the method; of an estimator only where it has none.
+        Seed of the method; used for an estimator only if it has none.
     n_jobs : int, default=None
         Threads. The result does not depend on it.
     copy : bool, default=False
@@ -205,18 +205,19 @@ def consensus(
         None; the copy if one was requested. These are written:
 
         ``obs[key_added]`` : category
-            The clusters, "0", "1", ... or as `names_from` has it; NaN for cells that no column has a label for.
+            The clusters, "0", "1", ... or named by `names_from`; NaN for cells without a label in any column.
         ``obs[f"{key_added}_confidence"]`` : float64
             Confidence of the cluster of each cell (:func:`conclust.confidence.confidences`).
         ``obsm[f"{key_added}_membership"]`` : float32 of shape (n_cells, n_held)
             For methods with memberships: a column for each cluster, then those that are largest for no cell.
         ``uns[key_added]`` : dict
-            "params" (keys, method, its parameters as JSON, conclust_version), "n_clusters", where the method has them
-            "objective", "reason" (of the number of clusters), "number_by", "evidence" and "supports", and two
-            DataFrames, and "model", the bytes of a file of ``conclust.load`` by which :func:`predict` places new cells. "columns", one row per column: "agreement" (normalized mutual
+            "params" (keys, method, its parameters as JSON, conclust_version), "n_clusters", if the method has them "objective",
+            "reason" (for the number of clusters), "number_by", "evidence" and "supports", then "model", the bytes of a file for
+            ``conclust.load`` with which :func:`predict` places new cells, and two DataFrames. "columns", one row per column:
+            "agreement" (normalized mutual
             information with the consensus) and "weight" (share of the weights). "clusters", one row per cluster:
-            "cells", "confidence" (mean of its cells), "parts" and "split_by" (in how many parts how many columns
-            split it: :func:`conclust.confidence.cluster_splits`).
+            "cells", "confidence" (mean of its cells), "parts" and "split_by" (into how many parts it is split, and by how many
+            columns: :func:`conclust.confidence.cluster_splits`).
 
     Raises
     ------
@@ -230,7 +231,7 @@ def consensus(
     Warns
     -----
     EvidenceWarning
-        Most columns split a cluster, and in the same way; or groups of columns share no cells, as those of batches that were
+        Most columns split a cluster in the same way; or groups of columns share no cells, for instance if batches were
         clustered separately.
 
     Examples
@@ -312,8 +313,8 @@ def predict(
     Parameters
     ----------
     adata : AnnData or MuData
-        The new cells, with the columns of labels that the consensus was found of: the same clusterings, made
-        for these cells by classifiers or label transfer. Labels that do not occur in `reference` are noise.
+        The new cells, with the same columns of labels as the consensus: the same clusterings, made for these cells by
+        classifiers or label transfer. Labels that do not occur in `reference` are noise.
     reference : AnnData or MuData
         The cells of :func:`consensus`, as it left them; clusters may have been given other names since.
     key : str, default="consensus"
@@ -338,7 +339,7 @@ def predict(
 
     Notes
     -----
-    The model is read from ``uns[key]["model"]`` of the reference. By a method without memberships of new objects each cell
+    The model is read from ``uns[key]["model"]`` of the reference. If the method has no memberships for new objects, each cell
     goes to the cluster with which it shares the most labels (:func:`conclust.placing.shared_clusterings`), read from
     ``reference.obs``.
 
@@ -432,13 +433,13 @@ def stability(
     prefix : str, default=None
         Instead of `keys`: all columns that begin so, except `groupby` and those written by conclust.
     weights : array-like of shape (n_keys,), default=None
-        Weight of each column; a Series of pandas with their names is matched by name. None: all count alike.
+        Weight of each column; a pandas Series with their names is matched by name. None: all equal.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 and of the category "-1".
     key_added : str, default=None
         Name of the result. None: ``f"{groupby}_stability"``.
     max_dense : int, default=20000
-        Where labels are missing, up to this many cells are compared pair by pair; see
+        If labels are missing, up to this many cells are compared pair by pair; see
         :func:`conclust.confidence.item_consensus`.
     n_jobs : int, default=None
         Threads. The result does not depend on it.
@@ -536,7 +537,7 @@ def inconsistency(
         Instead of `keys`: all columns that begin so, in the order of what follows, except those written by conclust.
     by : {"name", "number", "all"}, default="name"
         Groups of columns. "name": those whose names are the same before the last underscore
-        ("leiden_0.50_3" is of "leiden_0.50"). "number": those with the same number of clusters, as scICE has it.
+        ("leiden_0.50_3" belongs to "leiden_0.50"). "number": those with the same number of clusters, as in scICE.
         "all": all.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 and of the category "-1".

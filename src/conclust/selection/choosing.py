@@ -108,8 +108,8 @@ def choose(
         Clusterer of the resamples. "kmeans": k-means from a greedy k-means++ start, all resamples at once in
         native code. Or a scikit-learn clusterer with a parameter ``n_clusters``, at its own cost.
     classifier : classifier, default=None
-        A scikit-learn classifier, with which `generalizability` is measured on at most `max_test` objects: `n_resamples`
-        times it learns the clusters of one half and predicts those of the other. None: not measured.
+        A scikit-learn classifier, with which `generalizability` is measured on at most `max_test` objects: it learns the
+        clusters of one half and predicts those of the other, `n_resamples` times. None: not measured.
     n_resamples : int, default=50
         Number of resamples for each K, at least 2. All K and all references use the same draws.
     sample_fraction : float in (0, 1], default=0.8
@@ -138,8 +138,8 @@ def choose(
         number of features is above a fifth of the number of objects, because k-means on all features is then not
         stable; otherwise all.
     scale : {"auto", "minmax", "standard"} or None, default="auto"
-        Scaling of the columns. "minmax": to [0, 1]. "standard": to mean 0 and variance 1. None: unchanged. "auto": to
-        mean 0 and variance 1 if the spreads differ in kind, as in :class:`conclust.EnsembleGenerator`;
+        Scaling of the columns. "minmax": to [0, 1]. "standard": to mean 0 and variance 1. None: unchanged. "auto": to mean 0
+        and variance 1 if the spreads suggest different units, as in :class:`conclust.EnsembleGenerator`;
         ``settings["scale"]`` records the result. With "standard" the p-value stays exact; with "minmax" it is a test
         of the scaled points.
     max_test : int, default=2000
@@ -184,8 +184,8 @@ def choose(
     into four stable quarters, and a skewed cloud into stable parts. With null "rotation" or "gaussian", a second test
     follows. ``borders`` has the tests of the borders, on all points and for the number with the largest RCSI. If no
     border holds, that division must be more stable than the divisions into as many clusters of 99 single clouds that have the
-    covariance and the shape of the points: mixtures of independent components [6]_, each with the distribution of one mode that is
-    nearest to its values, and ellipsoids in layers that are nowhere denser outwards. ``p_value_clouds`` is the larger of
+    covariance and the shape of the points: mixtures of independent components [6]_, each with the unimodal distribution nearest
+    to its values, and ellipsoids in layers that never get denser outwards. ``p_value_clouds`` is the larger of
     the two p-values, compared with `alpha`; NaN if a border holds. With categories, borders are not tested. Columns of rounded values
     are spread over the intervals of their values before borders are tested.
 
@@ -535,23 +535,23 @@ def choose_from(
 
     The number has the largest sharp score [1]_: the rates at which two objects are together within and
     between the clusters of the consensus, and their difference in units of chance. There is no p-value:
-    labels alone do not show how they would look without clusters. One cluster is an answer only where
-    objects of a cluster are together no more often than others, at any number.
+    labels alone do not show how they would look without clusters. One cluster is the answer only if, at every number, objects
+    of the same cluster are together no more often than others.
 
     Parameters
     ----------
     ensembles : dict of int to Ensemble or array-like, or one of these
         Resamples for each number of clusters, all of the same objects, as `choose` makes them of points.
-        Or one ensemble (n_samples, n_partitions), of clusterings of any numbers of clusters: its tree is
-        cut at each number. Weights and soft members are refused.
+        Or one ensemble (n_samples, n_partitions) of clusterings with any numbers of clusters, whose tree is cut at each number.
+        Weights and soft members are rejected.
     k : int, range or list of int, default=None
         For one ensemble: the numbers to try, at least 2. None: 2 to 10, limited by the number of objects.
     max_dense : int, default=3000
         Maximum number of objects for which all pairs are counted and a tree is grown; see `choose`.
     n_pairs : int, default=200000
-        Pairs drawn where there are more than `max_dense` objects. At least 1000.
+        Number of pairs drawn if there are more than `max_dense` objects. At least 1000.
     random_state : int, Generator, SeedSequence or RandomState, default=None
-        Draws objects and pairs where there are too many.
+        Draws objects and pairs if there are too many.
     n_jobs : int, default=None
         Threads. None: ``OMP_NUM_THREADS`` or all processors. No bit of the result depends on it.
     verbose : int, default=0

@@ -31,8 +31,8 @@ def consensus_clustering(
 ) -> Selection:
     """Cluster resamples of points for each number of clusters, and cut the trees of their consensus matrices.
 
-    This is the consensus clustering of Monti et al. [1]_, as ConsensusClusterPlus [2]_ and many Python classes run it:
-    points as they are, any clusterer, no test. :func:`choose` compares the same quantities with data without clusters.
+    This is the consensus clustering of Monti et al. [1]_, as in ConsensusClusterPlus [2]_ and many Python classes: unscaled
+    points, any clusterer, no test. :func:`choose` compares the same quantities with data without clusters.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def consensus_clustering(
         The numbers of clusters to try, from 2 on. None: 2 to 10, limited by the number of objects in a resample.
     clusterer : clusterer or "kmeans", default=None
         A scikit-learn clusterer with a parameter ``n_clusters``, or the native k-means of :func:`choose`. None:
-        ``AgglomerativeClustering()``, Ward's.
+        ``AgglomerativeClustering()``, Ward's method.
     n_resamples : int, default=100
         Number of resamples for each K, at least 2. All K use the same draws.
     proportion : float in (0, 1], default=0.8
@@ -59,8 +59,8 @@ def consensus_clustering(
     -------
     Selection
         ``consensus_matrix(K)``, ``labels[K]``, ``trees[K]``, ``cdf(K)``, ``table["area"]``, ``table["delta"]``,
-        ``cluster_consensus(K)``, ``item_consensus(K)`` and ``tracking()``. ``n_clusters`` has the largest sharp score, as
-        in :func:`choose_from`; there is no p-value.
+        ``cluster_consensus(K)``, ``item_consensus(K)`` and ``tracking()``. ``n_clusters`` is the number with the largest sharp
+        score, as in :func:`choose_from`; there is no p-value.
 
     Raises
     ------

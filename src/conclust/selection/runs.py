@@ -65,7 +65,7 @@ class RunChoice:
 
     @property
     def sentence(self) -> str:
-        """What to keep: "of 5 runs, 3 different, 1 is nearest to the consensus; plateau 1 to 3, of which keep 1"."""
+        """What to keep: "of 5 runs (3 different), 1 is nearest to the consensus; on the plateau from 1 to 3, keep 1"."""
         return words.of_runs(self)
 
     def to_frame(self) -> Any:
@@ -135,7 +135,7 @@ def choose_run(ensemble: Ensemble | ArrayLike, *, loss: Loss = "vi") -> RunChoic
     >>> from conclust.selection import choose_run
     >>> runs = [[0, 0, 0, 0, 0], [0, 0, 0, 0, 1], [0, 1, 1, 1, 2], [0, 1, 1, 1, 3], [0, 1, 1, 1, 4]]
     >>> choose_run(runs)
-    RunChoice(of 5 runs, 3 different, 1 is nearest to the consensus; plateau 1 to 3, of which keep 1)
+    RunChoice(of 5 runs (3 different), 1 is nearest to the consensus; on the plateau from 1 to 3, keep 1)
     """
     check_loss(loss, 1.0, _OWNER)
     runs = hard_draws(ensemble, _OWNER)

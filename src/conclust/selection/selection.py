@@ -41,7 +41,7 @@ class Selection(Saved):
     p_value : float
         P-value of a single cluster; NaN if there was no null.
     n_references : int
-        References that the p-value rests on.
+        Number of references of the p-value.
     reason : str
         One sentence with the numbers, or with the reason why there is no p-value.
     alternatives : tuple of int
@@ -49,10 +49,9 @@ class Selection(Saved):
     doubts : tuple of str
         Doubts about the choice, one sentence each.
     k : ndarray of shape (n_k,)
-        The numbers tried, rising.
+        The numbers tried, in increasing order.
     table : dict of ndarray of shape (n_k,)
-        The criteria, and their standard errors (``..._se``), a value for each of `k`. NaN without
-        any. See `choose`.
+        The criteria and their standard errors (``..._se``), with a value for each of `k`; NaN if there is none. See `choose`.
     null : ndarray of shape (n_references, n_k)
         PAC of the references; of shape (0, n_k) where there are none.
     labels : dict of int to ndarray of shape (n_samples,)
@@ -60,20 +59,21 @@ class Selection(Saved):
     settings : dict
         Settings of the run; `random_state` repeats it, even if none was given.
     p_value_clouds : float
-        The p-value of one cloud of the shape of the points, the larger of two kinds; NaN where none was compared. See `choose`.
+        The p-value of a single cloud of the shape of the points, the larger of two kinds; NaN if none was compared. See
+        `choose`.
     why : str
-        The reason without the number of clusters at its head and the full stop.
+        The reason without the number of clusters at its beginning and without the full stop.
     ensembles : dict of int to Ensemble
         The resamples of each number; empty for a selection read from a result folder.
     trees : dict of int to ndarray of shape (n_leaves - 1, 4)
-        The dendrogram that the labels are cut from, average linkage on 1 less the consensus matrix.
+        The dendrogram from which the labels are cut: average linkage on 1 minus the consensus matrix.
     leaves : dict of int to ndarray of shape (n_leaves,)
-        Objects of its leaves: all that were drawn, or some of very many.
+        Objects of its leaves: all that were drawn, or a sample if there are very many.
     pairs : dict of int to PairCounts
         Number of pairs of objects that were together c times of N.
     borders : BorderTests or None
         Tests of the borders between the clusters at the number shown by the criteria, even if the answer is one
-        cluster because none holds. None where one Gaussian is not rejected, or borders were not tested.
+        cluster because none holds. None if one Gaussian is not rejected, or borders were not tested.
     """
 
     n_clusters: int
@@ -125,8 +125,8 @@ class Selection(Saved):
     def number_by(self, criterion: str = "generalizability", *, rule: Rule = "1se") -> int:
         """Return the number of clusters by one criterion of the table, if the selection has more than one cluster.
 
-        By generalizability and the one-standard-error rule, the answer was 1 for 19 of 20 single Gaussian clouds (for none without
-        the p-value), and 3 for four of five sets of three blobs.
+        With generalizability and the one-standard-error rule, the answer was 1 for 19 of 20 single Gaussian clouds (for none
+        without the p-value), and 3 for four of five sets of three blobs.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ class Selection(Saved):
         n_clusters : int
             One of the numbers tried.
         max_dense : int, default=20000
-            Number of objects above which the matrix is refused. None: never.
+            Maximum number of objects for which the matrix is computed. None: no limit.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class Selection(Saved):
         Returns
         -------
         values : ndarray of shape (n_values,)
-            The shares that occur, rising.
+            The shares that occur, in increasing order.
         heights : ndarray of shape (n_values,)
             The share of pairs up to each value; the last one is 1.
 
@@ -281,7 +281,7 @@ class Selection(Saved):
         return item_consensus(self.labels[n_clusters], ensemble)
 
     def tracking(self) -> Ints:
-        """Return the clusters of every number, a cluster with the name of the one before that it mostly consists of.
+        """Return the clusters for every number; each keeps the name of the previous cluster from which most of it comes.
 
         These are the colours of a tracking plot: an object that changes its name has moved.
 

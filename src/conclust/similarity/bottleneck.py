@@ -21,12 +21,12 @@ def information_bottleneck(rows: Floats, counts: Floats, n_clusters: int) -> Int
     Parameters
     ----------
     rows : ndarray of shape (n_rows, k)
-        Non-negative; times `counts` the joint distribution of rows and clusters, but for a factor:
+        Non-negative; times `counts`, the joint distribution of rows and clusters up to a factor:
         memberships of objects, or overlaps of clusters with clusters of other partitions.
     counts : ndarray of shape (n_rows,)
         Weight of each row, for instance the number of equal objects.
     n_clusters : int
-        Columns to keep; nothing is merged where there are no more.
+        Number of columns to keep; nothing is merged if there are no more.
 
     Returns
     -------
@@ -45,8 +45,7 @@ def information_bottleneck(rows: Floats, counts: Floats, n_clusters: int) -> Int
     [1]_. Losses that differ by less than 1e-12 of the total information are equal; among equal ones the
     first columns are merged.
 
-    O(n_rows k^2) time, with logarithms only where two columns are both above 0: elsewhere merging
-    loses nothing but what their masses say.
+    O(n_rows k^2) time, with logarithms only where both columns are above 0: elsewhere the loss depends only on their masses.
 
     References
     ----------

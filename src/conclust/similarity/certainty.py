@@ -118,8 +118,7 @@ def cluster_certainty(
     observed none of the cluster's objects is left out of the mean. Noise is a cluster of one object.
     The members of a soft cluster count by their memberships.
 
-    O(n N^2) time for n objects and N partitions. No matrix of all clusters is made where they are
-    many.
+    O(n N^2) time for n objects and N partitions. No matrix of all clusters is made if there are many.
 
     References
     ----------

@@ -36,8 +36,8 @@ def cluster_jaccard(ensemble: Derived | ArrayLike) -> sp.csr_array:
     -------
     csr_array of shape (T, T)
         In the order of ``Ensemble.indicator``: objects that two clusters share / objects in either,
-        of those that both partitions observed; 0 on the diagonal. Of soft clusters the extended Jaccard
-        x'y / (x'x + y'y - x'y), which on hard ones is the same.
+        of those that both partitions observed; 0 on the diagonal. For soft clusters, the extended Jaccard similarity x'y / (x'x
+        + y'y - x'y), which is the same for hard ones.
 
     Raises
     ------

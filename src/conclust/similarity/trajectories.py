@@ -55,12 +55,12 @@ def trajectory_similarity(ensemble: Derived | ArrayLike, *, n_steps: int = 20) -
 
     Notes
     -----
-    On a bipartite graph, as of two partitions, the walks of neighbours never meet; there, other than in the paper, a
-    walk stays where it is with probability 1/2 in each step.
+    On a bipartite graph, such as that of two partitions, the walks of neighbours never meet; unlike in the paper, a walk then
+    stays where it is with probability 1/2 in each step.
 
     P = D^-1 A with a symmetric A. With the eigenvectors U and eigenvalues l of D^-1/2 A D^-1/2 all
-    steps are summed at once, U [(U' D U) o g] U' with g_ij the geometric sum of (l_i l_j)^s, but for a
-    scaling of the rows that the cosine takes away. O(T^3) time for any number of steps.
+    steps are summed at once, U [(U' D U) o g] U' with g_ij the geometric sum of (l_i l_j)^s, up to a scaling of the rows that
+    cancels in the cosine. O(T^3) time for any number of steps.
 
     References
     ----------

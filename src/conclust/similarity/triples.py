@@ -94,8 +94,8 @@ def connected_triples(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> 
 def triple_quality(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.csr_array:
     r"""Compare the clusters of each partition by weighted triple quality (WTQ).
 
-    As :func:`connected_triples`, but a third cluster k that shares objects with both a and b counts
-    the more, the fewer other clusters it resembles [1]_, J being the Jaccard similarity:
+    Like :func:`connected_triples`, but a third cluster k that shares objects with both a and b counts more the fewer other
+    clusters it resembles [1]_, J being the Jaccard similarity:
 
     .. math::
 
@@ -106,7 +106,7 @@ def triple_quality(ensemble: Ensemble | ArrayLike, *, decay: float = 0.8) -> sp.
     ensemble : Ensemble or array-like of shape (n_samples, n_partitions)
         The partitions, hard or soft; their weights count in both sums.
     decay : float, default=0.8
-        In [0, 1]: how alike the most similar different clusters are.
+        In [0, 1]: similarity of the most similar different clusters.
 
     Returns
     -------
@@ -159,7 +159,7 @@ def common_neighbours(ensemble: Ensemble | ArrayLike) -> Floats:
 
         SACT_{ab} = \sum_k w_k \min(J_{ak}, J_{bk})
 
-    divided by the largest, the sums of the clusters themselves (a = b) among them.
+    divided by the largest value, including those for a = b.
 
     Parameters
     ----------

@@ -24,9 +24,9 @@ from conclust.weighting.weights import as_members, certainty_weights
 def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     """Merge the clusters of each partition until there are at most `n_clusters`.
 
-    The clusters of a partition carry information on the clusters of the other partitions. Each step
-    merges the two clusters that lose least of it; two clusters with the same mixture of the others'
-    clusters lose nothing. PCC and Voting expect partitions with about the number of clusters that
+    The clusters of a partition carry information on the clusters of the other partitions. Each step merges the two clusters
+    whose merger loses least of it; two clusters with the same mixture of the others' clusters lose nothing. PCC and Voting
+    expect partitions with about the number of clusters that
     they search for; much finer partitions give better results after coarsening.
 
     Parameters
@@ -48,7 +48,8 @@ def coarsen(ensemble: Ensemble | ArrayLike, n_clusters: int) -> Ensemble:
     ParameterError
         If `n_clusters` is not an int of at least 1.
     InputError
-        If a partition to be merged shares objects with no other of weight above 0, as one alone.
+        If a partition to be merged shares objects with no other partition of positive weight, for instance if it is the only
+        one.
 
     Notes
     -----

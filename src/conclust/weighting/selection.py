@@ -46,13 +46,12 @@ def joint_criterion(
         Similarity of two partitions; quality is the mean similarity with the others.
     max_share : float, default=0.7
         Partitions that have more than this share of their objects in one cluster are not selected
-        (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
+        (:func:`conclust.weighting.degenerate_partitions`). 1: no such limit.
 
     Returns
     -------
     ndarray of int64 of shape (size,)
-        Indices of the partitions selected, in increasing order; fewer than `size` where fewer are
-        not degenerate.
+        Indices of the partitions selected, in increasing order; fewer than `size` if fewer are not degenerate.
 
     Raises
     ------
@@ -108,15 +107,15 @@ def cluster_and_select(
         similarity with the others.
     max_share : float, default=0.7
         Partitions that have more than this share of their objects in one cluster are not selected
-        (:func:`conclust.weighting.degenerate_partitions`). 1: they are.
+        (:func:`conclust.weighting.degenerate_partitions`). 1: no such limit.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the starts of k-means in the spectral clustering.
 
     Returns
     -------
     ndarray of int64 of shape (size,)
-        Indices of the partitions selected, in increasing order; fewer than `size` where there are
-        fewer different partitions that are not degenerate.
+        Indices of the partitions selected, in increasing order; fewer than `size` if there are fewer distinct partitions that
+        are not degenerate.
 
     Raises
     ------

@@ -89,7 +89,7 @@ def card(tests: BorderTests) -> Card:
     lines = [
         ("Weakest", weakest.format(**first)),
         (
-            "What next",
+            "Next steps",
             f"merged() joins clusters until every border holds: {count(merged, 'cluster')}."
             if merged < tests.n_clusters
             else "",

@@ -56,7 +56,7 @@ class Card:
     sizes : sequence of (str, int)
         Names and sizes of the clusters, drawn as bars: the largest ones, in their order.
     lines : sequence of (str, str)
-        Further lines, each with its title: ("How sure", "..."). Empty ones are left out.
+        Further lines, each with its title: ("Certainty", "..."). Empty ones are left out.
     link : str
         Path of the report; "" if there is none.
     """
@@ -121,8 +121,8 @@ def card_of(model: Any) -> Card:
     alone = "" if tested else "Whether there is more than one cluster was not tested."
     measured = in_memory and (K > 1 or hasattr(model, "calibration_"))
     lines = [
-        ("How sure", _how_sure(model) if measured else alone if K == 1 else ""),
-        ("What next", reason.next()),
+        ("Certainty", _how_sure(model) if measured else alone if K == 1 else ""),
+        ("Next steps", reason.next()),
         ("Doubts", " ".join(getattr(model, "doubts_", ()))),
         ("Made from", "" if ensemble is None else f"{ensemble.described}."),
     ]
@@ -168,7 +168,7 @@ def agreed(confidence: Floats, least: str, way: str) -> str:
     who = f"All {objects}" if certain == len(confidence) else f"{certain:,} of {objects}"
     text = f"{who} have a confidence of at least {_CERTAIN:g}{least if certain < len(confidence) else ''}."
     way = (
-        f"; {way} measures how many pairs of such objects, together or apart, a fresh sample keeps"
+        f"; {way} estimates what share of their pairs a fresh sample would keep together or apart"
         if way
         else ""
     )

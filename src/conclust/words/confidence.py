@@ -34,8 +34,8 @@ def kept_sentence(kept: Floats, names: Sequence[Any] | None = None) -> str:
     share = f"{'at least ' * more}{_of_ten(usual)}"
     text = f"{most} objects would keep {share} of their pairs, together or apart, in a fresh sample"
     if n_others:
-        text += f"; object {named(least, names)}, the least certain one, {_of_ten(kept[least])}"
-    chance = " (5 in 10 is chance)" if kept[least] < 0.75 else ""
+        text += f"; object {named(least, names)}, the least certain one, would keep {_of_ten(kept[least])}"
+    chance = " (5 in 10 is expected by chance)" if kept[least] < 0.75 else ""
     return f"{text}{chance}."
 
 
@@ -52,7 +52,7 @@ def of_power(power: BorderPower) -> str:
     a, b, needed, _ = (column[0] for column in power.table.values())
     border = f"The border between clusters {a} and {b}"
     if np.isinf(needed):
-        one = "the points along it look like one cluster, and no number of objects is foreseen"
+        one = "the points along it look like one cluster, so more objects are not expected to help"
         return f"{border} does not show: {one} (you have {count(power.n_samples, 'object')})."
     about = f"{float(f'{needed:.2g}'):,.0f}"
     if needed > 4 * power.n_samples:
@@ -88,8 +88,8 @@ def of_splits(splits: ClusterSplits, names: list[str] | None, what: str) -> list
 def of_runs(choice: RunChoice) -> str:
     """Return which of several runs to keep."""
     names, plateau = choice.names, choice.plateau
-    stretch = f"plateau {names[plateau[0]]} to {names[plateau[-1]]}, of which keep {names[choice.plateau_run]}"
+    stretch = f"on the plateau from {names[plateau[0]]} to {names[plateau[-1]]}, keep {names[choice.plateau_run]}"
     return (
-        f"of {len(names)} runs, {choice.groups.max() + 1} different, {names[choice.run]} is nearest to the consensus; "
-        f"{stretch if len(plateau) > 1 else 'no plateau'}"
+        f"of {len(names)} runs ({choice.groups.max() + 1} different), {names[choice.run]} is nearest to the consensus; "
+        f"{stretch if len(plateau) > 1 else 'there is no plateau'}"
     )

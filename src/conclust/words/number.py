@@ -16,9 +16,9 @@ _FEW = (
     25  # % of the number within the clusters, above which points at a border are fewer, but not few
 )
 _AT_BORDERS = {
-    "too few": "the points are too few to show a border, for which {needed} are needed",
-    "none": "no division has so few points near its borders that chance is excluded",
-    "asked": "more clusters were asked for than the points show",
+    "too few": "there are too few points to show a border, which takes at least {needed}",
+    "none": "no division has few enough points near its borders to rule out chance",
+    "asked": "more clusters were requested than the points show",
     "touching": "few points lie between clusters where they touch",
     "clear": "{few} points are near {border} ({share} of the number within the clusters)",
     "overlapping": "fewer points are near {border} ({share} of the number within the clusters), counted in the half of the points "
@@ -40,7 +40,7 @@ def reason_of(decision: Decision, found: int) -> Reason:
     others: list[Other] = []
     if decision.by == "given":
         specks = count(len(decision.specks), "object")
-        more = f"; {specks} in groups too small to be clusters went to others (specks_)"
+        more = f"; {specks} in groups too small to be clusters were assigned to others (specks_)"
         why = f"{_given(found, decision.given or 0)}{more if decision.specks else ''}"
         by_points = decision.seen is not None
         suggested = _suggested(
@@ -94,11 +94,11 @@ def _why_by_partitions(decision: Decision) -> str:
             return (
                 one
                 if testimony.typical == 1
-                else "the clusterings agree hardly more than by chance"
+                else "the clusterings hardly agree more than by chance"
             )
         if testimony.gain <= 0:
             return "all clusterings show these clusters"
-        return f"this number explains best where the clusterings agree (log-likelihood {testimony.gain:,.0f} above one cluster)"
+        return f"this number best explains where the clusterings agree (log-likelihood {testimony.gain:,.0f} above one cluster)"
     if K == 1:
         return "the finer clusterings cut through every border"
     support = max(decision.supports, key=lambda support: support.support).support
@@ -132,8 +132,8 @@ def of_network(found: int, lacking: tuple[float, ...] | None) -> Reason:
         return Reason(found, "the runs agree on the edges within them", (more,))
     why = "" if found == 1 else "these are the connected components, and "
     why += (
-        "the runs agree by a mean adjusted Rand index of {:.2f} and have a modularity of {:.2f}, which random graphs with the "
-        "same degrees have too ({:.2f} and {:.2f})"
+        "the runs have a mean adjusted Rand index of {:.2f} and a modularity of {:.2f}, no more than in random graphs with the "
+        "same degrees ({:.2f} and {:.2f})"
     ).format(*lacking)
     return Reason(found, why, (Other("to see the communities of the runs, pass split=False", ()),))
 
@@ -144,7 +144,7 @@ def of_method(model: Any) -> Reason:
     most, lives = getattr(model, "n_clusters_max_", 0), np.array(getattr(model, "lifetimes_", ()))
     other = Other("no other number was compared", (), "compare")
     if most:
-        why = f"of at most {most} that were allowed, {'all' if found == most else 'no more'} have objects"
+        why = f"at most {most} were allowed; {'all' if found == most else 'no more'} have objects"
         if found < most and asked is not None:
             other = Other(f"for exactly {most}, choose a method that takes an exact number")
     elif asked is not None:
@@ -165,7 +165,7 @@ def of_method(model: Any) -> Reason:
 def _given(found: int, asked: int) -> str:
     """Return that a number was given, or how many of it have objects."""
     have = "have" if found > 1 else "has"
-    few = f"{asked} were asked for, but only {found} {have} objects"
+    few = f"{asked} were requested, but only {found} {have} objects"
     return few if found < asked else "this number was given"
 
 

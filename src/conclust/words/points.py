@@ -13,22 +13,22 @@ if TYPE_CHECKING:
 _LISTED = 5  # maximum number of repeats that are named
 _COLUMNS = 8  # maximum number of columns that are named
 _DOUBTS = {
-    "total": "{object} is the sum of all others in {column} ({value}): a total, and no object?",
-    "far": "{object} has {value} in {column}, {times:,.0f} times as far from the median as all others: a total, or a slip of the decimal sign?",
+    "total": "{object} is the sum of all others in {column} ({value}): a total rather than an object?",
+    "far": "{object} has {value} in {column}, {times:,.0f} times as far from the median as all others: a total, or a misplaced decimal sign?",
     "counts": "{column} numbers the objects one by one: leave it out, unless it measures something, such as time.",
     "names": "{count} of objects occur{s} more than once: {again}. A join by name multiplies rows.",
-    "rows": "{count} repeat{s} another one in all numbers: objects {again}.",
+    "rows": "{count} repeat{s} all numbers of another: objects {again}.",
 }
 _SCALED = {
     "standard": "Columns scaled to mean 0 and deviation 1.",
     "minmax": "Columns scaled to [0, 1].",
     "none": "Columns not scaled.",
     "only": "The column is not scaled: it is the only one.",
-    "alike": "Columns not scaled: their spreads are of one kind.",
+    "alike": "Columns not scaled: they seem to have the same unit.",
     "tighter unscaled": "Columns not scaled, because clusters are tighter as they are: {}.",
     "tighter": "Columns scaled to mean 0 and deviation 1, because clusters are then tighter: {}.",
     "units": "Columns scaled to mean 0 and deviation 1, because their units seem to differ: {}.",
-    "huge": "Columns scaled to [0, 1], because the largest number, {:.3g}, has no square that a computer can hold.",
+    "huge": "Columns scaled to [0, 1], because the square of the largest number, {:.3g}, is too large for a computer.",
 }
 
 

@@ -24,7 +24,7 @@ PYTHON = Door(
     ": AutoConsensus() compares them",
 )
 SHELL = Door(
-    "give -k {}", "give -k auto", ": leave -k out to see why", ": --method auto compares them"
+    "pass -k {}", "pass -k auto", ": leave -k out to see why", ": --method auto compares them"
 )
 
 
@@ -79,6 +79,6 @@ class Reason:
 
 
 def as_well_supported(numbers: tuple[int, ...]) -> Other:
-    """Return that other numbers are as well supported; three at most are named."""
-    first = tuple(sorted(numbers[:3]))
-    return Other(f"{listed(first)} {'is' if len(first) == 1 else 'are'} as well supported", first)
+    """Return that other numbers are equally well supported; three at most are named."""
+    few = tuple(sorted(numbers[:3]))
+    return Other(f"{listed(few)} {'is' if len(few) == 1 else 'are'} equally well supported", few)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _FEW = 5  # objects
 _LOOSE = 0.8  # cluster consensus
-NO_CONTRAST = "at no number are objects of a cluster together more often than others"
+NO_CONTRAST = "at no number of clusters are objects of one cluster together more often than others"
 LABELS_ONLY = "labels alone give no reference without clusters to compare with"
 _NAMES = {
     "rcsi": "RCSI",
@@ -176,7 +176,7 @@ def reason_beside(selection: Selection, seen: Reason | None) -> Reason:
     number, parts = selection.n_clusters, reason_of(selection)
     if seen is None:
         borders = ", with borders between them" if selection.n_held else ""
-        returns = f"k-means returns to {number} clusters in resamples{borders}"
+        returns = f"k-means finds {number} clusters again in resamples{borders}"
         why = f"the tree shows no border, but {returns}: {parts.why}"
         return parts if number == 1 else replace(parts, why=why)
     same, others = number == seen.n_clusters, seen.others
@@ -207,9 +207,9 @@ def card(selection: Selection) -> Card:
     by = count(selection.n_references, "reference")
     p = f"p = {selection.p_value:.2g} against one cluster, from {by}."
     lines = [
-        ("How sure", f"{p if tested else 'Not tested against one cluster.'} {held}".rstrip()),
+        ("Certainty", f"{p if tested else 'Not tested against one cluster.'} {held}".rstrip()),
         ("Doubts", " ".join(selection.doubts)),
-        ("What next", reason_of(selection).next()),
+        ("Next steps", reason_of(selection).next()),
     ]
     return Card(
         count(selection.n_clusters, "cluster"),

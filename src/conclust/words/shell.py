@@ -30,12 +30,12 @@ STEPS = {
 """What is being done, and that it is done."""
 DEMO = """\
 Consensus clustering: cluster the same objects many times, then combine the clusterings. Here \
-ConsensusClustering() is told nothing but the points: neither the known classes, nor their number."""
+ConsensusClustering() is given only the points, not the known classes or their number."""
 DEMO_TABLE = """\
 How to read this. "classes" is the number of known classes, "found" the number of clusters that were found. ARI is the \
 adjusted Rand index of the two: 1 is perfect, 0 is expected by chance. Classes need not be clusters, and clusters \
 need not be classes. "5 seeds" is the mean ARI between the answers of five seeds, which is 1 if the answer never \
-depends on the seed, with the numbers of clusters that the seeds found."""
+depends on the seed, followed by the numbers of clusters found."""
 WAYS = {
     "centers": "by the centres of the clusters",
     "shares": "by the clusterings they share with each cluster, because {} cannot place new objects",
@@ -46,8 +46,8 @@ MEASURES = (
     ("Rand", "rand_index", "share of pairs on which both agree"),
     ("ARI", "adjusted_rand_index", "Rand corrected for chance: 0 expected, 1 equal"),
     ("NMI", "normalized_mutual_information", "shared information over the geometric mean"),
-    ("F1 pairs", "pairwise_f1", "of the pairs put together"),
-    ("FM", "fowlkes_mallows_index", "Fowlkes-Mallows: of these pairs, by the geometric mean"),
+    ("F1 pairs", "pairwise_f1", "F1 score of the pairs put together"),
+    ("FM", "fowlkes_mallows_index", "Fowlkes-Mallows: geometric mean of precision and recall"),
     ("F1 B3", "bcubed_f1", "B-cubed: object by object"),
     ("F1 class", "class_f1", "each cluster of A against the best of B"),
     ("purity", "purity", "share of objects in their B cluster's most frequent A cluster"),
@@ -58,7 +58,7 @@ DIFFERENCES = {
     "columns": "The data differ in the names or the order of the columns: {} then, {} now.",
     "order": "The data differ: {} of {} are in another order ({}).",
     "cells": "The data differ in {} of {} ({}), in {} of {} ({}).",
-    "names": "The data differ: the objects have other names, or another order.",
+    "names": "The data differ: the objects have different names or a different order.",
     "labels": "{} of {:,} moved to another cluster.",
     "table": "The labels are the same, but {} differs in {}: {}.",
     "file": "The labels are the same, but {} differs or is missing.",
@@ -127,7 +127,7 @@ def placed_line(n: int, n_clusters: int, way: str) -> str:
 
 def strangers_line(unseen: str) -> str:
     """Return which values an earlier result did not have; "" if there are none."""
-    text = "The result did not have these values; in their columns, the objects resemble no others:"
+    text = "The result did not have these values; in their columns, the objects count as unlike all others:"
     return f"{text} {unseen}." if unseen else ""
 
 

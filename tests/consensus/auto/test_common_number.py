@@ -120,5 +120,5 @@ def test_a_number_above_the_distinct_objects_is_not_claimed():
     labels = np.repeat([[0, 0], [0, 1], [1, 1]], 4, axis=0)
     model = cc.AutoConsensus(7).fit(labels)
     assert model.n_clusters_ == 3
-    assert model.reason_.startswith("3 clusters: 7 were asked for, but only 3 have objects.")
+    assert model.reason_.startswith("3 clusters: 7 were requested, but only 3 have objects.")
     assert "asked for" not in cc.AutoConsensus(3).fit(labels).reason_

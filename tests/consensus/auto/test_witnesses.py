@@ -204,7 +204,7 @@ def test_independent_partitions_are_one_cluster(n, N, n_labels):
         members = of_seed(seed).integers(0, n_labels, (n, N))
         model = AutoConsensus().fit(members)
         assert model.n_clusters_ == 1
-        assert model.reason_.startswith("One cluster: the clusterings agree hardly more")
+        assert model.reason_.startswith("One cluster: the clusterings hardly agree more")
 
 
 @pytest.mark.parametrize(("n", "K"), [(40, 1), (40, 2), (40, 6), (40, 19), (400, 20), (400, 110)])

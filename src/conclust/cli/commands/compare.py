@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> None:
     table = metrics.contingency(first, second)
     if min(table.shape) == table.n_samples > 1:
         raise InputError(
-            f"Every object is alone in both {arguments.first} and {arguments.second}, so no measure says how alike they are. "
+            f"Every object is alone in both {arguments.first} and {arguments.second}, so no measure can compare them. "
             "Are the labels in another column (--column), or the columns not divided (--delimiter)?"
         )
     values = {name: float(getattr(metrics, name)(first, second)) for _, name, _ in MEASURES}

@@ -85,7 +85,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
     choice = choose(arguments)
     if arguments.calibrate and not hasattr(choice.estimator(jobs=1, verbose=0), "predict"):
         arguments.usage_error(
-            f"--calibrate carries the consensus of halves of the points to the others, and {choice.method.estimator} "
+            f"--calibrate assigns each half of the points to the clusters of the other, and {choice.method.estimator} "
             "cannot place new points: give a --method that can, such as auto or mcla, or leave --calibrate out."
         )
     if arguments.calibrate and arguments.categories:

@@ -156,7 +156,7 @@ def _read_result(folder: Path) -> _Result:
         raise InputError(f"{folder} is a result of 'conclust select': see --help.")
     if not path.exists():
         raise InputError(
-            f"{folder} has no model.npz, by which new objects are placed: it is incomplete, or of an earlier version of conclust. "
+            f"{folder} has no model.npz, which places new objects: it is incomplete, or of an earlier version of conclust. "
             f"Make the result again: {record.call}"
         )
     model = load(path)

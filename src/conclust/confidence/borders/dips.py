@@ -38,7 +38,7 @@ def dip(values: ArrayLike) -> float:
 
     Notes
     -----
-    The mode may be an atom: values that are many times the same are one. O(n log n).
+    The mode may be an atom: a value that is repeated many times is one mode. O(n log n).
 
     References
     ----------

@@ -125,19 +125,19 @@ def power(
 ) -> BorderPower:
     """Estimate the number of objects with which each border would hold.
 
-    `border_tests` is run on all objects and on parts of them: halves, quarters, eighths, and on while a border shows in one
-    of at most eight parts of a size. The statistic of a border grows with the root of the number of objects; its growth, estimated
-    from all of these tests together and from the shape of the points along the border, tells the number with which the border holds in
-    80 % of samples. Where the points look like one cluster, no number is foreseen.
+    `border_tests` is run on all objects and on parts of them: halves, quarters, eighths, and so on as long as a border shows in
+    one of at most eight parts of a size. The statistic of a border grows with the square root of the number of objects. Its
+    growth, estimated from all of these tests together and from the shape of the points along the border, determines the number
+    with which the border holds in 80 % of samples. If the points look like one cluster, no number is predicted.
 
     Parameters
     ----------
     model : fitted estimator or array-like of shape (n_samples,)
-        The clusters, as the `labels` of `border_tests`.
+        The clusters, like the `labels` of `border_tests`.
     X : array-like of shape (n_samples, n_features)
         The points.
     n : int, default=None
-        Objects for which the probability that each border holds is wanted. None: as many as there are.
+        Number of objects for which to compute the probability that each border holds. None: the number of objects in X.
     n_splits : int, default=15
         Random splits of each test.
     alpha : float, default=0.05
@@ -161,25 +161,27 @@ def power(
 
     Notes
     -----
-    The statistic is the normal deviate z of 1 - p, where p is the median p-value of the splits. For border b and m objects it is taken
-    as normal with mean e_b sqrt(m) - c and standard deviation .7: the effect e_b >= 0 is the border's own, c (what
-    samples without a border lack) is common to all borders. They are estimated by maximum likelihood; values of z at
-    the ends of its range, 0 and that of p = 1e-5, are censored (Tobin 1958 [1]_). Parts of one size do not overlap. A
-    border holds if z reaches what Holm's method asks of it after all borders with larger effects.
+    The statistic is the normal deviate z of 1 - p, where p is the median p-value of the splits. For border b and m objects it
+    is assumed to be normal with mean e_b sqrt(m) - c and standard deviation .7: the effect e_b >= 0 is specific to the border,
+    and c (the deficit of samples without a border) is common to all borders. They are estimated by maximum likelihood; values
+    of z at the ends of its range, 0 and that of p = 1e-5, are censored (Tobin 1958 [1]_). Parts of one size do not overlap. A
+    border holds if z reaches the level that Holm's method requires after all borders with larger effects.
 
-    A border that few objects hardly show is weak evidence of its effect. Two normal clusters of equal spread are fitted to the
-    points along the border, and so is one cluster with a density exp(-abs(x - m)^b / s^b), b >= 1, with two scales s left and right of the
-    mode m: normal, uniform, Laplace, exponential and others; both have four parameters. If the two are likelier, the logarithm of
-    e_b is normal a priori, with standard deviation .25, around that of 8 D sqrt(2 r / 3): D is the dip of their law, r the share of
-    the points in the border's region, and 8 the growth of z with the dip. Otherwise, and where 100 times the objects would be too
-    few, the tests alone tell e_b if the adjusted p-value of all objects is at most .2, and if it is not, no number is foreseen.
+    If few objects hardly show a border, the tests say little about its effect. Two normal clusters of equal spread are fitted
+    to the points along the border, and so is one cluster with a density exp(-abs(x - m)^b / s^b), b >= 1, with separate scales
+    s left and right of the mode m (normal, uniform, Laplace, exponential and others); both models have four parameters. If two
+    clusters are more likely, the logarithm of e_b has a normal prior, with standard deviation .25, around that of 8 D sqrt(2 r
+    / 3): D is the dip of their distribution, r the share of the points in the border's region, and 8 the growth of z with the
+    dip. Otherwise, and if 100 times the objects would be too few, the tests alone determine e_b if the adjusted p-value of all
+    objects is at most .2; if it is larger, no number is predicted.
 
-    In 45 planted mixtures of normal and t distributions (10 degrees of freedom), on which nothing was settled, the number for all
-    borders (the largest) was within a factor of 1.5 of that needed in fresh samples in 87 %; in 19 others, some of them skewed, in
-    11 (5 were wrong, 3 not decided).
-    Of 148 single borders it was so in 78 %, where numbers above 15,000 count as 15,000: in 88 % of those that need no more objects
-    than there are, 64 % of those that need up to four times as many, and 41 % beyond, for which the number is a rough one. For a single cloud that k-means cut in two to four none was foreseen in 98 % of 135
-    sets (``experiments/power``).
+    In 87 % of 45 planted mixtures of normal and t distributions (10 degrees of freedom), which were not used for tuning, the
+    number for all borders (the largest) was within a factor of 1.5 of that needed in fresh samples; in 19 others, some of them
+    skewed, it was so in 11 (5 were wrong, 3 undecided).
+    For 148 single borders it was so in 78 %, counting numbers above 15,000 as 15,000: in 88 % of those that need no more
+    objects than there are, in 64 % of those that need up to four times as many, and in 41 % of the others, for which the number
+    is rough. For single clouds that k-means cut into two to four clusters, no number was predicted in 98 % of 135 sets
+    (``experiments/power``).
 
     Costs 15 tests or more, each of `n_splits` clusterings: seconds for labels, which k-means clusters again.
 

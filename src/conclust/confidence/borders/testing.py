@@ -55,33 +55,31 @@ def border_tests(
 ) -> BorderTests:
     """Test whether there is a border between each two neighbouring clusters.
 
-    Clusters can be cut from anything: k-means halves a single Gaussian, and any test that uses the same
-    points again finds the halves different. Here a random third A of the points is clustered by itself. For
-    two of its clusters, A fixes a line through their centres and a convex region around it that keeps
-    the other clusters out; the points of the other two thirds that lie in the region are projected on the line,
-    and the dip test gives the p-value of their having one mode. Because these points were not used before, the
-    p-value is valid whatever made the clusters.
+    Clusters can be cut from anything: k-means halves a single Gaussian, and any test that uses the same points again finds that
+    the halves differ. Here a random third A of the points is clustered separately. For any two of its clusters, A determines a
+    line through their centres and a convex region around it that excludes the other clusters; the points of the other two
+    thirds that lie in the region are projected onto the line, and the dip test gives the p-value of the hypothesis that they
+    have one mode. Because these points were not used before, the p-value is valid for clusters from any method.
 
     Parameters
     ----------
     X : array-like of shape (n_samples, n_features)
-        The points. Of more than 50 features the first 50 principal components of A are taken. With bare labels the
-        columns count as they are: scale columns of different units as for the clustering, or give the fitted model.
+        The points. If there are more than 50 features, the first 50 principal components of A are used. With bare labels the
+        columns are used as they are: scale columns of different units as for the clustering, or pass the fitted model.
     labels : array-like of shape (n_samples,) or fitted estimator
-        The clusters; negative labels and NaN are in none. A fitted clusterer of points, such as
-        :class:`conclust.ConsensusClustering`, has them as ``labels_`` and clusters A. The points are then read in
-        the scale of its members. Further partitions that it was fitted with take no part in the test.
+        The clusters; negative labels and NaN belong to none. A fitted clusterer of points, such as
+        :class:`conclust.ConsensusClustering`, has them as ``labels_`` and also clusters A. The points are then scaled as for
+        its members. Further partitions that it was fitted with are not used in the test.
     clusterer : estimator, default=None
-        Clusterer of A: an estimator with ``fit_predict``, or ``fit`` and ``predict``; it gets the number of clusters if
-        it has a parameter for it. None: the estimator given as `labels`; for bare labels, or a consensus of labels,
-        k-means. Give the estimator that made the labels: if the clusters of A differ from them, fewer borders are
-        found.
+        Clusterer of A: an estimator with ``fit_predict``, or ``fit`` and ``predict``; it gets the number of clusters if it has
+        a parameter for it. None: the estimator given as `labels`; for bare labels, or a consensus of labels, k-means. Pass the
+        estimator that made the labels: if the clusters of A differ from them, fewer borders are found.
     n_splits : int, default=15
         Number of random splits into A and the others.
     alpha : float, default=0.05
-        Level that the result takes by default, at least 0.001.
+        Default level of the result, at least 0.001.
     max_samples : int, default=5000
-        Maximum number of points in A. Of the others up to ten times as many are projected, drawn at random.
+        Maximum number of points in A. Up to ten times as many of the other points, drawn at random, are projected.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the splits, and seeds the clusterings of A.
     n_jobs : int, default=None
@@ -102,24 +100,24 @@ def border_tests(
     Notes
     -----
     The clusters of A are matched with those of the whole by the points that they share (Hungarian method);
-    a cluster without a match has p-value 1 in this split. Points are seen after whitening by the pooled
-    covariance of A's clusters (shrunken as by Ledoit and Wolf 2004). For each other cluster c of A a half-space bounds the
-    region: its plane goes through the middle between the centre of c and the nearest point of the segment of the
-    two centres. All points of the region count, whatever their label. If their density is log-concave (one
+    a cluster without a match has p-value 1 in this split. Points are whitened by the pooled covariance of A's clusters (shrunk
+    as in Ledoit and Wolf 2004). For each other cluster c of A, a half-space bounds the region: its plane passes midway between
+    the centre of c and the nearest point of the segment between the two centres. All points of the region count, whatever their
+    label. If their density is log-concave (one
     cluster: Gaussian, uniform on a convex body, exponential), so is the density of their projections
-    (Prekopa 1973), and these have one mode. Over splits the p-value is twice the median, at most 1, which is
-    valid under any dependence [2]_; over neighbouring clusters p-values are adjusted by Holm's method.
+    (Prekopa 1973), and these have one mode. The p-value is twice the median over the splits, at most 1, which is valid under
+    any dependence [2]_; p-values of neighbouring clusters are adjusted by Holm's method.
 
     The *valley test* needs no simulation: A's points choose three windows of equal width at a peak,
-    a valley and a peak; with one mode, the valley has at least the probability of the smaller peak, so that the
-    larger of two binomial tails is a p-value.
+    a valley and a peak; with one mode, the valley has at least the probability of the smaller peak, so the larger of two
+    binomial tails is a p-value.
 
     Limits: it misses borders in small sets (of three unit Gaussians 4 standard deviations apart, 70 % at 300
     points, all at 600; 3.5 apart, half at 600), and clusters around each other: a ring around a ball has the
-    same centre. False borders: a cluster that is not convex, such as a crescent or a ring that was cut
-    in arcs, has no log-concave density. Neither have rounded values: columns with few distinct values (at most the root of
-    the number of points), such as answers from 1 to 5, are spread over the intervals that they were rounded from; add noise
-    to other rounded columns by yourself.
+    same centre. False borders: a cluster that is not convex, such as a crescent or a ring that was cut into arcs, does not have
+    a log-concave density. Nor do rounded values: columns with few distinct values (at most the square root of the number of
+    points), such as answers from 1 to 5, are spread over the intervals that they were rounded from; add noise to other rounded
+    columns yourself.
 
     Costs n_splits clusterings of A, and O(n d K) for each split: seconds for any number of points.
 

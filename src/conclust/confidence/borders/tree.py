@@ -361,10 +361,9 @@ def consensus_tree(
     """Return the tree of clusters, with a test of the border at each split.
 
     The tree is the one that :class:`conclust.AutoConsensus` cuts: average linkage on the evidence of the
-    members. With the points X each split has a p-value, as in `border_tests`: in each of several random
-    splits of the points, a part A is clustered by itself, by new members and their tree; the split of A's tree
-    that puts the objects of A on the same sides gives line and region, and the other points are tested for one
-    mode.
+    members. With the points X each split has a p-value, as in `border_tests`: in each of several random splits of the points, a
+    part A is clustered separately, with new members and their tree; the split of A's tree that puts the objects of A on the
+    same sides determines the line and the region, and the other points are tested for one mode.
 
     Parameters
     ----------
@@ -375,15 +374,14 @@ def consensus_tree(
     max_clusters : int, default=10
         Number of clusters of the lowest cut that is kept, at least 2.
     generator : transformer, default=None
-        Generator of the members of A. None: that of the model, in whose scale the points are then read, or
-        :class:`conclust.EnsembleGenerator` with its
-        defaults.
+        Generator of the members of A. None: that of the model, whose scaling is then applied to the points, or
+        :class:`conclust.EnsembleGenerator` with its defaults.
     n_splits : int, default=15
         Number of random splits of the points.
     alpha : float, default=0.05
         Default level of the result, at least 0.001.
     max_samples : int, default=2000
-        Maximum number of points in A, which otherwise holds a third of them.
+        Maximum number of points in A, which otherwise has a third of them.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Draws the splits, and seeds members of A.
 

@@ -129,8 +129,8 @@ def credible_ball(
     Notes
     -----
     The radius is the smallest e for which the draws within e of the estimate have a probability of at least
-    `level`. The horizontal bound is the draw at the border; the vertical bounds are at the border of the draws with
-    the fewest and the most clusters. All draws that are tied are given.
+    `level`. The horizontal bound is the farthest draw in the ball; the vertical bounds are the farthest draws among those with
+    the fewest and the most clusters. All tied draws are returned.
 
     References
     ----------
@@ -275,9 +275,9 @@ def core_partition(
     threshold : float, default=0.5
         Share of the draws that must agree on the core, in (0, 1].
     n_init : int, default=16
-        Number of objects from which the search starts, one after the other: all, or random ones.
+        Number of objects from which the search starts in turn: all, or random ones.
     random_state : int, Generator, SeedSequence or RandomState, default=None
-        Draws these objects where there are more.
+        Draws these objects if there are more.
 
     Returns
     -------
@@ -295,13 +295,13 @@ def core_partition(
 
     Notes
     -----
-    A greedy search: the draws that agree with the core so far are kept, and the object joins, with the cluster or the
-    new one, on which most of them agree. The largest set is not guaranteed, but the probability is exact: it is the
+    The search is greedy: the draws that agree with the core so far are kept, and the next object to join is the one on whose
+    cluster, old or new, most of them agree. The largest set is not guaranteed, but the probability is exact: it is the
     share of the draws whose clustering of these objects is the core's. With missing objects it is the product of
     such shares, one for each object that joins, among the draws that place it: a draw that did not observe an
     object is not counted for it. A noise object is a cluster of its own.
 
-    The core by small probable sets is called CHIPS in R's salso.
+    R's salso calls this method CHIPS.
 
     References
     ----------

@@ -92,10 +92,10 @@ def modes(
 ) -> Modes:
     """Find the ways in which the partitions of an ensemble disagree: several estimates, each with its share of the partitions.
 
-    A posterior, or an ensemble, may hold two answers that contradict each other; one estimate is then an average
-    that no draw resembles. Here partitions go to the nearest of several estimates, each of which is the
-    :class:`conclust.BayesEstimate` of its partitions, by the variation of information; by Binder's loss where
-    partitions are so noisy that these estimates of different groups are one.
+    A posterior, or an ensemble, may contain two answers that contradict each other; a single estimate is then an average that
+    no draw resembles. Here each partition is assigned to the nearest of several estimates, each of which is the
+    :class:`conclust.BayesEstimate` of its partitions, with the variation of information as the loss, or with Binder's loss if
+    partitions are so noisy that these estimates coincide for different groups.
 
     Parameters
     ----------
@@ -130,15 +130,14 @@ def modes(
 
     Notes
     -----
-    The test: two groups are found in a random third of the partitions; each of the other partitions
-    is placed between them, by the difference of its mean distances to the two; and the dip test says
-    whether these places have one mode. The p-value is the mean over 20 such divisions. Partitions that scatter around
-    one estimate have one mode there, however far they scatter. Partitions are discrete, and those that differ in one
-    object are neighbours: uniform noise with the width of this difference is added to the places, so that single
-    uncertain objects are not modes. A group of fewer than three is not split off.
+    The test finds two groups in a random third of the partitions, places each of the other partitions between them, by the
+    difference of its mean distances to the two, and applies the dip test to these positions. The p-value is the mean over 20
+    such divisions. Partitions that scatter around one estimate have one mode there, however far they scatter. Partitions are
+    discrete, and those that differ in one object are neighbours: uniform noise with the width of this difference is added to
+    the positions, so that single uncertain objects do not form modes. A group of fewer than three is not split off.
 
-    Fewer than 12 partitions are too few for this test. If they are at most half as many, and at most `max_modes`,
-    different ones, each of these is a mode; otherwise there is one, and the sentence says that they are too few.
+    Fewer than 12 partitions are too few for this test. If at most half of them, and at most `max_modes`, are distinct, each
+    distinct partition is a mode; otherwise there is one mode, and the sentence says that there are too few.
 
     With unequal weights, the test compares partitions drawn in proportion to their weights, as many as the effective
     sample size (Kish). If equal draws are common, pass all of them and not each once with a weight.

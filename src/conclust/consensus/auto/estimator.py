@@ -181,45 +181,49 @@ def _exchange(rows: Floats, labels: Ints) -> None:
 class AutoConsensus(PlacingClusterer):
     """Consensus that chooses the number of clusters and the evidence by itself.
 
-    The consensus is the partition under which the labels of the members are most probable, if each member is an independent
-    witness of it; it is one cluster if no clusters make them more probable. Members that depend on each other within its clusters are
-    no witnesses: the clusters are then a cut of a tree, unless this explains much less; and if there are more of them than the median member has, or if the
-    trees of co-association clearly show a smaller number, the borders that the trees show determine the number.
+    The consensus is the partition under which the labels of the members are most probable, assuming that each member is an
+    independent witness of it; if no clusters make them more probable, it is one cluster. Members that depend on each other
+    within the clusters are not witnesses: the clusters are then a cut of a tree, unless this explains much less; and if there
+    are more of them than the median member has, or if the co-association trees clearly show a smaller number, the borders in
+    the trees determine the number.
 
     The probability is the integrated classification likelihood: labels are independent within a cluster, with any
     distribution (Jeffreys' prior, in all worth no more objects than an average cluster of the member), and all sizes of clusters
-    are equally probable. It is maximised over cuts of two trees, and the partition that EM finds from the best of these. If all members
-    are one partition, it is the consensus. As many members count as one as the variance of an object's log-likelihood in its cluster is
-    larger than the sum of those by member; members are independent if these are fewer than 1.8 and a cut explains at least .6 of what the most probable clusters do, and otherwise the
-    number is the most probable one if as many count as one as within two clusters. A cut explains much less than the most probable partition into as many clusters
+    are equally probable. It is maximised over cuts of two trees, and the partition that EM finds from the best of these. If all
+    members are the same partition, it is the consensus. The number of members that count as one is the variance of an object's
+    log-likelihood in its cluster, divided by the sum of the variances by member. Members are independent if this number is
+    below 1.8 and a cut explains at least .6 of what the most probable clusters do; otherwise the number of clusters is the most
+    probable one if as many members count as one as within two clusters. A cut explains much less than the most probable
+    partition into as many clusters
     if its logarithm, relative to one cluster, is less than three quarters as large. The trees are grown by average linkage on the
     similarity of pairs: the first counts all clusters equally (:class:`conclust.EAC`) and, if labels are missing, adds to each pair a partition with the mean of
     all pairs, as a pair that few partitions observed is nearly unknown; the second weights clusters by their
     certainty (:class:`conclust.LWEA`), and partitions by the square of their certainty
-    (:func:`conclust.weighting.certainty_weights`), and is the one that is cut. The support of a number is its lifetime in the first tree, less the
-    extent to which clusters of the members straddle its borders in the tree where that is least; it is clear above .1. `n_clusters` replaces
-    the number, and nothing else. Objects outside the trees, and new ones, are placed by the same distributions, or in the
+    (:func:`conclust.weighting.certainty_weights`), and is the one that is cut. The support of a number is its lifetime in the
+    first tree, minus the extent to which clusters of the members straddle its borders in the tree where that is least; it is
+    clear above .1. `n_clusters` replaces only the number. Objects outside the trees, and new ones, are placed by the same
+    distributions, or in the
     cluster of the highest mean similarity.
 
     Constraints change these clusters as little as possible. The second tree, cut into 30, divides the clusters into pieces. A
     constraint between objects that are typical of their pieces is a vote for these to be together or apart. The pieces are merged
-    again by average linkage, first those of one cluster or with votes for it, and never those with more votes against it; where
-    fewer constraints are broken then, these are the clusters. Objects whose constraints are still broken move alone, to the most
+    again by average linkage, first those of one cluster or with votes for it, and never those with more votes against it; if
+    this breaks fewer constraints, these are the clusters. Objects whose constraints are still broken move alone, to the most
     similar cluster that the constraints allow, and a new one if there is none. An answer about two typical objects therefore moves their pieces. If
     `n_clusters` is None, constraints that split or join clusters change the number. `linkage_matrix_` is the tree without constraints.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, at most the number of objects; fewer are found if objects cannot be distinguished. None:
-        the number that the ensemble shows, which may be 1.
+        Number of clusters, at most the number of objects; fewer are found if objects cannot be distinguished. None: the number
+        that the ensemble supports, which may be 1.
     max_clusters : int, default=None
         Maximum number considered if `n_clusters` is None; it may be larger than that of any partition. None: the largest
         number of clusters of a partition (with fewer clusters than objects), but at most 2**23 divided by the number of clusters of
         all partitions.
     max_samples : int, default=3000
-        Maximum number of objects in the trees (two matrices of this size squared, 8 bytes per entry); drawn at random
-        if there are more. Objects with the same labels count once, up to ten times as many objects. At least 2.
+        Maximum number of objects in the trees (two square matrices of this size, 8 bytes per entry); drawn at random if there
+        are more. Objects with the same labels count once, up to ten times as many objects. At least 2.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -274,8 +278,8 @@ class AutoConsensus(PlacingClusterer):
 
     Notes
     -----
-    `experiments/labels` measures how often the number is correct, and on which pools; `experiments/default` on clusterings of
-    points, where the points decide better than their clusterings (:class:`conclust.ConsensusClustering`).
+    `experiments/labels` measures how often the number is correct, and for which pools. `experiments/default` does so for
+    clusterings of points, where the points decide better than their clusterings (:class:`conclust.ConsensusClustering`).
 
     O(s^2 N) time for s = min(n, max_samples) objects and N partitions, and O(n N K) to place all.
 
@@ -298,7 +302,7 @@ class AutoConsensus(PlacingClusterer):
     >>> model.alternatives_
     (3, 4, 5)
     >>> print(model.reason_)
-    2 clusters: this number explains best where the clusterings agree (log-likelihood 4 above one cluster). The next best number is 3: pass n_clusters=3 to see it.
+    2 clusters: this number best explains where the clusterings agree (log-likelihood 4 above one cluster). The next best number is 3: pass n_clusters=3 to see it.
     """
 
     evidence_: str = field(init=False)
@@ -314,13 +318,13 @@ class AutoConsensus(PlacingClusterer):
     _model: VotingModel = field(init=False)
 
     method = Method(
-        title="Trees of evidence, number and evidence chosen",
+        title="Evidence trees, with the number of clusters and the evidence chosen",
         n_clusters="optional",
         membership=True,
         soft_members=True,
         cost="s^2 N + n N K + n N^2 + T N, s = min(n, 3000)",
         citation="Fred and Jain 2005, IEEE TPAMI 27; Huang, Wang and Lai 2018, IEEE TCYB 48",
-        use="you have no reason for another: it chooses the number of clusters and the evidence",
+        use="you have no reason to choose another: it chooses the number of clusters and the evidence",
     )
     parameters: ClassVar[Parameters] = {"max_samples": Range(at_least=2)}
     _for_draws: ClassVar[bool] = True

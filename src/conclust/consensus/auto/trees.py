@@ -115,7 +115,7 @@ class Support:
     straddling : float
         Extent to which fine partitions straddle the borders, relative to chance; the minimum over the trees.
     support : float
-        The lifetime, less the straddling.
+        The lifetime minus the straddling.
     """
 
     n_clusters: int

@@ -40,7 +40,7 @@ class CSPA(ConsensusClusterer):
 
     Objects are vertices. The weight of an edge is the share of partitions that put two objects in one cluster, c_ij / r
     for r partitions: a partition that did not observe both counts as one that separates them. The graph is cut into
-    `n_clusters` parts of about equal size [1]_; of equal cuts the most even parts are taken.
+    `n_clusters` parts of about equal size [1]_; among equal cuts, the one with the most even parts is chosen.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class CSPA(ConsensusClusterer):
         about equal size: if that is wrong, large clusters are split and small ones joined; then raise `balance` or
         use "spectral".
     normalized : bool, default=False
-        Whether the share is of the partitions that observed both objects, c_ij / N_ij, instead of all. The same for
-        complete labels.
+        Whether the share refers to the partitions that observed both objects, c_ij / N_ij, instead of all. For complete labels,
+        both are the same.
     pairs : int, float or SparseEvidence, default=None
         Pairs of the graph, for more objects than a matrix of all pairs allows. An int: at least that number of
         random partners per object; a float in (0, 1]: this fraction of all pairs, rounded to whole partners per object; or a
@@ -63,11 +63,11 @@ class CSPA(ConsensusClusterer):
         of labels the nearest.
     max_dense : int, default=5000
         Number of distinct rows of labels up to which a matrix of all pairs is made (8 bytes per entry). Above it the
-        graph contains the nearest pairs: each row with the 20 rows with which it shares clusters most often, at
-        most 40 if tied.
+        graph contains the nearest pairs: each row is paired with the 20 rows with which it shares clusters most often (at most
+        40 if tied).
     n_init : int, default=10
-        Number of starts of the partitioner; the lowest cut is kept. "internal" refines equal starts once, gives the five
-        lowest cuts more room, and refines the best again while that lowers it.
+        Number of starts of the partitioner; the lowest cut is kept. "internal" refines equal starts once, gives the five lowest
+        cuts more room, and refines the best repeatedly as long as that lowers it.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -82,7 +82,7 @@ class CSPA(ConsensusClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     n_clusters_ : int
-        Number of clusters; fewer than K where there are fewer distinct rows of labels.
+        Number of clusters; fewer than K if there are fewer distinct rows of labels.
     objective_ : float
         The cut: sum of the weights over the pairs of the graph that are in different clusters.
     n_features_in_ : int
@@ -101,15 +101,16 @@ class CSPA(ConsensusClusterer):
     -----
     With all pairs, objects with the same labels are one vertex, weighted by their number: they are never
     separated, so a part may have to be heavier than `balance` allows.
-    Weights of the partitions enter c and N; soft members count by their most probable clusters; an object that is noise everywhere is an isolated vertex, put where
-    there is room. O(n^2 N) time and O(n^2) memory for n distinct rows, up to `max_dense`. Above, the time is that of
+    Weights of the partitions enter c and N; soft members count by their most probable clusters; an object that is noise
+    everywhere is an isolated vertex, assigned to a part with room. O(n^2 N) time and O(n^2) memory for n distinct rows, up to
+    `max_dense`. Above, the time is that of
     finding the nearest rows, and memory grows with n. On 10,000 rows of ten planted clusters with half of 20 labels
     at random, the nearest pairs give an adjusted Rand index of .996.
 
-    Counts of complete labels without weights are whole numbers: up to `max_dense` they are cut as such, in a byte or
-    two an entry, and the embedding multiplies by the indicator of the partitions instead of the matrix.
+    Counts of complete labels without weights are whole numbers: up to `max_dense` they are cut in this form, in one or two
+    bytes per entry, and the embedding multiplies by the indicator of the partitions instead of the matrix.
 
-    A partition of noise only separates no rows.
+    A partition that contains only noise separates no rows.
 
     References
     ----------

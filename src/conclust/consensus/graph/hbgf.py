@@ -21,9 +21,9 @@ from conclust.spectra.bipartite import edges_of
 class HBGF(ConsensusClusterer):
     """Hybrid bipartite graph formulation: objects and clusters are cut together.
 
-    Objects and the clusters of all partitions are the vertices of one bipartite graph. Edges join an
-    object to every cluster that it is in [1]_. The graph is cut into `n_clusters` parts; the parts of
-    the objects are the consensus. The spectral cut embeds both kinds of vertices by the leading
+    Objects and the clusters of all partitions are the vertices of a bipartite graph, whose edges join each object to the
+    clusters that it is in [1]_. The graph is cut into `n_clusters` parts; the parts of the objects are the consensus. The
+    spectral cut embeds both kinds of vertices by the leading
     singular vectors of the degree-normalised indicator, scales the rows to unit length and runs
     k-means on all of them; nothing grows with the square of the number of objects.
 
@@ -79,13 +79,14 @@ class HBGF(ConsensusClusterer):
 
     Notes
     -----
-    Components of the graph, objects that no chain of shared clusters connects, are cut apart first: each
-    is divided by itself, into one part for each of its singular values among the K leading ones of all.
+    Components of the graph (objects that no chain of shared clusters connects) are separated first: each is divided on its own,
+    into one part for each of its singular values among the K leading ones overall.
 
     An object missing in a partition, or noise there, has no edge into it; degrees are normalised, so
     that it counts by the edges it has. An object that is noise everywhere is an isolated vertex,
-    embedded at the origin. Weights of the partitions are weights of the edges; soft members count by their most probable clusters. O(n N^2 + T^3 + n N K) time, or O(n N) per Lanczos step for more
-    than 4,096 clusters; memory of the labels, of T^2 and of n numbers: objects are embedded in blocks.
+    embedded at the origin. Weights of the partitions are weights of the edges; soft members count by their most probable
+    clusters. O(n N^2 + T^3 + n N K) time, or O(n N) per Lanczos step for more than 4,096 clusters; memory for the labels, T^2
+    and n numbers, because objects are embedded in blocks.
 
     References
     ----------

@@ -46,7 +46,7 @@ class HGPA(ConsensusClusterer):
     labels_ : ndarray of int64 of shape (n_samples,)
         Clusters, consecutive from 0 by first appearance; -1: missing in every partition.
     n_clusters_ : int
-        Number of clusters; fewer than K where there are fewer distinct rows of labels.
+        Number of clusters; fewer than K if there are fewer distinct rows of labels.
     objective_ : float
         Connectivity minus one: sum over the clusters of all partitions of (parts that its objects are
         in - 1), times the weight of its partition.

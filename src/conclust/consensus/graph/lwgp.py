@@ -18,11 +18,11 @@ from conclust.spectra.bipartite import edges_of
 
 @dataclass(eq=False, repr=False)
 class LWGP(ConsensusClusterer):
-    """Locally weighted graph partitioning: objects are tied more strongly to certain clusters.
+    """Locally weighted graph partitioning: edges from objects to certain clusters are stronger.
 
-    As :class:`conclust.HBGF` with ``joint=False``, but the weight of the edge between an object and a
-    cluster is the cluster's certainty [1]_ (:func:`conclust.similarity.cluster_certainty`):
-    1 if the other partitions hold its objects together, less the more they spread them. Nothing
+    Like :class:`conclust.HBGF` with ``joint=False``, but the weight of the edge between an object and a cluster is the
+    cluster's certainty [1]_ (:func:`conclust.similarity.cluster_certainty`): 1 if the other partitions keep its objects
+    together, and less the more they spread them. Nothing
     grows with the square of the number of objects.
 
     Parameters

@@ -82,7 +82,7 @@ class MCLA(PlacingClusterer):
     -----
     The internal partitioner allows a meta-cluster 5 % more clusters than the mean. Balance is an assumption of the model: it
     holds for large and small meta-clusters alike if every partition has about one cluster in each. The authors' program
-    balances the numbers of objects, which fits only meta-clusters of about equally many.
+    balances the numbers of objects, which suits only meta-clusters of about equal size.
     Missing labels: the Jaccard similarity of two clusters is taken over the objects that both
     partitions observed, and the association over the partitions that observed the object. Noise is
     observed, and in no cluster: it lowers all associations alike. Ties go to the meta-cluster that

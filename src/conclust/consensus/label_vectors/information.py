@@ -42,7 +42,7 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     n_jobs : int, default=None
-        Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
+        Threads; starts run in parallel. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
     verbose : int, default=0
         1: print progress and the estimated time left to standard error.
@@ -71,8 +71,8 @@ class InformationTheoreticKMeans(LabelVectorKMeans):
 
     Notes
     -----
-    The paper concatenates the distributions into one over all labels; where every partition observed
-    every object that is f divided by the number of partitions. Here a partition that did not observe
+    The paper concatenates the distributions into one over all labels; if every partition observed every object, this gives f
+    divided by the number of partitions. Here a partition that did not observe
     an object is dropped from its divergence, and means are over the observed objects. Noise is a
     label that no other object has; the weight of a partition multiplies its part of f.
 

@@ -23,8 +23,8 @@ _MOST = 16.0
 class KCC(LabelVectorKMeans):
     r"""K-means-based consensus clustering: the partition with maximum utility.
 
-    The utility of a consensus for a partition of the ensemble is the gain in knowledge of its labels by
-    the clusters of the consensus [1]_. With P the shares of the labels among all objects, m_r their
+    The utility of a consensus for a partition of the ensemble is how much the clusters of the consensus tell about its labels
+    [1]_. With P the shares of the labels among all objects, m_r their
     shares in cluster r of the consensus and p_r the share of the objects in cluster r:
 
     .. math::
@@ -37,7 +37,7 @@ class KCC(LabelVectorKMeans):
     Parameters
     ----------
     n_clusters : int, default=None
-        Clusters of the consensus. Fewer are found only where fewer objects differ.
+        Clusters of the consensus. Fewer are found only if fewer objects differ.
         Required: ``fit`` refuses None.
     n_init : int, default=10
         Maximum number of starts (k-means++ on squared distances). All are run up to 600 distinct rows of labels, or 60 per
@@ -54,7 +54,7 @@ class KCC(LabelVectorKMeans):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     n_jobs : int, default=None
-        Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
+        Threads; starts run in parallel. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
     verbose : int, default=0
         1: print progress and the estimated time left to standard error.

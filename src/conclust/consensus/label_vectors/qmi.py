@@ -28,7 +28,7 @@ class QMI(LabelVectorKMeans):
     Parameters
     ----------
     n_clusters : int, default=None
-        Clusters of the consensus. Fewer are found only where fewer objects differ.
+        Clusters of the consensus. Fewer are found only if fewer objects differ.
         Required: ``fit`` refuses None.
     n_init : int, default=10
         Number of starts (k-means++). With more than 5,000 distinct rows of labels they run on 5,000 objects drawn
@@ -42,7 +42,7 @@ class QMI(LabelVectorKMeans):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     n_jobs : int, default=None
-        Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
+        Threads; starts run in parallel. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
     verbose : int, default=0
         1: print progress and the estimated time left to standard error.
@@ -57,8 +57,7 @@ class QMI(LabelVectorKMeans):
         Sum over partitions of weight x share of the objects observed x I2; larger is better.
     inertia_ : float
         The sum that k-means minimises: squared distances of the objects to the means of their clusters,
-        over the partitions that observed them. ``objective_`` is 2 / n_samples times a constant
-        less this.
+        over the partitions that observed them. ``objective_`` is 2 / n_samples times a constant minus this.
     n_iter_ : int
         Passes over all objects, of the start that was kept.
     converged_ : bool

@@ -25,7 +25,7 @@ class SEC(LabelVectorKMeans):
     Parameters
     ----------
     n_clusters : int, default=None
-        Clusters of the consensus. Fewer are found only where fewer objects differ.
+        Clusters of the consensus. Fewer are found only if fewer objects differ.
         Required: ``fit`` refuses None.
     n_init : int, default=20
         Maximum number of starts (k-means++ on the squared distances of rows b; distances of b / d would draw objects of
@@ -42,7 +42,7 @@ class SEC(LabelVectorKMeans):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     n_jobs : int, default=None
-        Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
+        Threads; starts run in parallel. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
     verbose : int, default=0
         1: print progress and the estimated time left to standard error.
@@ -55,8 +55,8 @@ class SEC(LabelVectorKMeans):
         Number of clusters.
     objective_ : float
         The sum that k-means minimises: of d times the squared distance of b / d to the mean of its
-        cluster. It equals the normalised cut up to a constant: sum of S_ii / d_i, less the sum
-        over clusters of the share of their degrees that stays inside.
+        cluster. It equals the normalised cut up to a constant: the sum of S_ii / d_i, minus the sum over clusters of the share
+        of their degrees that stays inside.
     n_iter_ : int
         Passes over all objects, of the start that was kept.
     converged_ : bool
@@ -84,7 +84,8 @@ class SEC(LabelVectorKMeans):
 
     A partition that did not observe an object has no label in its row: the object has fewer
     neighbours, a smaller degree, and counts less [1]_, section 5. Noise is a label that no other
-    object has. Weights of the partitions weigh their co-associations; soft members count by their most probable clusters. New objects go to the nearest mean; the sizes of the clusters in ``fit`` give their
+    object has. Weights of the partitions multiply their co-associations; soft members count by their most probable clusters.
+    New objects go to the nearest mean; the sizes of the clusters in ``fit`` give their
     degrees.
 
     References

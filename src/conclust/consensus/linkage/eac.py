@@ -53,23 +53,22 @@ class EAC(TreeClusterer):
     n_clusters : int or "lifetime", default=None
         Number of clusters, at most the number of objects. "lifetime": the number with the longest lifetime in the
         dendrogram [1]_ [2]_, at least 2 (one cluster has an infinite lifetime and is not considered); the smallest number
-        if tied. None: the same, but at most K where all partitions (three or more) have K clusters.
+        if tied. None: the same, but at most K if all partitions (three or more) have K clusters.
     linkage : {"single", "average", "complete", "ward"}, default="average"
-        Dissimilarity of two clusters. "single" is found from the labels without a matrix of all
-        pairs, for any number of objects, and so is "average" where no label is missing; the others need
-        one of all distinct rows of labels.
+        Dissimilarity of two clusters. "single" is computed from the labels without a matrix of all pairs, for any number of
+        objects, and so is "average" if no label is missing; the others need a matrix of all pairs of distinct rows of labels.
     pairs : int, float or SparseEvidence, default=None
-        Evidence of some pairs only, for single and average linkage on more objects than a matrix of
-        all pairs allows: an int draws at least that many partners for each object, at random; a
-        float in (0, 1] about this fraction of all pairs, rounded to whole partners per object; or a SparseEvidence, as
+        Evidence for only some pairs, for single and average linkage on more objects than a matrix of all pairs allows: an int
+        draws at least that many random partners for each object; a float in (0, 1] draws about this fraction of all pairs,
+        rounded to whole partners per object; or a SparseEvidence, as
         :func:`conclust.evidence.sample_pairs` returns it. Single linkage takes the maximum spanning
         forest of the pairs; average linkage merges the two clusters with the highest (sum of c) /
         (sum of N) over the pairs between them. Pieces that no chain of pairs connects join at
         height 1. None: all pairs.
     max_dense : int, default=20000
         Maximum number of distinct rows of labels for which a matrix of all pairs is made (8 bytes per entry,
-        3.2 GB at the default). Of more, and where that takes less time, average linkage of complete
-        labels finds the evidence row by row, in memory of the labels. Merges are the same, heights to 1e-12.
+        3.2 GB at the default). With more rows, or if it takes less time, average linkage of complete labels computes the
+        evidence row by row, in memory of the size of the labels. The merges are the same, and the heights agree to 1e-12.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -89,7 +88,7 @@ class EAC(TreeClusterer):
         The dendrogram in SciPy's form, for ``scipy.cluster.hierarchy.dendrogram`` and
         :func:`conclust.consensus.linkage.cut`: the two clusters joined, height, number of objects.
         Its leaves are the objects that any partition observed, in their order; objects missing
-        everywhere have no leaf. Of labels in blocks the leaves are the distinct rows.
+        everywhere have no leaf. For labels in blocks, the leaves are the distinct rows.
     lifetimes_ : ndarray of shape (n_observed - 1,)
         Entry k is the lifetime of k + 2 clusters.
     n_features_in_ : int
@@ -112,13 +111,13 @@ class EAC(TreeClusterer):
     Notes
     -----
     Objects with the same labels start merged at height 0: work and memory grow with the number of
-    distinct rows of labels. With complete labels, average and Ward linkage add whole numbers, and equal
-    averages are equal to the bit; ties go to the cluster with the lowest object. O(n^2) time for n
+    distinct rows of labels. With complete labels, average and Ward linkage add whole numbers, so equal averages are exactly
+    equal; ties go to the cluster with the lowest object. O(n^2) time for n
     distinct rows, and O(n) memory besides the labels for single linkage; sampled pairs take
     O(p log^2 p) for p pairs.
 
     With missing labels, average linkage is the mean of c_ij / N_ij over all pairs; with `pairs` it is
-    weighted by N_ij. The two agree where all N_ij are equal.
+    weighted by N_ij. The two agree if all N_ij are equal.
 
     Labels in blocks (:class:`conclust.blocks.LabelStore`) are accepted with ``linkage="single"``: their distinct rows,
     and objects with noise, must fit into memory, and `n_clusters` is at most their number.

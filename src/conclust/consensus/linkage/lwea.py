@@ -29,9 +29,9 @@ from conclust.trees.clusterwise import (
 class LWEA(TreeClusterer):
     r"""Locally weighted evidence accumulation: certain clusters count more.
 
-    As :class:`conclust.EAC`, but a partition that puts two objects together counts by the certainty
-    of their cluster [1]_: 1 if the other partitions hold its objects together, less the more they
-    spread them (:func:`conclust.similarity.cluster_certainty`):
+    Like :class:`conclust.EAC`, but a partition that puts two objects together is weighted by the certainty of their cluster
+    [1]_: 1 if the other partitions keep its objects together, and less the more they spread them
+    (:func:`conclust.similarity.cluster_certainty`):
 
     .. math::
 
@@ -94,21 +94,19 @@ class LWEA(TreeClusterer):
 
     Notes
     -----
-    Objects with the same labels start merged at height 0, as in EAC, though their S_ii is below 1
-    where their clusters are uncertain; no other object is more similar. For lifetimes they begin at 1
-    - S_ii (the largest of these), not at 0: else a small `theta`, which makes all S small, would
-    always give the distinct rows the longest lifetime. Choosing the number by lifetime needs a
-    `theta` of 0.4 or more: where S is near 0 for all but a few pairs, the tree has one long branch
-    near its leaves, and `normalized` with n_clusters=None may find hundreds of clusters
-    if the partitions have different numbers.
+    Objects with the same labels start merged at height 0, as in EAC, although their S_ii is below 1 if their clusters are
+    uncertain; no other object is more similar. For lifetimes they begin at 1 - S_ii (the largest of these), not at 0: otherwise
+    a small `theta`, which makes all S small, would always give the distinct rows the longest lifetime. Choosing the number by
+    lifetime needs a `theta` of 0.4 or more: if S is near 0 for all but a few pairs, the tree has one long branch near its
+    leaves, and `normalized` with n_clusters=None may find hundreds of clusters if the partitions have different numbers.
 
-    Missing labels: S_ij is over the partitions that observed both objects, and certainties over the
-    observed objects. A noise object is observed and in no cluster. Weights of the partitions count in S
-    and in the certainties. O(n^2 N) time for n distinct rows.
+    With missing labels, S_ij is computed over the partitions that observed both objects, and certainties over the observed
+    objects. A noise object is observed and in no cluster. Weights of the partitions count in S and in the certainties. O(n^2 N)
+    time for n distinct rows.
 
-    Single and average linkage need no matrix: S = B W B' / N with the indicator B and the certainties W,
-    and sums of it are found from sums of rows of B. That is done where clusters are small beside the
-    objects, and takes less time and the memory of the labels; else 8 n^2 bytes. With missing labels and
+    Single and average linkage need no matrix: S = B W B' / N with the indicator B and the certainties W, and its sums follow
+    from sums of rows of B. This is done if clusters are small compared with the number of objects; it takes less time, and
+    memory of the size of the labels instead of 8 n^2 bytes. With missing labels and
     more than `max_dense` rows, average linkage weights pairs by the number of partitions that observed both.
 
     References

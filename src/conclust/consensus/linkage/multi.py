@@ -76,7 +76,7 @@ def cluster_stability(ensemble: Ensemble) -> Floats:
 class MultiEAC(TreeClusterer):
     r"""Multi-criteria evidence accumulation: clusters are weighted by their stability.
 
-    As :class:`conclust.EAC`, but each cluster of a partition has its own weight, by its stability.
+    Like :class:`conclust.EAC`, but each cluster of a partition has its own weight, given by its stability.
     Two objects in one cluster c are together with the weight w_c; two objects in different clusters c
     and d of a partition are apart with the weight sqrt(w_c w_d):
 
@@ -95,8 +95,8 @@ class MultiEAC(TreeClusterer):
         more) have K clusters, at most K.
     cluster_weights : {"jaccard", "stable"} or array-like of shape (n_clusters_of_all_partitions,), default="jaccard"
         "jaccard": how well each cluster is found again in the other partitions, the mean of its best Jaccard index in
-        each (:func:`conclust.consensus.linkage.cluster_stability`). "stable": 1 where that exceeds `threshold`, else 0;
-        where little is stable that leaves pairs without evidence. An array: the user's own weights, at least 0, in the
+        each (:func:`conclust.consensus.linkage.cluster_stability`). "stable": 1 if that exceeds `threshold`, otherwise 0; if
+        little is stable, this leaves pairs without evidence. An array: the user's own weights, at least 0, in the
         order of ``Ensemble.indicator`` (cluster after cluster by first appearance, partition after partition).
     threshold : float, default=0.5
         For "stable", in [0, 1].
@@ -294,9 +294,9 @@ class WeightedEAC(TreeClusterer):
 
     Notes
     -----
-    With indices of the data the least valid partition has weight 0. By agreement (the mean
-    normalized mutual information with the others, divided by the largest) only a partition that is
-    independent of all others has. Where all weights would be 0, the weights of the ensemble are used.
+    With indices of the data, the least valid partition has weight 0. With agreement (the mean normalized mutual information
+    with the others, divided by the largest), only a partition that is independent of all others does. If all weights would be
+    0, the weights of the ensemble are used.
 
     References
     ----------

@@ -39,8 +39,8 @@ class WEAC(TreeClusterer):
     linkage : {"single", "average", "complete", "ward"}, default="average"
         As for EAC.
     max_dense : int, default=20000
-        Maximum number of distinct rows of labels for which a matrix of all pairs is made (8 bytes per entry). Of
-        more, and where that takes less time, single and average linkage find similarities row by row, in memory of the labels.
+        Maximum number of distinct rows of labels for which a matrix of all pairs is made (8 bytes per entry). For more, and if
+        it takes less time, single and average linkage compute similarities row by row, in memory of the size of the labels.
 
     Attributes
     ----------

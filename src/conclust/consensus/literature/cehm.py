@@ -27,15 +27,14 @@ class CEHM(VotingClusterer):
     """Clustering ensemble by k-hyperedge medoids.
 
     The clusters of all partitions, as hyperedges, are themselves clustered: k-medoids under the Jaccard
-    similarity finds `n_clusters` representatives. An object in only one of these is a seed of it.
-    Then every cluster votes for the clusters of the consensus, in proportion to the objects it has there;
-    each round labels 1 / K of the objects more, those with the clearest votes. In the end all are labelled
-    again by all votes until nothing changes [1]_.
+    similarity finds `n_clusters` representatives. An object in only one of these is a seed of it. Then every cluster votes for
+    the clusters of the consensus, in proportion to the objects that it has there; each round labels another 1 / K of the
+    objects, those with the clearest votes. Finally all objects are relabelled by all votes until nothing changes [1]_.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K. Fewer are found where fewer clusters differ, or fewer win the vote of any object.
+        Number of clusters, K. Fewer are found if there are fewer distinct clusters, or fewer win the vote of any object.
         Required: ``fit`` refuses None.
 
     Attributes
@@ -62,13 +61,13 @@ class CEHM(VotingClusterer):
 
     Notes
     -----
-    K-medoids begins greedily and swaps a medoid for another cluster as long as that is better: no swap
-    improves what it ends with, and nothing is drawn. Where all objects of a medoid are those of others too,
-    they are its seeds. Of objects with equally clear votes all are labelled.
+    K-medoids starts greedily and swaps a medoid for another cluster as long as that is better: no swap improves the final
+    medoids, and nothing is random. If all objects of a medoid also belong to others, they are its seeds. All objects with
+    equally clear votes are labelled.
 
-    Objects with the same labels are counted together, and placed alike. A partition has no vote on objects
-    that it did not observe or took for noise. An object without votes has an even membership. Weights
-    of the partitions weigh votes, and clusters in k-medoids; soft members count by their most probable clusters, and
+    Objects with the same labels are counted together, and get the same cluster. A partition has no vote on objects
+    that it did not observe or took for noise. An object without votes has an even membership. Weights of the partitions
+    multiply votes, and clusters in k-medoids; soft members count by their most probable clusters, and
     seeds belong to a medoid more than to all others. O(n N K) time per round, K rounds and more; O(T^2) for
     k-medoids.
 

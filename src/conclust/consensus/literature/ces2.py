@@ -36,9 +36,9 @@ _BLOCK_ENTRIES = 1 << 20
 class CEs2(ConsensusClusterer):
     """Clustering ensemble based on the stability of the objects.
 
-    An object is stable if the partitions are decided about its pairs: put them together nearly always, or
-    nearly never. The stable ones, the core, are grouped by single linkage on the co-association; of the others,
-    the halo, those most similar to a group join it first. Finally groups are merged until K remain [1]_.
+    An object is stable if the partitions agree about its pairs, putting them together nearly always or nearly never. The stable
+    objects, the core, are grouped by single linkage on the co-association; then the others, the halo, join these groups, the
+    most similar ones first. Finally groups are merged until K remain [1]_.
 
     Parameters
     ----------
@@ -81,22 +81,21 @@ class CEs2(ConsensusClusterer):
     Notes
     -----
     All thresholds are Otsu's. The tree of the core is cut below the link whose height is most out of
-    proportion to those under it (the largest inconsistency coefficient, depth 4), lower where that leaves
-    fewer than K groups. How well an object fits a group: the sum of its similarities above the group's
-    threshold, over their number and one. In each round the upper group of the best fits joins. Groups are
+    proportion to those under it (the largest inconsistency coefficient, depth 4), lower if that leaves fewer than K groups. The
+    fit of an object to a group is the sum of its similarities above the group's threshold, divided by their number plus one. In
+    each round the upper group of the best fits joins. Groups are
     merged by single linkage of their mean similarities.
 
-    Links of equal height that meet are one link here: as published, their coefficients depend on the order of
-    the objects. As published, the last rounds may not end; here what is like no group makes groups of its own,
-    one for each set of objects that evidence connects. An object does not form a pair with itself. The core
-    has K distinct rows of labels at least.
+    Here, links of equal height that meet are one link: as published, their coefficients depend on the order of the objects. As
+    published, the last rounds may not end; here, objects that resemble no group form groups of their own, one for each set of
+    objects that evidence connects. An object does not form a pair with itself. The core has at least K distinct rows of labels.
 
     Objects with the same labels are counted together and stay together. Shares of incomplete, weighted or soft
     partitions are rounded, to 1 / 1,000 for the stability, to 1 / 30,000 elsewhere. Objects that only partitions of
     weight 0 observed join the largest cluster. O(n^2 N) time and O(n^2) per round for n distinct rows.
 
-    Single linkage chains: on ten published ensembles of many small clusters the mean NMI is .48 (quadratic: .47),
-    that of `LWEA` .60.
+    Single linkage chains: on ten published ensembles of many small clusters, the mean NMI is .48 (quadratic: .47); `LWEA` has
+    .60.
 
     References
     ----------
@@ -272,7 +271,7 @@ def inconsistency(tree: Floats, depth: int = _DEPTH) -> Floats:
     Returns
     -------
     ndarray of shape (n - 1,)
-        The height less the mean, over the standard deviation; 0 where nothing under a link has another height.
+        The height minus the mean, divided by the standard deviation; 0 where nothing under a link has another height.
     """
     n, heights = len(tree) + 1, tree[:, 2]
     above = np.full(n - 1, -1)

@@ -44,8 +44,8 @@ class DREC(ConsensusClusterer):
 
         \min_Z \sum_j \lVert x_j - X z_j \rVert + \text{penalty}\, \lVert Z \rVert^2
 
-    Rows are alike as the fourth power of the cosine of their coordinates in the leading directions of Z,
-    and a spectral cut divides them.
+    The similarity of rows is the fourth power of the cosine of their coordinates in the leading directions of Z, and a spectral
+    cut divides them.
 
     Parameters
     ----------
@@ -78,14 +78,14 @@ class DREC(ConsensusClusterer):
 
     Notes
     -----
-    The authors solve n equations of n unknowns in each of five steps, for n distinct rows. Here all is
-    done in the directions that T clusters have: with the eigenvectors V and values e of X'X, and
+    The authors solve n equations with n unknowns in each of five steps, for n distinct rows. Here everything is done in the
+    directions spanned by the T clusters: with the eigenvectors V and values e of X'X, and
     ``U = X V e^-1/2``, the column j of Z is ``U (f_j o u_j)``, ``f_j = e / (e + 2 penalty r_j)``, where r_j is the
     residual of the step before. O(n T^2) time per step and O(n^2 T) for the affinity.
 
     A cluster of a partition that did not observe an object, or took it for noise, does not hold the
-    object; noise is also a cluster of one. Weights of the partitions weigh the columns of X, relative to
-    their mean; soft members count by their most probable clusters.
+    object; noise is also a cluster of one. Weights of the partitions multiply the columns of X, relative to their mean; soft
+    members count by their most probable clusters.
 
     References
     ----------

@@ -311,7 +311,8 @@ class ECCMS(TreeClusterer):
         in the dendrogram, from 2 on; the smallest number if tied. If all partitions (three or
         more) have K clusters, at most K.
     alpha : float, default=0.8
-        Share of partitions from which a pair is trusted; positive. If larger than 1, no pair is trusted, and the method is LWEA.
+        Minimum share of partitions for a pair to be trusted; positive. If larger than 1, no pair is trusted, and the method is
+        LWEA.
     penalty : float, default=0.4
         The paper's lambda, which keeps C close to A; positive. For large values the method becomes
         LWEA.
@@ -356,11 +357,11 @@ class ECCMS(TreeClusterer):
 
     Notes
     -----
-    The authors iterate (ADMM) and stop early, which leaves errors of .06 in C. Here C is exact. Between
-    two connected components of the trusted pairs it is a closed form by the eigenvectors of their
-    Laplacians, or for the largest by sparse factors of its own; inside a component conjugate gradients solve a
-    sparse system, in a large one preconditioned by sparse factors. C is a weighted mean of
-    entries of A, so that the box constraint of the paper is never active, and sums of C over the pairs
+    The authors iterate (ADMM) and stop early, which leaves errors of .06 in C. Here C is exact. Between two connected
+    components of the trusted pairs, it has a closed form in the eigenvectors of their Laplacians, or for the largest component
+    in sparse factors; inside a component, conjugate gradients solve a sparse system, preconditioned by sparse factors in a
+    large one. C is a weighted mean of entries of A, so the box constraint of the paper is never active, and sums of C over the
+    pairs
     between two components are those of A: average linkage of whole components is LWEA's.
 
     Objects with the same labels are one row that counts as often as it occurs, with the same C. Missing

@@ -31,7 +31,7 @@ _LOOP = 0.5
 class ECPCS(TreeClusterer):
     """Enhanced ensemble clustering by propagating cluster-wise similarities.
 
-    Clusters are compared by random walks from them over the clusters of all partitions
+    Clusters are compared by random walks that start from them and visit the clusters of all partitions
     (:func:`conclust.similarity.trajectory_similarity`): two clusters without a common object are
     similar if they resemble the same other clusters [1]_. These similarities are used in one of two ways:
 
@@ -83,11 +83,11 @@ class ECPCS(TreeClusterer):
     -----
     Missing labels: clusters are compared over the objects that both partitions observed, and shares
     are over the clusters of partitions that observed the object. Noise is observed, but in no cluster.
-    Weights of the partitions weigh walks, cut and shares; soft members count by their most probable clusters. A partition of
+    Weights of the partitions multiply walks, cut and shares; soft members count by their most probable clusters. A partition of
     weight 2 counts as two copies in cut and shares, but not in walks, which lead to other partitions: between copies,
     they would go back and forth.
     O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n K for "meta";
-    linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them. It weights pairs by the number of
+    linkage takes a further O(n^2 N) time, for n distinct rows, and no matrix of them. It weights pairs by the number of
     partitions that observed both.
 
     References

@@ -105,16 +105,16 @@ class FuzzyRows(SoftConsensusClusterer):
 
     Notes
     -----
-    No matrix of pairs is formed, not for centroids either: rows of s are rows of labels times one
-    matrix, and their distances need only the contingency tables of the partitions. :class:`QMI`
+    No matrix of pairs is formed, even for centroids: rows of s are rows of labels times one matrix, and their distances need
+    only the contingency tables of the partitions. :class:`QMI`
     groups the rows of labels themselves. If partitions have more clusters than the consensus, these
     rows are nearly as far from each other within a cluster as between clusters: their fuzzy centroids
     fall together at much lower fuzziness.
 
     With missing labels s_ij is c_ij / (v_i v_j), for "cmeans": c_ij the share of all partitions that put
     them together, v_i the share that observed i. Where labels are missing independently that is c_ij
-    over the share that observed both, on average. A medoid, however, represents its cluster by its own
-    labels alone: with few of them, either nearly all objects are close to it or none. Noise is apart from all
+    over the share that observed both, on average. A medoid, however, represents its cluster only by its own labels: with few of
+    them, either nearly all objects are close to it or none. Noise is apart from all
     objects, itself included.
 
     References

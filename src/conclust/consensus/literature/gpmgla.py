@@ -28,11 +28,11 @@ from conclust.weighting.weights import crowd_weights
 
 @dataclass(eq=False, repr=False)
 class GPMGLA(ConsensusClusterer):
-    """Graph partitioning with multi-granularity link analysis: clusters are tied by common neighbours.
+    """Graph partitioning with multi-granularity link analysis: clusters are linked by common neighbours.
 
-    A graph with three kinds of ties is cut [1]_. Each object is tied to its clusters, by `alpha` times the
-    weight of the partition: its crowd agreement to the power `beta`, as in :class:`conclust.WEAC`. Each
-    cluster is tied to itself and to other clusters by their overlap with the same clusters
+    A graph with three kinds of edges is cut [1]_. Each object is linked to its clusters, with `alpha` times the weight of the
+    partition: its crowd agreement to the power `beta`, as in :class:`conclust.WEAC`. Each cluster is linked to itself and to
+    other clusters by their overlap with the same clusters
     (:func:`conclust.similarity.common_neighbours`), so that clusters of different partitions, and objects that no
     partition puts together, are connected through others.
 
@@ -42,7 +42,7 @@ class GPMGLA(ConsensusClusterer):
         Number of clusters, K. Fewer are found if objects cannot be distinguished.
         Required: ``fit`` refuses None.
     alpha : float, default=0.5
-        Weight of the ties of objects relative to those of clusters; positive.
+        Weight of the edges of objects relative to those of clusters; positive.
     beta : float, default=2.0
         Exponent of the agreement of partitions; at least 0.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -57,7 +57,7 @@ class GPMGLA(ConsensusClusterer):
     weights_ : ndarray of shape (n_partitions,)
         Weight of each partition, multiplied by those of the ensemble if it has any.
     objective_ : float
-        The cut: weight of the ties between an object and a cluster of different parts, every
+        The cut: weight of the edges between an object and a cluster of different parts, every
         cluster being on the side of most of its objects.
     singular_values_ : ndarray of shape (at most n_clusters,)
         Leading singular values of the degree-normalised graph, falling from 1. Absent where all
@@ -82,8 +82,8 @@ class GPMGLA(ConsensusClusterer):
 
     Notes
     -----
-    An object missing in a partition, or noise there, has no tie into it. Clusters take part in the graph,
-    not in the k-means on its embedding. O(n N^2 + T^3) time for T clusters of all partitions, memory of
+    An object missing in a partition, or noise there, has no edge into it. Clusters are part of the graph, but not of the
+    k-means on its embedding. O(n N^2 + T^3) time for T clusters of all partitions, memory of
     n N and T^2 numbers.
 
     References

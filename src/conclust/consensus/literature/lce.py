@@ -43,9 +43,9 @@ _MISSING = 0.2
 class LCE(TreeClusterer):
     """Link-based cluster ensemble: clusters are compared by common neighbours, objects by their clusters.
 
-    A partition puts an object into one of its clusters and in none of the others. Here the object
-    belongs to the others too, as much as they resemble its own cluster by their overlaps with the
-    clusters of other partitions, W (:func:`conclust.similarity.connected_triples`)::
+    A partition puts an object into one of its clusters and in none of the others. Here the object also belongs to the others,
+    to the extent that they resemble its own cluster by their overlaps with the clusters of other partitions, W
+    (:func:`conclust.similarity.connected_triples`)::
 
         RM = B W
 
@@ -57,7 +57,7 @@ class LCE(TreeClusterer):
     ----------
     n_clusters : int, default=None
         Number of clusters, K. The spectral cut gives fewer where objects have the same row of RM. None:
-        the one with the longest lifetime in the dendrogram, chosen as by LWEA; "spectral" must be given it.
+        the one with the longest lifetime in the dendrogram, chosen as by LWEA; "spectral" requires a number.
     similarity : {"cts", "wtq", "srs", "asrs"}, default="cts"
         Similarity of clusters. "cts": those of a partition by weighted connected triples. "wtq": by
         weighted triple quality (:func:`conclust.similarity.triple_quality`). "srs" and "asrs": those of
@@ -116,19 +116,19 @@ class LCE(TreeClusterer):
 
     Notes
     -----
-    An object that a partition did not observe, or took for noise, has no edge into it; what the clusters of
-    the partition resemble on average stands in place of its row in RM, or the pattern of absences would
-    be cut. Clusters are compared over the objects that both partitions observed. Weights of the partitions
+    An object that a partition did not observe, or took for noise, has no edge into it; its row in RM is replaced by the average
+    over the clusters of the partition, because otherwise the pattern of absences would be cut. Clusters are compared over the
+    objects that both partitions observed. Weights of the partitions
     weigh edges and triples; a weight of 2 is not the same as two copies, whose clusters resemble each other. Soft
     members spread an object over clusters by its memberships.
 
     Linkage: "cts" and "wtq" compare objects over the partitions that observed both, and average linkage weighs pairs by
     the number of these; "srs" and "asrs" compare all clusters of one object with all of the other. Noise is similar to
     no object in its partition, where clusters are all much alike: with a fifth of the labels noise, and less ("wtq": a
-    twentieth), trees by "cts" and "wtq" part objects by their noise and find no clusters. Give it as missing, or use
-    "asrs", "srs" or "spectral". The cut by "wtq" finds no clusters either where partitions disagree and a fifth or more
-    of their labels is missing (at 40 %: adjusted Rand index .20, "cts" .59, "asrs" .85 on planted partitions): use
-    "cts" or "asrs" there.
+    twentieth), trees by "cts" and "wtq" separate objects by their noise and find no clusters. Pass it as missing, or use
+    "asrs", "srs" or "spectral". The cut by "wtq" also finds no clusters if partitions disagree and a fifth or more of their
+    labels are missing (at 40 %: adjusted Rand index .20, "cts" .59, "asrs" .85 on planted partitions): use "cts" or "asrs"
+    then.
 
     O(n N^2 + T^3) time for T clusters of all partitions, memory of the labels, T^2 and n;
     linkage takes O(n^2 N) time more, for n distinct rows, and no matrix of them but for "complete".

@@ -37,8 +37,8 @@ class MDEC(TreeClusterer):
     r"""Multi-diversified ensemble clustering: linkage or cuts with clusters weighted by their certainty.
 
     Clusters count by their certainty [1]_ (:func:`conclust.similarity.cluster_certainty`), with a mild
-    `theta`: the paper's ensembles, members with their own metrics in random subspaces, are less uneven than
-    those of LWEA. "hierarchical" is :class:`conclust.LWEA`, "bipartite" :class:`conclust.LWGP`. "spectral"
+    `theta`: the paper's ensembles, whose members have their own metrics in random subspaces, are less uneven than those of
+    LWEA. "hierarchical" is :class:`conclust.LWEA`, "bipartite" :class:`conclust.LWGP`. "spectral"
     divides the objects by the leading eigenvectors of the weighted evidence S, normalised by its degrees:
 
     .. math::
@@ -96,9 +96,9 @@ class MDEC(TreeClusterer):
     S_ii is 1 for "spectral". It is never made: S = B W B' / N with the indicator B and the certainties W,
     and Lanczos multiplies by B and B'. Objects with the same labels are one vertex. Missing labels: S_ij of
     "spectral" is divided by the geometric mean of the numbers of partitions that observed i and that observed
-    j, so that it stays such a product; the others as LWEA and LWGP. Weights of the partitions count in S,
+    j, so that it remains such a product; the others are treated as in LWEA and LWGP. Weights of the partitions count in S,
     in edges and in the certainties; soft members count by their most probable clusters. "spectral" takes O(n N^2) time for
-    the certainties and O(n N) per Lanczos step of Lanczos, and memory of the labels and 2 K + 30 vectors of n
+    the certainties and O(n N) per Lanczos step, and memory of the labels and 2 K + 30 vectors of n
     numbers.
 
     The paper's members, in random subspaces with kernels of their own, are not made here; any ensemble can be used.

@@ -23,8 +23,8 @@ TrajectoryLinkage: TypeAlias = Literal["average", "complete", "single"]
 class PTA(TreeClusterer):
     """Probability trajectory accumulation: linkage of objects by the trajectories of random walks from them.
 
-    Objects with the same labels are one. A walk goes from it to its elite neighbours, those that it
-    shares clusters with the most often, and its trajectory is where it is after 1, 2, ... `n_steps` steps.
+    Objects with the same labels count as one. A walk goes from an object to its elite neighbours, those with which it shares
+    clusters most often, and its trajectory is where it is after 1, 2, ... `n_steps` steps.
     The similarity of two objects is the cosine of their trajectories [1]_; linkage works on 1 minus that.
     Weak evidence is left out, and objects that share no cluster are similar if their neighbours are.
 

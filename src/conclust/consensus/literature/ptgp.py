@@ -24,7 +24,7 @@ from conclust.spectra.bipartite import Edges, MatrixEdges, edges_of
 class PTGP(ConsensusClusterer):
     """Probability trajectory graph partitioning: a graph of objects and clusters, joined by random walks.
 
-    Objects are as similar as the trajectories of random walks from them, as in :class:`conclust.PTA`. An
+    The similarity of objects is that of the trajectories of random walks from them, as in :class:`conclust.PTA`. An
     object and a cluster are joined by the mean similarity of the object to those of the cluster [1]_, and the
     graph of objects and clusters is cut by its leading eigenvectors.
 
@@ -74,8 +74,8 @@ class PTGP(ConsensusClusterer):
     Notes
     -----
     The graph is R B C with the similarities R of the n distinct rows of labels, their indicator B and one
-    divided by the number of rows in each cluster, C; its cut counts each distinct row once. Partitions weigh
-    by their weights, in the similarities and in the graph. An object that shares no cluster with any other
+    divided by the number of rows in each cluster, C; its cut counts each distinct row once. The weights of the partitions count
+    in the similarities and in the graph. An object that shares no cluster with any other
     has no edge.
 
     R takes O(n_steps q n^2) time for q elite neighbours of a row, with ties, and two matrices of n^2 doubles, or the sums

@@ -38,10 +38,10 @@ _ROUNDING = 1e-12
 class SPCE(ConsensusClusterer):
     """Self-paced clustering ensemble.
 
-    A sparse graph S of the objects is learned that is near the co-membership matrices A_u of all
-    partitions and has K connected components, from pairs that most partitions agree on first, and all
-    pairs later [1]_. Pairs that all partitions put together stay joined, pairs that none does stay apart;
-    a partition counts by the inverse of its disagreement with S.
+    The method learns a sparse graph S of the objects that is near the co-membership matrices A_u of all partitions and has K
+    connected components, first from pairs that most partitions agree on, and later from all pairs [1]_. Pairs that all
+    partitions put together stay joined, and pairs that none puts together stay apart; a partition is weighted by the inverse of
+    its disagreement with S.
 
     Parameters
     ----------
@@ -75,11 +75,11 @@ class SPCE(ConsensusClusterer):
 
     Notes
     -----
-    All is done on the distinct rows of labels with their counts, and equal to the same on objects. The
+    Everything is computed on the distinct rows of labels with their counts, with the same result as on objects. The
     search may end with a number of components that is not K: fewer are cut into K by the normalised cut of
     S; more (no partition puts objects of them together) are joined by average linkage on the
-    co-association. As published a partition that S equals gets an infinite weight and wins for good; here
-    none counts more than 1,000 times an equal share.
+    co-association. As published, a partition that equals S gets an infinite weight and wins for good; here no partition counts
+    more than 1,000 times an equal share.
 
     Missing labels: disagreement, must and cannot are over the partitions that observed both objects. Weights
     of the partitions multiply theirs here, relative to the mean. O(n^3) time for n distinct rows, up to 40

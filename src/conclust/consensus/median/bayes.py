@@ -383,8 +383,8 @@ class BayesEstimate(ConsensusClusterer):
 
         "binder" tends to give many small clusters, "vi" fewer; both have fast single moves.
     split_cost : float, default=1.0
-        For "vi" and "binder": the cost a, in (0, 2), of separating objects that belong together; that of
-        putting together objects that do not is 2 - a. Below 1 gives more clusters, above 1 fewer. It is
+        For "vi" and "binder": the cost a, in (0, 2), of separating objects that belong together; the cost of putting together
+        objects that do not is 2 - a. Values below 1 give more clusters, values above 1 fewer. It is
         the argument ``a`` of R's salso.
     max_clusters : int or None, default=None
         Maximum number of clusters of the estimate. None: any.
@@ -392,8 +392,8 @@ class BayesEstimate(ConsensusClusterer):
         Number of starts: of every four, one is a draw, one a cut of the average-linkage tree, and two are empty
         partitions to which objects are added in random order.
     n_rebuilds : int, default=30
-        Maximum number of rounds in which clusters are destroyed and built again; two to six rounds in turn that
-        change nothing end it. At least 0; fewer where objects times draws times clusters are above 3 million.
+        Maximum number of rounds in which clusters are destroyed and rebuilt, at least 0; two to six consecutive rounds that
+        change nothing end the search. Fewer rounds if objects times draws times clusters exceed 3 million.
     max_iter : int, default=100
         Maximum number of passes over the objects in one descent.
     missing : {"unobserved", "noise"}, default="unobserved"
@@ -417,8 +417,8 @@ class BayesEstimate(ConsensusClusterer):
     objective_ : float
         The same.
     best_draw_ : int
-        Draw with the minimum expected loss. If comparing all pairs of draws takes more than 2.5e9 labels, it is the
-        best of an evenly spaced part.
+        Draw with the minimum expected loss. If comparing all pairs of draws takes more than 2.5e9 labels, it is the best of an
+        evenly spaced subset.
     best_draw_loss_ : float
         Its expected loss, as an estimate in which objects that it did not observe are clusters of their own. The
         gain of the search is ``best_draw_loss_ - expected_loss_``.

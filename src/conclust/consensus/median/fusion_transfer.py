@@ -97,8 +97,8 @@ class MedianPartition(ConsensusClusterer):
     References
     ----------
     .. [1] A. Guénoche: Consensus of partitions: a constructive approach. Advances in Data Analysis
-       and Classification 5, 2011. Where implementations fuse by the number of unanimous partitions,
-       sums are taken here, as the objective has it.
+       and Classification 5, 2011. Some implementations fuse by the number of unanimous partitions; here sums are used, in
+       accordance with the objective.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class MedianPartition(ConsensusClusterer):
         n_clusters="emerges",
         cost="n N K per pass",
         citation="Guénoche 2011, Advances in Data Analysis and Classification 5",
-        use="labels alone are to determine the number of clusters",
+        use="labels alone should determine the number of clusters",
     )
     parameters: ClassVar[Parameters] = {"n_init": Range(at_least=0)}
 

@@ -124,12 +124,12 @@ class KernelWeightedPartition(ConsensusClusterer):
     for pairs and ``s (s + 1) 2^(s - 2) / (|C| |C'|)`` for all subsets; the latter is computed in
     logarithms. With pairs and complete labels the objective is, up to a constant, the sum of the
     "combined" criterion of :class:`conclust.AddRemAdd` without a shift, with the weights
-    w_u / sqrt(k(P_u, P_u)), divided by the square root of the number of clusters less the sum of their
-    inverse sizes: the number of clusters emerges from this divisor.
+    w_u / sqrt(k(P_u, P_u)), divided by the square root of the number of clusters minus the sum of their inverse sizes: the
+    number of clusters emerges from this divisor.
 
     Annealing proposes to move single objects to other clusters or to new ones. It begins at the temperature that
-    accepts a mean fall every other time, and cools by 5 % a level of one proposal for each object, at least 500 (by
-    half while more than half of the proposals are accepted), until at most one in 200 is accepted. Transfers finish it.
+    accepts a mean fall every other time, and cools by 5 % per level of one proposal for each object, at least 500 (by half
+    while more than half of the proposals are accepted), until at most one in 200 is accepted. Transfers finish it.
     It runs on at most 1,000 distinct rows of labels, and the best of `n_init` is finished on all by transfers at O(N K)
     per visit ("subsets": K_u times that). Objects with the same labels stay together.
 

@@ -327,10 +327,9 @@ class BayesianEnsemble(PlacingClusterer):
     Each object has a distribution theta_i over K clusters, drawn from Dirichlet(alpha). For every
     partition u it first draws a cluster z_iu from theta_i, then its label from beta_u(. | z_iu) [1]_.
     Unlike in :class:`MixtureModel`, one object can follow different clusters in different partitions.
-    By variational inference theta and z are integrated out approximately, by distributions that factorise;
-    alpha and beta are fitted to the resulting bound on the likelihood (ELBO). By Gibbs sampling theta
-    and beta are integrated out exactly, and the z of all objects and partitions are drawn from their
-    posterior.
+    Variational inference integrates out theta and z approximately, with distributions that factorise, and fits alpha and beta
+    to the resulting bound on the likelihood (ELBO). Gibbs sampling integrates out theta and beta exactly, and draws the z of
+    all objects and partitions from their posterior.
 
     Parameters
     ----------
@@ -363,7 +362,7 @@ class BayesianEnsemble(PlacingClusterer):
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     n_jobs : int, default=None
-        Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
+        Threads; starts run in parallel. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
     verbose : int, default=0
         1: print progress and the estimated time left to standard error.

@@ -62,19 +62,18 @@ class MixtureModel(NamedClusterer):
     names : {"own", "shared"}, default="own"
         Meaning of the names of clusters. "own": those of each partition are arbitrary, unless ``Ensemble(...,
         names="shared")`` says otherwise. "shared": a name is the same class in all partitions, as in answers of
-        raters. There is then a component for each name, and EM begins at the shares of the answers: the model of
-        Dawid and Skene [2]_. `n_clusters` must be None, and `n_init` has no effect.
+        raters. There is then a component for each name, and EM starts from the shares of the answers: the model of Dawid and
+        Skene [2]_. `n_clusters` must be None, and `n_init` has no effect.
     max_iter : int, default=500
         Maximum number of iterations of EM.
     tol : float, default=1e-6
-        Stop when an iteration raises ``objective_`` by at most this share of its size, or by this
-        many nats an object.
+        Stop when an iteration raises ``objective_`` by at most this share of its size, or by this many nats per object.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
         Source of all random choices.
     n_jobs : int, default=None
-        Threads; starts run side by side. None: ``OMP_NUM_THREADS`` or all processors. The result
+        Threads; starts run in parallel. None: ``OMP_NUM_THREADS`` or all processors. The result
         does not depend on it.
     verbose : int, default=0
         1: print progress and the estimated time left to standard error.
@@ -97,7 +96,8 @@ class MixtureModel(NamedClusterer):
         With ``names="shared"``: the names, first those of the columns of ``membership_``. ``classes_[labels_]`` are the answers
         of objects whose label is not -1.
     confusion_ : ndarray of shape (n_partitions, n_held, n_classes)
-        With ``names="shared"``: probability that a partition answers each class (last axis) if another one is true.
+        With ``names="shared"``: probability that a partition answers each class (last axis), given the true class (middle
+        axis).
     log_likelihood_ : float
         Log-likelihood of all labels, in nats.
     objective_ : float
@@ -132,8 +132,8 @@ class MixtureModel(NamedClusterer):
     Notes
     -----
     Time is O(n_samples n_partitions n_clusters) per iteration; equal rows of labels are computed once.
-    Noise is a label that no other object has: its probability cannot differ between components, so
-    that it drops out as a missing label does. A weight is an exponent. Weights are first scaled so that their
+    Noise is a label that no other object has: its probability cannot differ between components, so it drops out like a missing
+    label. A weight is an exponent. Weights are first scaled so that their
     sum is the effective number of partitions, (sum w)^2 / sum w^2: only their ratios matter, and equal weights change nothing.
 
     If labels depend on each other within a true cluster, BIC may select more components than there are clusters.

@@ -47,8 +47,8 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     smoothing : float, default=0.5
         Parameter of the symmetric Dirichlet prior of the label distributions, above 0.
     mixed : bool, default=False
-        Whether an object may follow different clusters in different partitions. ``draws_`` then have a cluster of each
-        object drawn from its distribution, and the consensus is of its most probable clusters in each draw.
+        Whether an object may follow different clusters in different partitions. ``draws_`` then has a cluster for each object,
+        drawn from its distribution, and the consensus uses its most probable cluster in each draw.
     n_burn_in : int, default=200
         Sweeps over all objects before partitions are kept, at least 0.
     n_draws : int, default=300
@@ -97,9 +97,9 @@ class NonparametricBayesianEnsemble(ConsensusClusterer):
     prior. Its chain begins at a partition drawn from the simpler form, and draws every label again in every sweep:
     2,000 objects in 20 partitions took 50 times as long.
 
-    A sweep costs at most O(n_samples n_partitions n_clusters), also where
-    objects have the same labels: each of them is drawn by itself. An object that hardly leaves its cluster is
-    visited in O(1) until another object moves. The chain runs on one thread; 500 sweeps over 100,000 objects in
+    A sweep costs at most O(n_samples n_partitions n_clusters), even if objects have the same labels, because each is drawn
+    separately. An object that hardly leaves its cluster is visited in O(1) until another object moves. The chain runs on one
+    thread; 500 sweeps over 100,000 objects in
     20 partitions, a fifth of the labels random, took 0.7 s.
     ``draws_`` takes 4 n_samples n_draws bytes.
 

@@ -35,15 +35,14 @@ class CumulativeVoting(VotingClusterer):
     Clusters are not matched one to one. The partition with the largest entropy is the reference. A
     cluster of another partition votes for the clusters of the reference, in proportion to the objects
     that it shares with them, and gives this vote to each of its objects. The mean vote of an object
-    is a distribution over the reference's clusters. There may be many more than `n_clusters` of
-    these; they are merged, each time the two that lose least information about the objects, until
-    `n_clusters` are left.
+    is a distribution over the reference's clusters. There may be many more than `n_clusters` of these; the two whose merger
+    loses least information about the objects are merged repeatedly, until `n_clusters` are left.
 
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters of the consensus, at most n_samples. Fewer are found where the reference has fewer, or fewer
-        win the vote of any object. Required: ``fit`` refuses None.
+        Number of clusters of the consensus, at most n_samples. Fewer are found if the reference has fewer, or fewer win the
+        vote of any object. Required: ``fit`` refuses None.
     scheme : {"acv", "cvote", "urcv", "rcv", "bvote", "lwcv"}, default="acv"
         "urcv": the reference is fixed, votes as above [1]_. "rcv": likewise, the shared objects
         counted in shares of the reference's cluster, so that its large clusters do not draw votes
@@ -74,8 +73,8 @@ class CumulativeVoting(VotingClusterer):
     reference_ : int
         Index of the reference, for whose clusters the other partitions vote.
     reference_membership_ : ndarray of shape (n_observed, n_reference_clusters)
-        Mean votes before the merging, of the objects that any partition observed; of labels in
-        blocks: of all objects, uniform where none did.
+        Mean votes before the merging, of the objects that any partition observed; for labels in blocks: of all objects, uniform
+        if none did.
     merged_ : ndarray of int64 of shape (n_reference_clusters,)
         Column of ``votes_`` into which each cluster of the reference was merged.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
@@ -94,17 +93,18 @@ class CumulativeVoting(VotingClusterer):
     A partition has no vote on objects that it did not observe. A cluster abstains if the reference
     observed none of its objects. Noise is a cluster of one object: it repeats the vote of the
     reference on the object. Noise in the reference itself is spread evenly over its clusters
-    ("bvote": noise has no cluster to match, and has the same vote). Weights of the partitions weigh
-    their votes, not their place in the order; a partition of weight 0 is not a reference. Soft members count by their most probable clusters. In "lwcv" noise abstains.
+    ("bvote": noise has no cluster to match, and has the same vote). Weights of the partitions multiply their votes, but do not
+    change their place in the order; a partition of weight 0 is not a reference. Soft members count by their most probable
+    clusters. In "lwcv" noise abstains.
 
     A merge loses the weighted Jensen-Shannon divergence of the two clusters' distributions over the
     objects (the agglomerative information bottleneck). Objects with the same labels are counted
     together.
 
-    The result depends on the order of the partitions where entropies are equal.
+    The result depends on the order of the partitions if entropies are equal.
 
-    Labels in blocks (:class:`conclust.blocks.LabelStore`) are gone through once for each merge. If labels
-    are missing or noise, all schemes but "urcv" and "rcv" also go through them once for each partition;
+    Labels in blocks (:class:`conclust.blocks.LabelStore`) are read once for each merge. If labels are missing or noise, all
+    schemes but "urcv" and "rcv" also read them once for each partition;
     so does "lwcv", whatever the labels.
 
     References

@@ -41,7 +41,7 @@ class Voting(NamedClusterer, VotingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the vote of any object.
+        Number of clusters of the consensus, at most n_samples. Fewer are found if fewer win the vote of any object.
         Required with ``names="own"``: ``fit`` refuses None.
     algorithm : {"least_squares", "one_pass"}, default="least_squares"
         "least_squares": a fixed point of f, which depends on the order of the partitions only through the starts of the
@@ -54,7 +54,7 @@ class Voting(NamedClusterer, VotingClusterer):
         Meaning of the names of clusters. "own": those of each partition are arbitrary, unless ``Ensemble(...,
         names="shared")`` says otherwise. "shared": a name is the same class in all partitions, as in answers of
         raters. Then nothing is matched, `membership_` has the shares of the answers, and `labels_` is the majority
-        vote, at a tie the class of the first column. `n_clusters` must be None.
+        vote, with ties going to the class of the first column. `n_clusters` must be None.
     n_init : int, default=10
         Number of starts of "least_squares": partitions of the ensemble, each once, then random matchings.
     max_iter : int, default=100
@@ -100,7 +100,7 @@ class Voting(NamedClusterer, VotingClusterer):
     ConvergenceWarning
         If `max_iter` ended the best descent.
     EnsembleWarning
-        If the consensus merged groups of objects that the partitions of most clusters hold apart, or
+        If the consensus merged groups of objects that the partitions with the most clusters separate, or
         many partitions have far more clusters than `n_clusters` or nearly all objects in one. The
         warning names methods that suit such an ensemble.
 
@@ -108,16 +108,16 @@ class Voting(NamedClusterer, VotingClusterer):
     -----
     A missing label does not count: M is the mean over the partitions that observed the object. Noise,
     and unmatched clusters of partitions with more than `n_clusters`, vote for no cluster. Rows of M
-    sum to 1, so these lost votes are spread evenly, which minimises f. Weights of the partitions
-    weigh their votes; soft members vote with their probabilities.
+    sum to 1, so these lost votes are spread evenly, which minimises f. Weights of the partitions multiply their votes; soft
+    members vote with their probabilities.
 
-    Voting supposes that the partitions have about `n_clusters` clusters each. Where they have many
-    more, most of their clusters have no vote: in :class:`conclust.CumulativeVoting` all of them do.
+    Voting assumes that the partitions have about `n_clusters` clusters each. If they have many more, most of their clusters
+    have no vote; in :class:`conclust.CumulativeVoting` all of them do.
 
     f depends on the matched partitions only through the contingency tables of all pairs of them, T x
     T numbers for T clusters of all partitions: the cost of a sweep does not depend on the number of
-    objects. With ``hard=True`` the descent goes over the objects. With more than 5,000 it starts at
-    the best of the soft solutions only, with fewer at all of them and at their starts.
+    objects. With ``hard=True`` the descent goes over the objects. With more than 5,000 objects it starts only from the best
+    soft solution, with fewer from all of them and from their starts.
 
     References
     ----------

@@ -37,7 +37,7 @@ class PositionalVoting(VotingClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters of the consensus, at most n_samples. Fewer are found where fewer win the vote of any object.
+        Number of clusters of the consensus, at most n_samples. Fewer are found if fewer win the vote of any object.
         Required: ``fit`` refuses None.
     count : {"borda", "condorcet"}, default="borda"
         "borda": the cluster at place t of a ranking gets K - t + 1 points; their sum counts.
@@ -60,8 +60,8 @@ class PositionalVoting(VotingClusterer):
         Counts divided by their sum; rows sum to 1. Uniform if no cluster beats another.
         A column for each cluster that is not empty; the clusters of ``labels_`` come first.
     votes_ : ndarray of shape (n_clusters_of_all_partitions, n_clusters)
-        1 where a cluster of a partition (in the order of ``Ensemble.indicator``) stands for a
-        cluster of the consensus: the columns of ``membership_``, then empty clusters.
+        1 if a cluster of a partition (in the order of ``Ensemble.indicator``) stands for a cluster of the consensus: the
+        columns of ``membership_``, then empty clusters.
     n_clusters_ : int
         Clusters found.
     n_features_in_ : int
@@ -69,13 +69,13 @@ class PositionalVoting(VotingClusterer):
 
     Notes
     -----
-    A hard partition ranks one cluster first and all others alike. Borda's count is then K/2 for each
-    partition plus K/2 for each vote, and a cluster beats clusters with fewer votes. Both counts
+    A hard partition ranks one cluster first and all others equally. Borda's count is then K/2 for each partition plus K/2 for
+    each vote, and a cluster beats clusters with fewer votes. Both counts
     choose the cluster with the most votes, **plurality voting**, and so does
     :class:`conclust.Voting`. The methods differ for soft members only.
 
-    A partition has no ballot on the objects it did not observe. Noise, and unmatched clusters of a
-    partition with more than `n_clusters`, rank all clusters alike. Weights of the partitions multiply
+    A partition has no ballot for objects that it did not observe. Noise, and unmatched clusters of a partition with more than
+    `n_clusters`, rank all clusters equally. Weights of the partitions multiply
     their ballots. O(n N K^2) for soft members, O(n (N + K^2)) for hard ones.
 
     References

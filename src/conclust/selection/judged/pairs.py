@@ -127,7 +127,7 @@ class PairCounts:
 
     @property
     def area(self) -> float:
-        """The area under the distribution function from 0 to 1: 1 less the mean."""
+        """The area under the distribution function from 0 to 1: 1 minus the mean."""
         return 1.0 - self.mean
 
     def cdf(self) -> tuple[Floats, Floats]:
@@ -198,8 +198,8 @@ def pair_distribution(
     Parameters
     ----------
     labels : array-like of shape (n_samples, n_partitions), Ensemble or LabelStore
-        Hard partitions without weights. Of labels in blocks (:class:`conclust.blocks.LabelStore`, an array
-        of Zarr or Dask) only the objects of the pairs drawn are held, and the result is the same.
+        Hard partitions without weights. For labels in blocks (:class:`conclust.blocks.LabelStore`, an array of Zarr or Dask),
+        only the objects of the drawn pairs are kept, and the result is the same.
     n_pairs : int, default=200000
         Number of pairs drawn without replacement; all pairs if there are no more.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -210,7 +210,7 @@ def pair_distribution(
     Returns
     -------
     PairCounts
-        ``cdf()``: the shares that occur, rising, and the share of pairs up to each.
+        ``cdf()``: the shares that occur, in increasing order, and the share of pairs up to each.
         ``pac(window)``: the share of ambiguous pairs (PAC [2]_). ``area``: the area under the
         distribution function [1]_. Pairs that no partition observed together do not count.
 

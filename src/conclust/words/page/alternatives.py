@@ -36,8 +36,8 @@ support | Support of each number of clusters | Height: the lifetime of this numb
 tree | Dendrogram | Objects that are often together join low down. In the shaded band the tree has the chosen number of clusters: the higher
     the band, the longer they persist.
 power | How many objects the borders need | The probability that each border holds in a sample of this size, by its tests in parts of the
-    objects and the points along it. The line marks the number that you have; far to the right of it, the curves are rough. At 0: no
-    number is foreseen.
+    objects and the points along it. The line marks the number that you have; far to the right of it, the curves are rough. At 0: more
+    objects are not expected to help.
 supported_tree | Splits of the tree, and which hold | From the top down, each cluster splits in two; the height of a split is the share of
     clusterings that keep its two parts apart. Solid: the border between the parts holds. Dashed: it does not, and the two parts are better
     treated as one cluster. p is adjusted for the number of splits (Holm). Below: the lowest parts, as wide as they have objects, in the

@@ -81,13 +81,13 @@ def _sizes(reported: Reported, _: Any) -> str:
 
 
 _ITEMS = """
-Purpose    | Aim                        | What the clusters are for; whether groups are to be found or to be made.
-Purpose    | Meaning of a cluster       | What the objects of a cluster are to have in common.
+Purpose    | Aim                        | What the clusters are for; whether groups should be discovered or constructed.
+Purpose    | Meaning of a cluster       | What the objects of a cluster should have in common.
 Data       | Source                     | Where, when and how the objects were collected; which were left out.
 Data       | Number of objects          |
 Data       | Reason for this number     | How many objects are needed for clusters of interest.
 Data       | Variables                  | Pass the points as X, or name the variables of the clusterings.
-Data       | Choice of variables        | Why these, and what was done to them before.
+Data       | Choice of variables        | Why these, and how they were preprocessed.
 Data       | Missing values             | Not known.
 Method     | Procedure                  |
 Method     | Seed                       | No seed was given: another run may differ.
@@ -96,14 +96,14 @@ Number     | How it was found           |
 Number     | Test against one cluster   | Fit with n_clusters="auto", or -k auto in the shell.
 Results    | Sizes                      |
 Results    | Description                | Pass the points as X.
-Results    | Meaning of the clusters    | What they are in your field, and how they could be explained otherwise.
+Results    | Meaning of the clusters    | What they are in your field, and what else could explain them.
 Validation | Stability in fresh samples | conclust.confidence.calibrated(model, X) of a ConsensusClustering, or --calibrate, measures it.
 Validation | Separation                 | conclust.confidence.border_tests(X, model) or --borders has p-values.
 Validation | Information from outside   | Compare the clusters with variables that were not used.
 Validation | Other methods              | What else was tried, and whether it gave the same clusters.
 Openness   | Repetition                 | The labels came from elsewhere.
-Openness   | Data and code              | Where they can be had.
-Openness   | Limits                     | To whom the result applies, and what speaks against it.
+Openness   | Data and code              | Where they are available.
+Openness   | Limits                     | To whom the result applies, and what limits it.
 """
 _OF_ONE = dict.fromkeys(("Description", "Separation"), "There is no other cluster.")
 _KNOWN = "Known classes: adjusted Rand index {adjusted_rand_index:.2f}."

@@ -90,7 +90,7 @@ def methods_text(reported: Reported) -> str:
     if reported.selection is not None:
         parts.append(_chosen(reported.selection))
     version = reported.record.versions.get("conclust")
-    parts.append(f"Done with conclust {shown(version)}." if version else "")
+    parts.append(f"Computed with conclust {shown(version)}." if version else "")
     return " ".join(part for part in parts if part)
 
 

@@ -53,9 +53,9 @@ features   | What distinguishes it | text | The features and categories in which
 size       | Objects    |   | Number of objects.
 share      | Share      | share | Share of the objects that are in a cluster.
 confidence | Confidence | 2 | Mean confidence of its objects; 1 is certain.
-kept       | Pairs kept | share | Mean share of the pairs of its objects, together or apart, that a fresh sample keeps; 50 % is chance.
+kept       | Pairs kept | share | Mean share of the pairs of its objects, together or apart, that a fresh sample keeps; 50 % is expected by chance.
 separation | Separation | text | A gap is tested on the points of two clusters, projected onto the line between their centres (held-out
-    halves, Hartigan's dip, mean p at most 0.05). Half of the objects of two clusters are tested: few objects show no clear gap, and a bent
+    halves, Hartigan's dip, mean p at most 0.05). Only half of the objects of two clusters are tested, so a gap may be missed with few objects, and a bent
     one is not found. An overlap is the probability that an object drawn from the cluster falls into the other one if its cluster is drawn
     again; overlaps below {rare:.0%} are not mentioned.
 """
@@ -65,7 +65,7 @@ cluster    | Cluster    | cluster | The cluster that it is in.
 second     | Next       | cluster | The next most probable cluster.
 confidence | Confidence | 3 | Its membership in its own cluster; 1 is certain. For methods without memberships: the share of its own cluster
     among the objects that clusterings put together with it.
-kept       | Pairs kept | share | Share of its pairs, together or apart, that a fresh sample keeps; 50 % is chance.
+kept       | Pairs kept | share | Share of its pairs, together or apart, that a fresh sample keeps; 50 % is expected by chance.
 margin     | Margin     | 3 | Confidence minus the membership in the next cluster.
 item_consensus | Together | 3 | Item consensus (Monti et al. 2003): how often clusterings put it together with another object of its
     cluster, averaged over these objects.
@@ -89,9 +89,9 @@ BORDERS = """
 first      | Cluster    | cluster | One of two neighbouring clusters.
 second     | and        | cluster | The other one.
 holds      | Holds      | text | Whether the adjusted p is at most {alpha:g}.
-adjusted   | Adjusted p | 4 | For the number of borders (Holm 1979).
-p_value    | p          | 4 | By the dip test, of this border alone.
-valley_p_value | Valley p | 4 | By the valley test: fewer points in a window between two peaks than in either. Exact, and weaker.
+adjusted   | Adjusted p | 4 | Adjusted for the number of borders (Holm 1979).
+p_value    | p          | 4 | By the dip test, for this border alone.
+valley_p_value | Valley p | 4 | By the valley test: fewer points in a window between two peaks than in either. Exact, but less powerful.
 first_peak | Peak       | 1 | Mean number of points at the first cluster's peak.
 valley     | Valley     | 1 | In the valley between the two.
 second_peak | Peak      | 1 | At the second cluster's peak.
@@ -116,7 +116,7 @@ SUPPORTS = """
 k          | K         |   | Number of clusters.
 support    | Support   | 3 | Lifetime minus straddling.
 lifetime   | Lifetime  | 3 | Range of heights, from 0 to 1, over which the tree has K clusters.
-straddling | Straddled | 3 | Extent to which fine clusterings cut across the borders; 1 by chance.
+straddling | Straddled | 3 | Extent to which fine clusterings cut across the borders; 1 is expected by chance.
 """
 STEPS = """
 step    | Step    | text | What was done.
@@ -125,8 +125,8 @@ seconds | Seconds | 2 | Wall-clock time on the machine that ran it.
 CHECKLIST = """
 part  | Part  | text | The stage.
 item  | Item  | text | What to report.
-state | State | text | Whether this result tells it.
-what  | What  | text | What it tells.
+state | State | text | Whether this result provides it.
+what  | What  | text | What it provides.
 """
 NO_SCRIPT = "The tables and pictures of this page need its script, which this browser does not run."
 OBJECTS_OF = "Objects of the clusters: {}."

@@ -132,11 +132,11 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
         return "criterion", ", by the sharp score", why
     seen = record.number_by == "points" and record.why is not None
     if tested and not seen:
-        sentence = f"of one cluster {p_text(selection)}"
+        sentence = f"against one cluster {p_text(selection)}"
         return "asked for", f", the number requested; {sentence}", None
     if record.asked_for is not None and record.method is not None:
         if record.method.n_clusters == "upper bound" and record.asked_for != K:
-            how = f"of at most {record.asked_for} that were allowed"
+            how = f"out of at most {record.asked_for} allowed"
         else:
             how = "the number requested"
         why = "the number was given, not tested"
@@ -149,9 +149,9 @@ def _reasons(reported: Reported, tested: bool) -> tuple[str, str, str | None]:
     if record.supports or (K == 1 and record.method.estimator not in _WITHOUT_LABELS):
         how = "chosen by agreement between the clusterings"
         if K == 1 and record.method.estimator == "AutoConsensus":
-            how = "because the clusterings show no more"
+            how = "because the clusterings do not support more"
         return "support", f", {how}", why
-    return "method", f", as {record.method.estimator} finds", why
+    return "method", f", as found by {record.method.estimator}", why
 
 
 def _why_no_test(reported: Reported) -> str:
@@ -168,7 +168,7 @@ def _why_no_test(reported: Reported) -> str:
         ask = "-k auto"
     elif made_by == "ConsensusClustering":
         ask = 'n_clusters="auto"'
-    return f"no test against a single cluster was run ({ask} does it)"
+    return f"no test against a single cluster was run ({ask} runs it)"
 
 
 def _in_plain_words(reported: Reported, tested: bool, because: str) -> str:
@@ -189,9 +189,9 @@ def _in_plain_words(reported: Reported, tested: bool, because: str) -> str:
         if K == 1:
             return "One group: nothing shows that these objects fall into several."
         if rejected:
-            line = f"{groups}. At most 1 of {int(1.0 / p + 1e-9)} sets of data without groups looks divided as clearly."
+            line = f"{groups}. At most 1 in {int(1.0 / p + 1e-9)} data sets without groups looks as clearly divided."
         else:
-            line = f"{groups}, but {p:.0%} of sets of data without groups look divided as clearly."
+            line = f"{groups}, but {p:.0%} of data sets without groups look as clearly divided."
     held, borders = _borders_held(reported)
     if borders:
         if borders == 1:

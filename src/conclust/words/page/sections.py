@@ -27,13 +27,13 @@ _FEW = 400
 
 CITING = "A sentence for a methods section is at the top of 'What was run'. The result relies on these works:"
 CHECKLIST = (
-    "What a report on a cluster analysis should say, filled in as far as this result tells. The items are ours, after C. Hennig's "
+    "What a report on a cluster analysis should say, filled in as far as this result allows. The items are our own, after C. Hennig's "
     "questions (Pattern Recognition Letters 64, 2015): TRoCA's checklist (protocol: BMJ Open 15(8), 2025) is not published yet."
 )
 _ONE_CLUSTER = (
     "Accept it: one cluster is an answer. Differences between objects may be gradual; then an "
     "ordering, such as principal components, is more informative than clusters.",
-    "Check the features: many uninformative features hide a few informative ones, and of columns that differ in spread "
+    "Check the features: many uninformative features hide a few informative ones, and if columns differ in spread, "
     "the widest dominate ({scale}). More objects find weaker clusters.",
     "If groups are needed anyway, request a number ({number}). The division may be useful, "
     "but state that the number was requested.",
@@ -55,7 +55,7 @@ def main_numbers(reported: Reported, clusters: ClusterConfidence | None) -> list
         drawn = references(selection)
         how = (
             "P-value of a single cluster, by Monte Carlo: the share of data sets, including the points, that are at least "
-            f"as stable as the points. {drawn} were drawn, so that it cannot be smaller than 1 / (R + 1)."
+            f"as stable as the points. {drawn} were drawn, so it cannot be smaller than 1 / (R + 1)."
         )
         facts.append((f"p-value ({drawn})", p_value_text(selection), how))
     if record.features:
@@ -254,8 +254,8 @@ def in_more(power: BorderPower) -> str:
     """Return how many borders are to be expected in as many objects, and in twice as many."""
     likely = [int((power.at(times * power.n_samples) >= WANTED).sum()) for times in (1, 2)]
     return (
-        f"Of {count(len(power.needed), 'border')}, {likely[0] or 'none'} would hold in at least 8 of 10 samples of as many objects, "
-        f"and {likely[1] or 'none'} in samples of twice as many."
+        f"Of {count(len(power.needed), 'border')}, {likely[0] or 'none'} would hold in at least 8 of 10 samples of the same size, "
+        f"and {likely[1] or 'none'} in samples twice as large."
     )
 
 

@@ -26,7 +26,7 @@ def of_p_value(selection: Any, K: int) -> str:
             return f"{text}The number with the largest sharp score was taken."
         return f"{text}One cluster is the answer because pairs do not differ at any number of clusters."
     text = (
-        f"The p-value ({p_text(selection)}) is the share of data sets, the points among them, with "
+        f"The p-value ({p_text(selection)}) is the share of data sets, including the points, with "
         "clusters at least as stable as the clusters of the points, at any K: the largest studentised gap "
         f"of log PAC over all K, compared with {references(selection)}. "
     )
@@ -35,7 +35,7 @@ def of_p_value(selection: Any, K: int) -> str:
         text += "It is small, but no border between these clusters holds, and single clouds of the same shape are as stable."
     elif small:
         text += (
-            "It is small. Single clouds of other shapes may be more stable, too, so that a second test followed: a border "
+            "It is small. Single clouds of other shapes may be more stable, too, so a second test followed: a border "
             "between the clusters holds, or single clouds of the shape of the points are less stable."
         )
     elif by_borders_alone(selection):

@@ -50,7 +50,7 @@ class FuzzyCommunities(SoftConsensusClusterer):
     n_init : int, default=5
         U starts at the partition of :class:`InformationTheoreticKMeans`; this is the number of starts (k-means++) of that
         search. With more than 5,000 distinct rows of labels they run on 5,000 objects drawn at
-        random, and the best goes on with all.
+        random, and the best is continued with all.
     max_iter : int, default=1000
         Maximum number of steps.
     tol : float, default=1e-9

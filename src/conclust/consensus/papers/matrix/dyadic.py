@@ -61,8 +61,8 @@ class DyadicAspect(SoftConsensusClusterer):
     tol : float, default=1e-8
         Stop when a step raises L by less than this times the sum of all p_ij.
     max_dense : int, default=5000
-        Maximum number of distinct rows of labels whose pairs are all formed. Above it the model is fitted to
-        the pairs of 2,000 objects drawn at random, the landmarks, and the others are placed against them.
+        Maximum number of distinct rows of labels whose pairs are all formed. Above it, the model is fitted to the pairs of
+        2,000 objects drawn at random, the landmarks, and the others are placed relative to them.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None

@@ -47,7 +47,7 @@ class LeftStochastic(SoftConsensusClusterer):
     Parameters
     ----------
     n_clusters : int, default=None
-        Number of clusters, K. Where the co-association has lower rank, the clusters beyond it stay empty. Required:
+        Number of clusters, K. If the co-association has lower rank, the clusters beyond it stay empty. Required:
         ``fit`` refuses None.
     n_init : int, default=10
         Number of starts: the first brings the most extreme rows to the corners, the others are random rotations.
@@ -102,8 +102,8 @@ class LeftStochastic(SoftConsensusClusterer):
 
     Notes
     -----
-    The eigenvectors come of B'B, or of a sparse singular value decomposition of B where there are
-    many clusters in all; no matrix of pairs is formed. A step projects the rotated rows on the
+    The eigenvectors come from B'B, or from a sparse singular value decomposition of B if there are many clusters overall; no
+    matrix of pairs is formed. A step projects the rotated rows on the
     simplex, and then takes the rotation that fits the projections best (Procrustes), within those
     that keep the plane; the paper searches the same rotations by gradients. s_ii = 1 pulls towards
     certain memberships.

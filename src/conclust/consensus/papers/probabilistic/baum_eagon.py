@@ -131,13 +131,13 @@ class BaumEagon(SoftConsensusClusterer):
 
     No pair is formed in an iteration: c is B B' of the partitions' clusters, and the products y_i'y_j
     add up to K x K sums, one for each set of partitions that observed the same objects. (With many
-    such sets and at most 2,000 objects, matrices of all pairs cost less.) The constant part of the
-    objective is summed over the partitions' clusters, too; where labels are missing, over all pairs, once. 100,000
+    such sets and at most 2,000 objects, matrices of all pairs cost less.) The constant part of the objective is also summed
+    over the partitions' clusters or, if labels are missing, once over all pairs. 100,000
     objects x 20 take 2 CPU seconds, and with a tenth of the labels missing 15, 10 of them for that sum.
 
-    Most starts end at the same solution. So, of at least twice as many objects, starts run on 30 objects per
-    cluster (at least 300) drawn at random, one after the other, until three of them have led to the partition of
-    the best so far (adjusted Rand index at least 0.95). The best is continued with all objects, from the memberships
+    Most starts end at the same solution. If there are at least twice as many objects, starts therefore run in turn on 30
+    objects per cluster (at least 300) drawn at random, until three of them have led to the partition of the best so far
+    (adjusted Rand index at least 0.95). The best is continued with all objects, from the memberships
     that fit it in least squares, with `tol` / 10. If starts do not agree, all are continued, and the best of
     them is continued with `tol` / 10.
 

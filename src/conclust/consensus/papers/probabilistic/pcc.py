@@ -63,27 +63,26 @@ class PCC(PairObjectiveClusterer):
     solver : {"auto", "factored", "pairwise", "landmark", "greedy"}, default="auto"
         "factored": the exact l2 objective over all pairs, without a matrix of pairs. "pairwise": any divergence, object
         by object, on all pairs or on the given `pairs`. "landmark": 2,000 objects on all their pairs,
-        the others placed against them. "greedy": the paper's algorithm, slow. "auto": factored for
-        l2; pairwise where `pairs` is given, for divergences of your own, and while n_samples squared
-        times n_clusters is at most 125 million (and n_samples 8,000); else landmark.
+        the others placed relative to them. "greedy": the paper's algorithm, slow. "auto": factored for l2; pairwise if `pairs`
+        is given, for divergences of your own, and as long as n_samples squared times n_clusters is at most 125 million (and
+        n_samples 8,000); otherwise landmark.
     pairs : int, float, SparseEvidence or None, default=None
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: about
         this fraction of all pairs, rounded to whole partners per object. Or evidence from
         :func:`conclust.evidence.sample_pairs`.
     granularity : {"given", "matched"}, default="given"
-        "given": the partitions as they are, as in the paper. "matched": each weighs by how certain
-        its clusters are (:func:`conclust.weighting.certainty_weights`), and is then merged down to at
-        most `n_clusters` clusters guided by the others (:func:`conclust.weighting.coarsen`); for
-        partitions of many more clusters than the consensus.
+        "given": the partitions as they are, as in the paper. "matched": each is weighted by the certainty of its clusters
+        (:func:`conclust.weighting.certainty_weights`), and its clusters are merged into at most `n_clusters`, guided by the
+        other partitions (:func:`conclust.weighting.coarsen`); for partitions with many more clusters than the consensus.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
         Start. "auto": for l2, `n_init` random memberships. For other divergences, a
         membership near the l2 solution, moved inside the simplex, or the mean of soft partitions that agree; if
         `n_init` is above 1 and the partitions are hard, also random memberships, and escapes (the best solution with two clusters merged and a third split) while
-        they lower the objective. `n_init` and a fixed amount of work limit these tries; small problems get the
-        most. With more than 1,000 objects a part of them is solved first and gives the start
-        for all. "random": `n_init` random memberships, the best solution is kept.
-        "spectral": away from the uniform membership, which is stationary, where the objective falls
-        most. Or a membership (n_samples, n_clusters), or a partition (n_samples,): taken as it is, but for
+        they lower the objective. `n_init` and a fixed amount of work limit these tries; small problems get the most. With more
+        than 1,000 objects, the problem is first solved for some of them, which gives the start for all. "random": `n_init`
+        random memberships; the best solution is kept. "spectral": a step away from the uniform membership, which is stationary,
+        in the direction in which the objective falls most. Or a membership (n_samples, n_clusters), or a partition
+        (n_samples,): taken as it is, but for
         divergences other than l2 a partition is mixed with 2 % of the uniform membership, and 0 in a membership
         becomes 1e-9.
     n_init : int, default=5
@@ -95,8 +94,8 @@ class PCC(PairObjectiveClusterer):
         Stop when a sweep lowers the objective by less than this share of it ("greedy": when
         ``kkt_residual_`` falls below it).
     tol_kkt : float, default=1e-8
-        Stop when ``kkt_residual_``, how far an object is from fulfilling the conditions of Karush,
-        Kuhn and Tucker (KKT) for an optimum, falls below this.
+        Stop when ``kkt_residual_``, the largest violation of the conditions of Karush, Kuhn and Tucker (KKT) for an optimum,
+        falls below this.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -120,13 +119,12 @@ class PCC(PairObjectiveClusterer):
     n_clusters_max_ : int
         The upper bound used: `n_clusters`, at most the number of objects.
     objective_ : float
-        f(Y) over the pairs used. "factored": the part that no membership changes takes all pairs to
-        count; above 20,000 objects, and with labels in blocks, it is left in (``objective_constant_`` is
-        then None), and ``objective_`` is the sum over partitions and pairs of (1[together] - y_i'y_j)^2,
-        which exceeds f by that constant. "landmark": f over the pairs of landmarks, and each other
-        object's with them.
+        f(Y) over the pairs used. "factored": computing the part that does not depend on the membership takes all pairs; above
+        20,000 objects, and with labels in blocks, it is not subtracted (``objective_constant_`` is then None), and
+        ``objective_`` is the sum over partitions and pairs of (1[together] - y_i'y_j)^2, which exceeds f by that constant.
+        "landmark": f over the pairs of landmarks, and over the pairs of each other object with them.
     objective_constant_ : float or None
-        The sum over pairs of c_ij - c_ij^2 / N_ij, where "factored" counted it.
+        The sum over pairs of c_ij - c_ij^2 / N_ij, if "factored" computed it.
     kkt_residual_ : float
         Largest violation of the first-order optimality conditions of any object, per pair that
         the object is in: 0 at a stationary point.
@@ -137,9 +135,8 @@ class PCC(PairObjectiveClusterer):
     solver_ : str
         Solver used.
     trace_ : ndarray of shape (n_values,)
-        Objective at the start and where it was computed from there: after every sweep ("factored"),
-        after every fourth and the last ("pairwise"), each time that all is computed from scratch
-        ("greedy"). It never rises, and ends at ``objective_``.
+        Objective at the start and whenever it was computed: after every sweep ("factored"), after every fourth and the last
+        ("pairwise"), each time that everything is computed from scratch ("greedy"). It never rises, and ends at ``objective_``.
     residuals_ : ndarray of shape (n_values,)
         Largest violation of the optimality conditions at the same points (as ``kkt_residual_``); NaN if unknown, as
         at the start of a descent.

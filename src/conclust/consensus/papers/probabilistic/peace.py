@@ -64,37 +64,35 @@ class PEACE(PairObjectiveClusterer):
         Maximum number of clusters; those that the evidence does not need become empty. None: the largest
         number of clusters in any partition, at most n_samples.
     solver : {"auto", "pairwise", "landmark", "greedy"}, default="auto"
-        "pairwise": object by object, each run on all pairs, or on the given `pairs`. "landmark": 2,000 objects
-        drawn at random on all their pairs, the others placed against the selected solution. "greedy": the
-        paper's algorithm, an object and two clusters a step; slow. "auto": pairwise, with all pairs of more
-        than 2,000 objects left to the end, as `n_init` says; above 20,000 objects without `pairs`, landmark.
+        "pairwise": object by object, each run on all pairs, or on the given `pairs`. "landmark": 2,000 objects drawn at random
+        on all their pairs, the others placed relative to the selected solution. "greedy": the paper's algorithm, one object and
+        two clusters per step; slow. "auto": pairwise, with all pairs of more than 2,000 objects left to the end, as described
+        under `n_init`; above 20,000 objects without `pairs`, landmark.
     pairs : int, float, SparseEvidence or None, default=None
         None: all pairs. An int: partners that each object draws at random. A float in (0, 1]: about
         this fraction of all pairs, rounded to whole partners per object. Or evidence from
         :func:`conclust.evidence.sample_pairs`.
     granularity : {"given", "matched"}, default="given"
-        "given": the partitions as they are, as in the paper. "matched": each weighs by how certain
-        its clusters are (:func:`conclust.weighting.certainty_weights`), and is then merged down to at
-        most `n_clusters` clusters guided by the others (:func:`conclust.weighting.coarsen`); for
-        partitions of many more clusters than the consensus.
+        "given": the partitions as they are, as in the paper. "matched": each is weighted by the certainty of its clusters
+        (:func:`conclust.weighting.certainty_weights`), and its clusters are merged into at most `n_clusters`, guided by the
+        other partitions (:func:`conclust.weighting.coarsen`); for partitions with many more clusters than the consensus.
     init : {"auto", "random", "spectral"} or array-like, default="auto"
-        Start of a run. "auto": a least-squares solution of its own random start. "random": at
-        that random start itself, as in the paper; runs then differ more. For a single run:
-        "spectral", away from the uniform membership, which is stationary, where the likelihood rises
-        most; or a membership (n_samples, n_clusters), or a partition (n_samples,).
+        Start of a run. "auto": the least-squares solution from its own random start. "random": the random start itself, as in
+        the paper; runs then differ more. For a single run: "spectral", a step away from the uniform membership, which is
+        stationary, in the direction in which the likelihood rises most; or a membership (n_samples, n_clusters), or a partition
+        (n_samples,).
     n_init : int, default=5
-        Number of runs, if `init` is "auto" or "random". All pairs of more than 2,000 objects are left to the end: a run
-        solves 2,000 objects drawn at random on all their pairs, to `tol` or 1e-4, and places the others against them;
-        the selected one goes on from there on all pairs. By landmarks, all runs solve the
-        same 2,000 objects, to `tol`.
+        Number of runs, if `init` is "auto" or "random". All pairs of more than 2,000 objects are left to the end: a run solves
+        2,000 objects drawn at random on all their pairs, to `tol` or 1e-4, and places the others relative to them; the selected
+        run continues from there on all pairs. With landmarks, all runs solve the same 2,000 objects, to `tol`.
     max_iter : int, default=200
         Maximum number of sweeps over all objects in a run; for "greedy" each counts for n_samples steps.
     tol : float, default=1e-5
         A run stops when a sweep lowers -log-likelihood by less than this share of its excess over
         the bound, its value at y_i'y_j = c_ij / N_ij ("greedy": when ``kkt_residual_`` falls below it).
     tol_kkt : float, default=1e-8
-        A run stops when ``kkt_residual_``, how far an object is from fulfilling the conditions of
-        Karush, Kuhn and Tucker (KKT) for an optimum, falls below this.
+        A run stops when ``kkt_residual_``, the largest violation of the conditions of Karush, Kuhn and Tucker (KKT) for an
+        optimum, falls below this.
     missing : {"unobserved", "noise"}, default="unobserved"
         Meaning of -1 in label arrays given to ``fit``; see :class:`conclust.Ensemble`.
     random_state : int, Generator, SeedSequence or RandomState, default=None
@@ -121,8 +119,7 @@ class PEACE(PairObjectiveClusterer):
         The sum over pairs, each counted once, of c_ij log y_i'y_j + (N_ij - c_ij) log(1 - y_i'y_j).
         By landmarks: over the pairs of the 2,000 objects solved on all their pairs.
     log_likelihoods_ : ndarray of shape (n_runs,)
-        The same for each run. Where only the selected run goes on to all pairs, the others have their
-        value before that.
+        The same for each run. If only the selected run continues on all pairs, the others have their value before that.
     objective_ : float
         The divergence: the largest log-likelihood that any y_i'y_j could have, minus
         ``log_likelihood_``. By landmarks, the divergence of the other objects from the

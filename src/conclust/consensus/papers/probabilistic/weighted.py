@@ -93,8 +93,7 @@ class WeightedPCC(PairObjectiveClusterer):
         d_u(Y) &= \sum_{i \neq j} \left(1[u \text{ puts } i \text{ and } j \text{ together}] - y_i^\top y_j\right)^2
 
     so that partitions far from the consensus of the others lose their influence. A cap,
-    alpha_u <= ρ (`rho`), or a penalty, λ/2 sum alpha_u^2 (`lam`), keeps alpha from resting on one
-    partition alone.
+    alpha_u <= ρ (`rho`), or a penalty, λ/2 sum alpha_u^2 (`lam`), prevents alpha from concentrating on a single partition.
 
     Parameters
     ----------
@@ -105,23 +104,21 @@ class WeightedPCC(PairObjectiveClusterer):
         "simplex": the cap ρ. "l2": the penalty λ.
     rho : float, default=None
         ρ, the largest weight, between 1/m for m partitions (all weights equal: PCC with l2) and 1
-        (one partition is the consensus). None: 1 / (0.8 m), so that weights rest on 80 % of the
-        partitions. Plays no part with "l2".
+        (one partition is the consensus). None: 1 / (0.8 m), so that 80 % of the partitions have weights. Not used with "l2".
     lam : float, default=0.5
-        λ, the penalty, in units of n_samples^2, above 0 (``lambda`` is a word of Python's own):
+        λ, the penalty, in units of n_samples^2, above 0 (``lambda`` is a Python keyword):
         towards 0 one partition is the consensus, towards infinity all weights are equal. If the
         distances spread evenly over a range delta n_samples^2, about sqrt(2 λ m / delta) weights
         are positive. Not used with "simplex".
     pairs : int, float or SparseEvidence, default=None
-        Compare partitions and consensus over some pairs of objects only. An int: at least this number
-        of random partners of each object. A float: about this random share of all pairs, in whole
-        partners of each object. A SparseEvidence (:func:`conclust.evidence.sample_pairs`): its
+        Compare partitions and consensus over only some pairs of objects. An int: at least this number of random partners of
+        each object. A float: about this random share of all pairs, rounded to whole partners per object. A SparseEvidence
+        (:func:`conclust.evidence.sample_pairs`): its
         pairs; its counts are not used. None: all pairs; none of them is formed, which is faster too.
     granularity : {"given", "matched"}, default="given"
-        "given": the partitions as they are, as in the paper. "matched": each weighs by how certain
-        its clusters are (:func:`conclust.weighting.certainty_weights`), and is then merged down to at
-        most `n_clusters` clusters guided by the others (:func:`conclust.weighting.coarsen`); for
-        partitions of many more clusters than the consensus.
+        "given": the partitions as they are, as in the paper. "matched": each is weighted by the certainty of its clusters
+        (:func:`conclust.weighting.certainty_weights`), and its clusters are merged into at most `n_clusters`, guided by the
+        other partitions (:func:`conclust.weighting.coarsen`); for partitions with many more clusters than the consensus.
     init : "auto" or array-like, default="auto"
         Start of the alternation. "auto": the l2 consensus with the weights of the ensemble. Or a membership (n_samples,
         n_clusters) or a partition (n_samples,): Y(0) of the paper's Algorithm 1, from which the first weights are found.
@@ -182,7 +179,7 @@ class WeightedPCC(PairObjectiveClusterer):
     Warns
     -----
     EnsembleWarning
-        If the consensus merged groups of objects that the partitions of most clusters hold apart, or
+        If the consensus merged groups of objects that the partitions with the most clusters separate, or
         many partitions have far more clusters than `n_clusters` or nearly all objects in one. The
         warning names methods that suit such an ensemble.
 
@@ -203,18 +200,17 @@ class WeightedPCC(PairObjectiveClusterer):
     the penalty λ/2 sum alpha_u^2 / (m q_u), m the number of positive weights, and the paper's equal
     weights become q.
 
-    d_u grows with the number of pairs that u puts together. Where the partitions differ much in
-    their number of clusters, a random partition of many clusters can be nearer to the consensus than
+    d_u grows with the number of pairs that u puts together. If the partitions differ much in their number of clusters, a random
+    partition of many clusters can be nearer to the consensus than
     a good one of few clusters. If the consensus merged clusters, a partition with nearly all objects
     in one cluster can be nearer to it than any good one. Weights therefore separate good partitions from
     bad ones only among partitions with similar numbers of clusters: leave degenerate ones out
-    (:func:`conclust.weighting.degenerate_partitions`), and merge fine ones by ``granularity="matched"``.
+    (:func:`conclust.weighting.degenerate_partitions`), and merge fine ones with ``granularity="matched"``.
 
     The alternation finds a local optimum that depends on the start: equal weights (q), and the l2
     consensus of all partitions.
 
-    Weights that are all equal give the labels that no weights give; memberships may differ by as much as the
-    tolerances leave open (6e-5 in the trials).
+    Equal weights give the same labels as no weights; memberships may differ within the tolerances (6e-5 in trials).
 
     References
     ----------
