@@ -16,16 +16,8 @@ from conclust.report.tables import column, numbers, section, table, text_block
 from conclust.results.features import Features
 from conclust.results.result import Reported
 from conclust.words.names import shown
+from conclust.words.page import sections
 from conclust.words.page.columns import FEATURE, GROUPS, HEAT, NEAR
-from conclust.words.page.sections import (
-    RARE,
-    certainty,
-    differences,
-    drawn_text,
-    how_named,
-    separations,
-    without_features,
-)
 
 _MANY_CLUSTERS = 60
 
@@ -68,15 +60,17 @@ def overview_section(
         "size": sizes.tolist(),
         "share": numbers(sizes / sizes.sum()),
         "confidence" if reported.kept is None else "kept": numbers(mean),
-        "separation": separations(clusters.overlap, gaps, reported.shown_clusters, apart),
+        "separation": sections.separations(clusters.overlap, gaps, reported.shown_clusters, apart),
     }
     if reported.features is not None:
         cells["features"] = ["; ".join(strongest(reported.features, k)) for k in range(K)]
-    caption, named = f"The {count(K, 'group')}", how_named(reported)
+    caption, named = f"The {count(K, 'group')}", sections.how_named(reported)
     blocks = [
-        text_block(certainty(reported, sure) + drawn_text(reported, of), "How sure."),
+        text_block(
+            sections.certainty(reported, sure) + sections.drawn_text(reported, of), "How sure."
+        ),
         *([text_block(what_next, "What next.")] if what_next else []),
-        table(caption, GROUPS, cells, first=_MANY_CLUSTERS, named=named, rare=RARE),
+        table(caption, GROUPS, cells, first=_MANY_CLUSTERS, named=named, rare=sections.RARE),
     ]
     if reported.features is not None:
         blocks += heat_table(reported.features, reported.cluster_titles)
@@ -105,8 +99,8 @@ def features_section(reported: Reported) -> dict[str, Any]:
     """Return the section on the features in which clusters differ, or the reason for its absence."""
     features = reported.features
     if features is None:
-        return section("features", [text_block(without_features(reported.record.command))])
-    text = differences(reported.record.filling, mixed=features.categories is not None)
+        return section("features", [text_block(sections.without_features(reported.record.command))])
+    text = sections.differences(reported.record.filling, mixed=features.categories is not None)
     rows = [_rows(features, k) for k in range(min(reported.n_clusters, _MANY_CLUSTERS))]
     of = {"of": len(features.names), "categories": len(features.category_names)}
     clusters = [{"cluster": k, "rows": part} for k, part in enumerate(rows)]
