@@ -410,7 +410,9 @@ def test_a_failure_in_the_middle_keeps_the_old_result(matrix, out, monkeypatch):
     assert main(arguments) == 0
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     monkeypatch.setattr(_spreadsheets, "_NUMBER", None)  # fails while the names are written
-    monkeypatch.setattr(consensus.writing, "write_memberships", fail_with(OSError(5, "Input/output error")))
+    monkeypatch.setattr(
+        consensus.writing, "write_memberships", fail_with(OSError(5, "Input/output error"))
+    )
     assert main([*arguments, "--force"]) == 1
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
