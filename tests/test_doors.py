@@ -9,14 +9,7 @@ import pytest
 from sklearn.datasets import load_wine, make_blobs
 
 import conclust
-from conclust import (
-    AutoConsensus,
-    ConsensusClustering,
-    Ensemble,
-    EnsembleGenerator,
-    report,
-    results,
-)
+import conclust as cc
 from conclust.cli import main
 from conclust.selection import choose
 from conclust.words.reason import SHELL
@@ -67,8 +60,8 @@ def column(path, name, kind):
 
 
 def fitted(X, n_clusters=None, partitions=None):
-    generator = EnsembleGenerator(n_partitions=FEW, n_jobs=1)
-    model = ConsensusClustering(generator=generator, n_clusters=n_clusters, random_state=5)
+    generator = cc.EnsembleGenerator(n_partitions=FEW, n_jobs=1)
+    model = cc.ConsensusClustering(generator=generator, n_clusters=n_clusters, random_state=5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return model.fit(X, partitions=partitions)
@@ -89,12 +82,12 @@ def same(model, written, out):
     with (out / "memberships.csv").open(newline="") as stream:
         rows = [list(map(float, row[1:])) for row in list(csv.reader(stream))[1:]]
     np.testing.assert_array_equal(np.array(rows), np.round(model.membership_, 9))
-    assert Ensemble.load(out / "ensemble.npz") == model.ensemble_
+    assert cc.Ensemble.load(out / "ensemble.npz") == model.ensemble_
     assert written["clusters"] == model.n_clusters_
     assert written["settings"]["scale"] == model.generator_.scale_
     assert written["reason"] == model.reason_parts.text(SHELL)
-    of_folder = report.account(out, pictures=False)
-    of_model = report.account(model, pictures=False)
+    of_folder = cc.report.account(out, pictures=False)
+    of_model = cc.report.account(model, pictures=False)
     assert by_chance(of_folder) == by_chance(of_model) is not None
     assert f"{written['mean_confidence_by_chance']:.2f}" == by_chance(of_model)
     assert number_of(of_folder) == number_of(of_model)
@@ -150,7 +143,7 @@ def test_select_gives_the_result_of_choose(points, of_categories, file, tmp_path
     assert (written["clusters"], written["p_value"]) == (selection.n_clusters, selection.p_value)
     assert written["reason"] == selection.reason
     assert written["settings"]["scale"] == selection.settings["scale"]
-    accounts = [report.account(result, pictures=False) for result in (out, selection)]
+    accounts = [cc.report.account(result, pictures=False) for result in (out, selection)]
     assert number_of(accounts[0]) == number_of(accounts[1])
 
 
@@ -159,12 +152,12 @@ def test_combine_gives_the_result_of_the_method(points, tmp_path):
     ensemble.save(tmp_path / "ensemble.npz")
     out = tmp_path / "out"
     written = shell("combine", tmp_path / "ensemble.npz", out)
-    model = AutoConsensus(random_state=5).fit(ensemble)
+    model = cc.AutoConsensus(random_state=5).fit(ensemble)
     np.testing.assert_array_equal(column(out / "labels.csv", "label", int), model.labels_)
     assert written["reason"] == model.reason_parts.text(SHELL)
     accounts = [
-        report.account(out, pictures=False),
-        report.account(model, ensemble=ensemble, pictures=False),
+        cc.report.account(out, pictures=False),
+        cc.report.account(model, ensemble=ensemble, pictures=False),
     ]
     assert by_chance(accounts[0]) == by_chance(accounts[1]) is not None
 
@@ -173,7 +166,7 @@ def test_the_record_matches_the_model(points, file, tmp_path):
     X, _ = points
     out = tmp_path / "out"
     shell("cluster", file, out, "--drop", "kind", "--partitions", str(FEW))
-    model, record = fitted(X), results.load(out).record
+    model, record = fitted(X), cc.results.load(out).record
     assert record.n_clusters == model.n_clusters_
     assert list(record.cluster_sizes) == np.bincount(model.labels_).tolist()
     assert (record.reason, record.number_by) == (

@@ -10,11 +10,7 @@ import sklearn
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.registry import public_estimators
 
-from conclust import (
-    EAC,
-    ConsensusClustering,
-    EnsembleGenerator,
-)
+import conclust as cc
 from conclust.exceptions import InputError
 
 # check -> why a consensus of label matrices cannot pass it.
@@ -36,7 +32,7 @@ OWN_FAULT = sklearn.__version__.startswith("1.6.")
 
 
 def expected(estimator):
-    if isinstance(estimator, ConsensusClustering):
+    if isinstance(estimator, cc.ConsensusClustering):
         return {}
     missing = estimator.__sklearn_tags__().input_tags.allow_nan
     skipped = () if missing or OWN_FAULT else (POSITIVE,)
@@ -60,8 +56,8 @@ CHECKED = [
         )
         for name, kind in public_estimators().items()
     ),
-    ConsensusClustering(generator=EnsembleGenerator(n_partitions=8)),
-    ConsensusClustering(EAC(2), EnsembleGenerator(n_partitions=8)),
+    cc.ConsensusClustering(generator=cc.EnsembleGenerator(n_partitions=8)),
+    cc.ConsensusClustering(cc.EAC(2), cc.EnsembleGenerator(n_partitions=8)),
 ]
 # What a check looks at is mostly what estimators of the same declarations share: one of each undergoes all checks, the
 # others undergo every third, each check by others. With CONCLUST_FORMS=first the others undergo none.

@@ -400,7 +400,7 @@ def test_late_failures_have_their_exit_codes(
 
 
 def test_an_interrupt_prints_where_finished_members_are_kept(tmp_path, out, monkeypatch, capsys):
-    monkeypatch.setattr(consensus, "points_read", fail_with(KeyboardInterrupt()))
+    monkeypatch.setattr(consensus.of_points, "points_read", fail_with(KeyboardInterrupt()))
     assert main(["cluster", "x.csv", "--out", str(out), "--cache", str(tmp_path / "c")]) == 130
     assert "finished members are kept in" in capsys.readouterr().err
 
@@ -410,7 +410,9 @@ def test_a_failure_in_the_middle_keeps_the_old_result(matrix, out, monkeypatch):
     assert main(arguments) == 0
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     monkeypatch.setattr(_spreadsheets, "_NUMBER", None)  # fails while the names are written
-    monkeypatch.setattr(consensus, "write_memberships", fail_with(OSError(5, "Input/output error")))
+    monkeypatch.setattr(
+        consensus.writing, "write_memberships", fail_with(OSError(5, "Input/output error"))
+    )
     assert main([*arguments, "--force"]) == 1
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
@@ -429,7 +431,7 @@ def test_a_nonempty_folder_requires_force(matrix, out, capsys):
 
 
 def test_an_unwritable_folder_is_refused_before_the_work(matrix, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(consensus, "read_ensemble", fail_with(AssertionError("work began")))
+    monkeypatch.setattr(consensus.inputs, "read_ensemble", fail_with(AssertionError("work began")))
     (tmp_path / "file").write_text("x")
     for out in (tmp_path / "file", tmp_path / "file" / "deeper"):
         assert main(["combine", str(matrix), "--out", str(out)]) == 1

@@ -41,7 +41,7 @@ def test_messages_of_late_interrupts_name_the_complete_result(
 
 def test_sentences_of_the_system_end_with_one_period(command, tmp_path, monkeypatch, capsys):
     for sentence in ("Input/output error", "It no longer exists."):
-        monkeypatch.setattr(consensus, "read_ensemble", fail_with(OSError(sentence)))
+        monkeypatch.setattr(consensus.inputs, "read_ensemble", fail_with(OSError(sentence)))
         assert main([*command, str(tmp_path / "result")]) == 1
         assert capsys.readouterr().err.endswith(f": {sentence.removesuffix('.')}.\n")
 

@@ -121,7 +121,7 @@ def test_a_dangling_link_is_refused_before_the_work(matrix, capsys, monkeypatch)
     def fail(*_, **__):
         raise AssertionError("work began")
 
-    monkeypatch.setattr("conclust.cli.commands.consensus.read_ensemble", fail)
+    monkeypatch.setattr("conclust.cli.reading.inputs.read_ensemble", fail)
     (matrix.parent / "dang").symlink_to("nowhere")
     assert main(["combine", str(matrix), "--out", str(matrix.parent / "dang")]) == 1
     assert "dang is a broken link" in capsys.readouterr().err

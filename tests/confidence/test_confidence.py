@@ -4,20 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from conclust import (
-    EAC,
-    PCC,
-    AddRemAdd,
-    AutoConsensus,
-    BayesEstimate,
-    ConsensusClustering,
-    Ensemble,
-    EnsembleGenerator,
-    FCAConsensus,
-    MedianPartition,
-    NonparametricBayesianEnsemble,
-    Voting,
-)
+import conclust as cc
 from conclust.confidence import (
     chance_confidence,
     cluster_confidence,
@@ -35,19 +22,19 @@ from conclust.exceptions import (
 @pytest.fixture(scope="module")
 def blobs():
     X, _ = make_blobs(150, centers=3, n_features=4, random_state=0)
-    return EnsembleGenerator(
+    return cc.EnsembleGenerator(
         "kmeans", n_partitions=30, n_clusters=[3, 4], random_state=0
     ).fit_transform(X)
 
 
 def test_confidence_of_methods_without_memberships_is_the_company(blobs):
-    model = EAC(3).fit(blobs)
+    model = cc.EAC(3).fit(blobs)
     sure = chance_confidence(model, blobs, random_state=0)
     assert sure.mean == pytest.approx(object_confidence(model, blobs).company.mean())
     assert (sure.by_chance < sure.mean - 0.2).all()
 
 
-@pytest.mark.parametrize("model", [PCC(3, divergence="l2"), Voting(3), AutoConsensus()])
+@pytest.mark.parametrize("model", [cc.PCC(3, divergence="l2"), cc.Voting(3), cc.AutoConsensus()])
 def test_agreed_clusters_have_confidence_above_chance(model, blobs):
     model.set_params(random_state=0).fit(blobs)
     sure = chance_confidence(model, blobs, random_state=0)
@@ -57,7 +44,7 @@ def test_agreed_clusters_have_confidence_above_chance(model, blobs):
     assert (sure.by_chance < sure.mean - 0.2).all()
 
 
-@pytest.mark.parametrize("model", [PCC(4, divergence="l2"), Voting(4), AutoConsensus(4)])
+@pytest.mark.parametrize("model", [cc.PCC(4, divergence="l2"), cc.Voting(4), cc.AutoConsensus(4)])
 def test_random_partitions_have_chance_confidence(model):
     labels = np.random.default_rng(1).integers(0, 4, size=(200, 20))
     model.set_params(random_state=0).fit(labels)
@@ -67,11 +54,11 @@ def test_random_partitions_have_chance_confidence(model):
 
 def test_draws_keep_sizes_missing_noise_and_weights(monkeypatch):
     labels = np.array([[0, 0, 1], [0, 1, 1], [1, 1, -1], [1, -2, 0], [1, 0, 0], [0, 0, 0]])
-    model = PCC(2, divergence="l2", random_state=0).fit(Ensemble(labels, weights=[1, 2, 3]))
+    model = cc.PCC(2, divergence="l2", random_state=0).fit(cc.Ensemble(labels, weights=[1, 2, 3]))
     met = []
-    fit = PCC.fit
-    monkeypatch.setattr(PCC, "fit", lambda self, X, y=None: met.append(X) or fit(self, X))
-    chance_confidence(model, Ensemble(labels, weights=[1, 2, 3]), n_draws=4, random_state=0)
+    fit = cc.PCC.fit
+    monkeypatch.setattr(cc.PCC, "fit", lambda self, X, y=None: met.append(X) or fit(self, X))
+    chance_confidence(model, cc.Ensemble(labels, weights=[1, 2, 3]), n_draws=4, random_state=0)
     assert len(met) == 4
     for drawn in met:
         np.testing.assert_array_equal(drawn.weights, [1, 2, 3])
@@ -86,13 +73,14 @@ def test_draws_keep_sizes_missing_noise_and_weights(monkeypatch):
 
 
 def test_draws_use_the_number_of_clusters_of_the_model(blobs):
-    model = AutoConsensus().fit(blobs)
+    model = cc.AutoConsensus().fit(blobs)
     assert model.n_clusters_ == 3
     assert (chance_confidence(model, blobs, random_state=0).by_chance < 0.9).all()
 
 
 @pytest.mark.parametrize(
-    "method", [BayesEstimate, MedianPartition, NonparametricBayesianEnsemble, FCAConsensus]
+    "method",
+    [cc.BayesEstimate, cc.MedianPartition, cc.NonparametricBayesianEnsemble, cc.FCAConsensus],
 )
 def test_methods_without_a_number_are_compared_with_as_many_clusters(method, blobs, monkeypatch):
     model = method()
@@ -100,9 +88,9 @@ def test_methods_without_a_number_are_compared_with_as_many_clusters(method, blo
         model.set_params(random_state=0)
     model.fit(blobs)
     numbers = []
-    fit = AddRemAdd.fit
+    fit = cc.AddRemAdd.fit
     monkeypatch.setattr(
-        AddRemAdd, "fit", lambda self, X: numbers.append(fit(self, X).n_clusters_) or self
+        cc.AddRemAdd, "fit", lambda self, X: numbers.append(fit(self, X).n_clusters_) or self
     )
     sure = chance_confidence(model, blobs, random_state=0)
     assert numbers == [model.n_clusters_] * 3
@@ -112,7 +100,7 @@ def test_methods_without_a_number_are_compared_with_as_many_clusters(method, blo
 
 def test_many_objects_are_sampled():
     labels = np.random.default_rng(0).integers(0, 3, size=(5000, 6))
-    model = Voting(3, random_state=0).fit(labels)
+    model = cc.Voting(3, random_state=0).fit(labels)
     repeated = [
         chance_confidence(model, labels, max_samples=100, random_state=4).by_chance
         for _ in range(2)
@@ -123,19 +111,19 @@ def test_many_objects_are_sampled():
 def test_invalid_arguments_are_refused(blobs):
     with pytest.raises(ParameterError, match="must be a fitted consensus"):
         chance_confidence([0, 1], blobs)
-    model = Voting(2, random_state=0).fit(blobs)
+    model = cc.Voting(2, random_state=0).fit(blobs)
     with pytest.raises(InputError, match=r"of 150 objects\. Got one of 149"):
         chance_confidence(model, blobs[1:])
-    soft = Ensemble.from_memberships([np.full((6, 2), 0.5)] * 2)
+    soft = cc.Ensemble.from_memberships([np.full((6, 2), 0.5)] * 2)
     with pytest.raises(UnsupportedEnsembleError, match="takes hard partitions"):
-        chance_confidence(PCC(2, divergence="l2", random_state=0).fit(soft), soft)
+        chance_confidence(cc.PCC(2, divergence="l2", random_state=0).fit(soft), soft)
     with pytest.raises(ParameterError, match="'n_draws' parameter of chance_confidence"):
         chance_confidence(model, blobs, n_draws=0)
 
 
 def test_a_pipeline_gives_the_confidence_of_its_consensus():
     X, _ = make_blobs(60, centers=3, random_state=0)
-    model = ConsensusClustering(n_clusters=3, random_state=0).fit(X)
+    model = cc.ConsensusClustering(n_clusters=3, random_state=0).fit(X)
     whole = chance_confidence(model, model.ensemble_, random_state=0)
     part = chance_confidence(model.consensus_, model.ensemble_, random_state=0)
     assert whole.mean == part.mean
@@ -152,7 +140,7 @@ def test_an_object_that_is_always_alone_has_no_confidence_of_its_own():
     assert values[-1] == 0.5
     as_noise = labels.copy()
     as_noise[-1] = -2
-    np.testing.assert_array_equal(values, confidences(consensus, Ensemble(as_noise)))
+    np.testing.assert_array_equal(values, confidences(consensus, cc.Ensemble(as_noise)))
 
 
 @pytest.mark.parametrize("label", [9, -2])

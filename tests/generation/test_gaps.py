@@ -9,16 +9,7 @@ import pytest
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.decomposition import KernelPCA
 
-from conclust import (
-    ConsensusClustering,
-    Ensemble,
-    EnsembleGenerator,
-    MultiViewGenerator,
-    confidence,
-    neighbours,
-    selection,
-    weighting,
-)
+import conclust as cc
 from conclust.exceptions import DistancesWarning, InputError
 from conclust.generation.points import warn_of_distances
 
@@ -27,7 +18,7 @@ POINTS = np.arange(60.0).reshape(10, 6)
 
 def refusal(X):
     with pytest.raises(InputError) as caught:
-        EnsembleGenerator("kmeans", 2).fit(X)
+        cc.EnsembleGenerator("kmeans", 2).fit(X)
     return str(caught.value)
 
 
@@ -68,14 +59,14 @@ def test_new_points_and_blocks_with_gaps_are_refused(value):
     X = POINTS_OF_TWO
     bad = X.copy()
     bad[5, 1] = value
-    generator = EnsembleGenerator("kmeans", 3, random_state=0).fit(X)
-    model = ConsensusClustering(generator=generator, random_state=0).fit(X)
+    generator = cc.EnsembleGenerator("kmeans", 3, random_state=0).fit(X)
+    model = cc.ConsensusClustering(generator=generator, random_state=0).fit(X)
     kind = "NaN" if np.isnan(value) else "infinity"
     for call in (
         generator.transform,
         lambda points: next(generator.transform_blocks(points)),
         lambda points: next(generator.transform_blocks([points])),
-        EnsembleGenerator("kmeans", 3, fit_on=30).fit,
+        cc.EnsembleGenerator("kmeans", 3, fit_on=30).fit,
         model.predict,
     ):
         with pytest.raises(InputError, match=rf"^Input X contains {kind} in column 1 \(1 row\)"):
@@ -87,21 +78,21 @@ def test_functions_of_points_and_labels_name_the_column():
     bad = pd.DataFrame(POINTS_OF_TWO, columns=["age", "b", "c"])
     bad.loc[3, "age"] = np.nan
     for call in (
-        lambda: confidence.border_tests(bad, labels),
-        lambda: confidence.cluster_gaps(bad, labels),
-        lambda: weighting.validity_weights(labels[:, None].repeat(2, axis=1), bad),
-        lambda: neighbours.find_neighbours(bad, 3),
-        lambda: selection.choose(bad, [2, 3]),
+        lambda: cc.confidence.border_tests(bad, labels),
+        lambda: cc.confidence.cluster_gaps(bad, labels),
+        lambda: cc.weighting.validity_weights(labels[:, None].repeat(2, axis=1), bad),
+        lambda: cc.neighbours.find_neighbours(bad, 3),
+        lambda: cc.selection.choose(bad, [2, 3]),
     ):
         with pytest.raises(InputError, match=r"NaN in column 'age' \(1 row\): fill"):
             call()
     with pytest.raises(InputError, match="'X' must form an array"):
-        confidence.border_tests([[1, 2], [3]], [0, 1])
+        cc.confidence.border_tests([[1, 2], [3]], [0, 1])
 
 
 def test_points_of_one_dimension_are_refused_with_the_way_to_reshape_them():
     line = POINTS[:, 0]
-    model = ConsensusClustering().fit(POINTS[:, :1])
+    model = cc.ConsensusClustering().fit(POINTS[:, :1])
     for X, way in (
         (line, "X.reshape(-1, 1)"),
         (pd.Series(line), "X.to_frame()"),
@@ -110,20 +101,20 @@ def test_points_of_one_dimension_are_refused_with_the_way_to_reshape_them():
     ):
         sentence = re.escape(f"Reshape your data using {way} if it is a single feature")
         for call in (
-            ConsensusClustering().fit,
-            EnsembleGenerator("kmeans", 2).fit,
+            cc.ConsensusClustering().fit,
+            cc.EnsembleGenerator("kmeans", 2).fit,
             model.predict,
-            selection.choose,
+            cc.selection.choose,
         ):
             with pytest.raises(InputError, match=sentence):
                 call(X)
     with pytest.raises(
         InputError, match=r"points \(n_samples, n_features\) in 'rna', got 1D array"
     ):
-        MultiViewGenerator().fit({"rna": line, "atac": POINTS})
+        cc.MultiViewGenerator().fit({"rna": line, "atac": POINTS})
     with pytest.raises(InputError, match=r"A single feature is given as X\.reshape\(-1, 1\)"):
-        confidence.border_tests(line, np.arange(10) // 5)
-    for call in (ConsensusClustering().fit, EnsembleGenerator().fit):
+        cc.confidence.border_tests(line, np.arange(10) // 5)
+    for call in (cc.ConsensusClustering().fit, cc.EnsembleGenerator().fit):
         with pytest.raises(InputError, match="got no object"):
             call([])
 
@@ -135,9 +126,9 @@ def test_frames_with_other_values_than_numbers_are_refused_by_column(column):
     values = column if isinstance(column, list) else [column] * 10
     frame = pd.DataFrame(POINTS[:, :2], columns=["a", "b"]).assign(c=values)
     with pytest.raises(InputError, match=r"must be real numbers\. Got .* in column 'c'"):
-        ConsensusClustering().fit(frame)
+        cc.ConsensusClustering().fit(frame)
     with pytest.raises(InputError, match="in column 'c'"):
-        selection.choose(frame)
+        cc.selection.choose(frame)
 
 
 DAYS = np.arange("2020-01-01", "2020-01-11", dtype="M8[D]").astype("M8[us]")
@@ -154,14 +145,14 @@ DAYS = np.arange("2020-01-01", "2020-01-11", dtype="M8[D]").astype("M8[us]")
 def test_dates_are_no_numbers(dates):
     refusal = r"Got values of type .* in column (0|'c')"
     with pytest.raises(InputError, match=refusal):
-        ConsensusClustering().fit(dates)
+        cc.ConsensusClustering().fit(dates)
     with pytest.raises(InputError, match=refusal):
-        selection.choose(dates)
+        cc.selection.choose(dates)
 
 
 def test_tables_of_arrow_are_refused_by_the_names_of_their_columns():
     pa = pytest.importorskip("pyarrow", reason="the extra 'parquet'")
-    model = ConsensusClustering(n_clusters=2, random_state=0)
+    model = cc.ConsensusClustering(n_clusters=2, random_state=0)
     with pytest.raises(InputError, match=r"Got values of type timestamp\[us\] in column 'c'"):
         model.fit(pa.table({"b": range(10), "c": DAYS}))
     words = pa.array(["u", "v"] * 5).dictionary_encode()
@@ -178,29 +169,33 @@ def test_missing_values_of_pandas_in_an_array_are_refused_by_their_place():
     X = POINTS[:, :2].astype(object)
     X[3, 1] = pd.NA
     with pytest.raises(InputError, match=r"Got .* in column 1 at row 3 instead"):
-        ConsensusClustering().fit(X)
+        cc.ConsensusClustering().fit(X)
 
 
 def test_columns_of_one_name_are_refused():
     frame = pd.DataFrame(POINTS[:, :3], columns=["a", "b", "a"])
     with pytest.raises(InputError, match=r"different names\. Got 'a' more than once"):
-        ConsensusClustering().fit(frame)
+        cc.ConsensusClustering().fit(frame)
 
 
 def test_masked_values_are_gaps():
     X = np.random.default_rng(0).normal(size=(60, 2))
     masked = np.ma.array(X, mask=np.zeros(X.shape, dtype=bool))
-    plain = EnsembleGenerator(n_partitions=4, random_state=0).fit_transform(X)
-    given = EnsembleGenerator(n_partitions=4, random_state=0).fit_transform(masked)
+    plain = cc.EnsembleGenerator(n_partitions=4, random_state=0).fit_transform(X)
+    given = cc.EnsembleGenerator(n_partitions=4, random_state=0).fit_transform(masked)
     np.testing.assert_array_equal(given, plain)
     masked[7, 1] = np.ma.masked
     with pytest.raises(InputError, match="contains NaN in column 1"):
-        EnsembleGenerator(n_partitions=4, random_state=0).fit(masked)
+        cc.EnsembleGenerator(n_partitions=4, random_state=0).fit(masked)
 
 
 def test_an_ensemble_in_place_of_points_is_refused():
-    ensemble = Ensemble([[0, 1, 0], [0, 1, 0], [1, 0, 1], [1, 0, 1]] * 20)
-    for call in (ConsensusClustering().fit, EnsembleGenerator().fit_transform, selection.choose):
+    ensemble = cc.Ensemble([[0, 1, 0], [0, 1, 0], [1, 0, 1], [1, 0, 1]] * 20)
+    for call in (
+        cc.ConsensusClustering().fit,
+        cc.EnsembleGenerator().fit_transform,
+        cc.selection.choose,
+    ):
         with pytest.raises(
             InputError, match=r"whose numbers are names of clusters: AutoConsensus\(\)"
         ):
@@ -219,9 +214,9 @@ def distances():
 )
 def test_distances_and_similarities_in_place_of_points_are_warned_of(distances, make):
     for call in (
-        EnsembleGenerator("kmeans", 2, random_state=0).fit,
-        ConsensusClustering(random_state=0).fit,
-        lambda X: selection.choose(X, [2], n_resamples=5, n_references=19, random_state=0),
+        cc.EnsembleGenerator("kmeans", 2, random_state=0).fit,
+        cc.ConsensusClustering(random_state=0).fit,
+        lambda X: cc.selection.choose(X, [2], n_resamples=5, n_references=19, random_state=0),
     ):
         with pytest.warns() as caught:
             call(make(distances))
@@ -234,7 +229,7 @@ def test_distances_and_similarities_in_place_of_points_are_warned_of(distances, 
 def test_other_square_matrices_are_points(distances):
     uneven = distances + np.arange(30)
     for X in (np.eye(30), uneven, uneven + uneven.T, distances[:, ::-1]):
-        EnsembleGenerator("kmeans", 2, n_clusters=2, random_state=0).fit(X)
+        cc.EnsembleGenerator("kmeans", 2, n_clusters=2, random_state=0).fit(X)
 
 
 @pytest.mark.filterwarnings("error")
@@ -254,7 +249,7 @@ def test_square_points_of_any_size_are_compared():
 @pytest.mark.filterwarnings("error")
 def test_clusterers_of_distances_are_given_them(distances):
     clusterer = AgglomerativeClustering(metric="precomputed", linkage="average")
-    made = EnsembleGenerator(clusterer, 1, n_clusters=3, random_state=0)
+    made = cc.EnsembleGenerator(clusterer, 1, n_clusters=3, random_state=0)
     labels = made.fit_transform(distances)
     assert len(np.unique(labels[:, 0])) == 3
     assert (labels[:, 0] == labels[np.arange(30) % 3, 0]).all()
@@ -262,7 +257,7 @@ def test_clusterers_of_distances_are_given_them(distances):
 
 def test_the_points_of_the_message_have_the_distances(distances):
     with pytest.warns(DistancesWarning) as caught:
-        EnsembleGenerator("kmeans", 2, random_state=0).fit(distances)
+        cc.EnsembleGenerator("kmeans", 2, random_state=0).fit(distances)
     message = str(caught[0].message)
     expression = message.split("first, ")[1].split(" with ")[0]
     points = eval(expression, {"KernelPCA": KernelPCA, "X": distances})

@@ -8,15 +8,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 import conclust
-from conclust import (
-    EAC,
-    AutoConsensus,
-    ConsensusClustering,
-    Ensemble,
-    EnsembleGenerator,
-    WeightedPCC,
-    report,
-)
+import conclust as cc
 from conclust.cli import main
 from conclust.report.page import data_block, page
 from conclust.selection import choose, choose_from
@@ -37,7 +29,7 @@ def pictures(found):
 
 
 def test_a_selection_has_its_pictures(chosen, blobs):
-    assert pictures(report.account(chosen, X=blobs)) == {
+    assert pictures(cc.report.account(chosen, X=blobs)) == {
         "why": ["rcsi", "pac", "delta", "cdf", "flow", "tree"],
         "clusters": ["heatmap", "embedding"],
         "objects": ["bars", "silhouette"],
@@ -46,7 +38,7 @@ def test_a_selection_has_its_pictures(chosen, blobs):
 
 
 def test_ensembles_without_references_have_their_pictures(chosen):
-    actual = pictures(report.account(choose_from(chosen.ensembles)))
+    actual = pictures(cc.report.account(choose_from(chosen.ensembles)))
     assert actual["why"] == ["sharp", "pac", "delta", "cdf", "flow", "tree"]
 
 
@@ -54,10 +46,10 @@ def test_one_cluster_has_its_pictures():
     cloud = np.random.default_rng(2).normal(size=(60, 3))
     one = choose(cloud, range(2, 5), **QUICK)
     assert one.n_clusters == 1
-    assert pictures(report.account(one, X=cloud)) == {"why": ["rcsi", "pac", "delta", "cdf"]}
-    model = ConsensusClustering(random_state=1).fit(cloud[:, :2])
+    assert pictures(cc.report.account(one, X=cloud)) == {"why": ["rcsi", "pac", "delta", "cdf"]}
+    model = cc.ConsensusClustering(random_state=1).fit(cloud[:, :2])
     assert model.n_clusters_ == 1
-    assert pictures(report.account(model)) == {
+    assert pictures(cc.report.account(model)) == {
         "why": ["support"],
         "evidence": ["heatmap", "embedding"],
         "partitions": ["map"],
@@ -65,31 +57,35 @@ def test_one_cluster_has_its_pictures():
 
 
 @pytest.mark.parametrize(
-    "method", [EAC(3), WeightedPCC(3, random_state=0)], ids=["tree", "memberships and weights"]
+    "method",
+    [cc.EAC(3), cc.WeightedPCC(3, random_state=0)],
+    ids=["tree", "memberships and weights"],
 )
 def test_methods_have_their_pictures(method, blobs):
-    ensemble = EnsembleGenerator("kmeans", n_partitions=12, random_state=0).fit_transform(blobs)
+    ensemble = cc.EnsembleGenerator("kmeans", n_partitions=12, random_state=0).fit_transform(blobs)
     fitted = method.fit(ensemble)
-    actual = pictures(report.account(fitted, ensemble=ensemble))
-    assert ("tree" in actual.get("why", ())) == isinstance(method, EAC)
+    actual = pictures(cc.report.account(fitted, ensemble=ensemble))
+    assert ("tree" in actual.get("why", ())) == isinstance(method, cc.EAC)
 
 
 def test_supported_numbers_have_their_pictures(blobs):
-    model = ConsensusClustering(generator=EnsembleGenerator("kmeans"), random_state=0).fit(blobs)
+    model = cc.ConsensusClustering(generator=cc.EnsembleGenerator("kmeans"), random_state=0).fit(
+        blobs
+    )
     assert len(model.consensus_.supports_) == 1  # nothing to compare
-    assert pictures(report.account(model))["why"] == ["tree"]
+    assert pictures(cc.report.account(model))["why"] == ["tree"]
     X, _ = make_blobs(90, centers=5, n_features=2, random_state=0)
-    model = ConsensusClustering(generator=EnsembleGenerator("kmeans"), random_state=0).fit(X)
+    model = cc.ConsensusClustering(generator=cc.EnsembleGenerator("kmeans"), random_state=0).fit(X)
     more = len(model.consensus_.supports_) > 1
-    assert ("support" in pictures(report.account(model))["why"]) == more
+    assert ("support" in pictures(cc.report.account(model))["why"]) == more
 
 
 def test_unclustered_objects_are_drawn():
     labels = np.repeat([[0, 0, 0], [1, 1, 1], [-1, -1, -1]], [8, 8, 2], axis=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = EAC(2).fit(labels)
-    assert "bars" in pictures(report.account(model, ensemble=labels))["objects"]
+        model = cc.EAC(2).fit(labels)
+    assert "bars" in pictures(cc.report.account(model, ensemble=labels))["objects"]
 
 
 def test_folders_have_their_pictures(blobs, tmp_path):
@@ -98,13 +94,13 @@ def test_folders_have_their_pictures(blobs, tmp_path):
     for command, more in (("select", quick), ("cluster", ["--partitions", "20"])):
         out = tmp_path / command
         assert main([command, str(tmp_path / "points.npy"), *more, "-q", "--out", str(out)]) == 0
-    assert pictures(report.account(tmp_path / "select")) == {
+    assert pictures(cc.report.account(tmp_path / "select")) == {
         "why": ["rcsi", "pac", "delta", "cdf", "flow"],
         "clusters": ["heatmap", "embedding"],
         "objects": ["bars", "silhouette"],
         "partitions": ["map"],
     }
-    assert pictures(report.account(tmp_path / "cluster"))["clusters"] == ["heatmap", "embedding"]
+    assert pictures(cc.report.account(tmp_path / "cluster"))["clusters"] == ["heatmap", "embedding"]
 
 
 def test_a_failed_number_leaves_the_others(blobs):
@@ -118,7 +114,7 @@ def test_a_failed_number_leaves_the_others(blobs):
         name: {k: v for k, v in getattr(chosen, name).items() if k != 7}
         for name in ("labels", "ensembles", "pairs")
     }
-    content = report.account(replace(chosen, table=table, null=null, **parts), X=blobs)
+    content = cc.report.account(replace(chosen, table=table, null=null, **parts), X=blobs)
     assert content["decision"]["clusters"] == 3
     why = next(part["blocks"] for part in content["sections"] if part["id"] == "why")
     rows = next(block["rows"] for block in why if block["kind"] == "table")
@@ -138,12 +134,12 @@ def _ensembles():
     many = rng.integers(0, 70, 300)
     cells = np.where(rng.random(labels.shape) < 0.1, -2, gaps)
     return {
-        "soft": Ensemble.from_memberships([rng.dirichlet([0.5] * 3, 30) for _ in range(5)]),
-        "weighted, missing": Ensemble(cells, weights=rng.uniform(0.5, 2.0, 6)),
-        "two objects": Ensemble([[0], [1]]),
-        "noise": Ensemble(np.full((9, 3), -2)),
-        "singletons": Ensemble(np.arange(6)[:, None].repeat(3, axis=1)),
-        "many clusters": Ensemble(many[:, None].repeat(8, axis=1)),
+        "soft": cc.Ensemble.from_memberships([rng.dirichlet([0.5] * 3, 30) for _ in range(5)]),
+        "weighted, missing": cc.Ensemble(cells, weights=rng.uniform(0.5, 2.0, 6)),
+        "two objects": cc.Ensemble([[0], [1]]),
+        "noise": cc.Ensemble(np.full((9, 3), -2)),
+        "singletons": cc.Ensemble(np.arange(6)[:, None].repeat(3, axis=1)),
+        "many clusters": cc.Ensemble(many[:, None].repeat(8, axis=1)),
     }
 
 
@@ -151,7 +147,7 @@ def _ensembles():
 @pytest.mark.parametrize("name", _ensembles())
 def test_unusual_ensembles_have_pictures(name):
     ensemble = _ensembles()[name]
-    content = report.account(AutoConsensus(random_state=0).fit(ensemble), ensemble=ensemble)
+    content = cc.report.account(cc.AutoConsensus(random_state=0).fit(ensemble), ensemble=ensemble)
     assert "partitions" in pictures(content)
     assert page(content).startswith("<!doctype html>")
 
@@ -159,10 +155,10 @@ def test_unusual_ensembles_have_pictures(name):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", [method.estimator for method in conclust.methods()])
 def test_every_method_is_reported(name, blobs):
-    ensemble = EnsembleGenerator("kmeans", n_partitions=12, random_state=0).fit_transform(blobs)
+    ensemble = cc.EnsembleGenerator("kmeans", n_partitions=12, random_state=0).fit_transform(blobs)
     kind = getattr(conclust, name)
     model = (kind() if kind.method.n_clusters == "emerges" else kind(n_clusters=3)).fit(ensemble)
-    content = report.account(model, ensemble=ensemble, X=blobs, pictures=False)
+    content = cc.report.account(model, ensemble=ensemble, X=blobs, pictures=False)
     assert content["decision"]["clusters"] == model.n_clusters_
     clusters = next(part["blocks"] for part in content["sections"] if part["id"] == "clusters")
     assert [row[1] for row in clusters[0]["rows"]] == np.bincount(model.labels_).tolist()
@@ -170,8 +166,8 @@ def test_every_method_is_reported(name, blobs):
 
 def test_the_same_result_gives_the_same_page(tmp_path):
     labels = np.repeat([[0, 0, 1], [1, 1, 1], [2, 1, 0]], 6, axis=0)
-    model = EAC(3).fit(labels)
-    first = report.write(model, tmp_path / "a.html", ensemble=labels)
-    second = report.write(model, str(tmp_path / "b.html"), ensemble=labels)
+    model = cc.EAC(3).fit(labels)
+    first = cc.report.write(model, tmp_path / "a.html", ensemble=labels)
+    second = cc.report.write(model, str(tmp_path / "b.html"), ensemble=labels)
     assert first == tmp_path / "a.html"
     assert first.read_bytes() == second.read_bytes()

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,8 +29,8 @@ class Format:
     beginning : bytes, default=b""
         First bytes of a file, by which standard input is recognised. Empty: text.
     read : callable, default=None
-        Reader of a whole file, called with its path, its name in messages and whether arrays may be mapped from the
-        file; returns a table of Arrow, or a dict of arrays. None: text, read line by line, or read in blocks only.
+        Reader of a whole file, by `Source.array`: a table of Arrow from its path and its name in messages, an array from its
+        path and `mmap`, or a dict of arrays and a description from its path. None: text, or read in blocks only.
     rows : callable, default=None
         Opens a file whose rows are labels to be read in blocks: as an array whose rows can be sliced, or with
         "frame" as a file with row groups, like ParquetFile of pyarrow. None: not read in blocks.
@@ -41,7 +43,7 @@ class Format:
     endings: tuple[str, ...]
     holds: Literal["text", "frame", "array", "arrays"]
     beginning: bytes = b""
-    read: Callable[[Path, str, bool], Any] | None = None
+    read: Callable[..., Any] | None = None
     rows: Callable[[Path], Any] | None = None
     hint: str = ""
     rows_hint: str = ""
@@ -52,45 +54,12 @@ class Format:
         return self.holds in ("text", "frame")
 
 
-# Readers are imported when a file is read.
+def _later(module: str, name: str, *given: Any, **options: Any) -> Any:
+    """Call a function of a module of this folder, which is imported when a file is read."""
+    return getattr(import_module(f"conclust._files.{module}"), name)(*given, **options)
 
 
-def _read_npy(path: Path, name: str, mmap: bool) -> Any:
-    from conclust._files.storage import read_npy
-
-    return {name: read_npy(path, mmap=mmap)}
-
-
-def _npy_rows(path: Path) -> Any:
-    from conclust._files.storage import read_npy
-
-    return read_npy(path, mmap=True)
-
-
-def _read_npz(path: Path, name: str, mmap: bool) -> Any:
-    from conclust._files.storage import read_npz
-
-    return read_npz(path)[0]
-
-
-def _read_parquet(path: Path, name: str, mmap: bool) -> Any:
-    from conclust._files.parquetfile import read_parquet
-
-    return read_parquet(path, name)
-
-
-def _parquet_rows(path: Path) -> Any:
-    from conclust._files.parquetfile import parquet_rows
-
-    return parquet_rows(path)
-
-
-def _zarr_rows(path: Path) -> Any:
-    from conclust._files.zarrfile import zarr_rows
-
-    return zarr_rows(path)
-
-
+_NPY = partial(_later, "storage", "read_npy")
 FORMATS = {
     one.kind: one
     for one in (
@@ -101,17 +70,17 @@ FORMATS = {
             "text",
             hint=" (comma, semicolon, tab, | or blanks; UTF-8 or UTF-16; .gz and .bz2 too)",
         ),
-        Format("npy", "NPY", (".npy",), "array", b"\x93NUMPY", _read_npy, _npy_rows),
-        Format("npz", "NPZ", (".npz",), "arrays", b"PK", _read_npz),
-        Format("zarr", "Zarr", (".zarr",), "array", rows=_zarr_rows),
+        Format("npy", "NPY", (".npy",), "array", b"\x93NUMPY", _NPY, partial(_NPY, mmap=True)),
+        Format("npz", "NPZ", (".npz",), "arrays", b"PK", partial(_later, "storage", "read_npz")),
+        Format("zarr", "Zarr", (".zarr",), "array", rows=partial(_later, "zarrfile", "zarr_rows")),
         Format(
             "parquet",
             "Parquet",
             (".parquet", ".pq"),
             "frame",
             b"PAR1",
-            _read_parquet,
-            _parquet_rows,
+            partial(_later, "parquetfile", "read_parquet"),
+            partial(_later, "parquetfile", "parquet_rows"),
             rows_hint=" (a file, or a folder of parts)",
         ),
     )

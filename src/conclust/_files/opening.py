@@ -90,9 +90,11 @@ class Source:
     def array(self, what: str) -> Any:
         """Return the only array of a file, or the one with a usual name for `what`; of Parquet its table."""
         read: Any = self.form.read
-        content = read(self.path, self.name, what != "points")
-        if self.form.has_columns:
-            return content
+        if self.form.holds == "frame":
+            return read(self.path, self.name)
+        if self.form.holds == "array":
+            return read(self.path, mmap=what != "points")
+        content, _ = read(self.path)
         if {"codes", "cluster_counts"} <= content.keys():
             raise InputError("it is a saved ensemble, which is read by 'conclust combine'.")
         usual = ARRAYS[what].split()

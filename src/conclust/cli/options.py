@@ -63,88 +63,33 @@ def add_reading(
 ) -> Any:
     """Add the options for reading the input; return the group."""
     group = parser.add_argument_group("input")
-    group.add_argument(
-        "--id-column",
-        metavar="NAME",
-        help="column of object names [a column with a name like 'id' and a different "
-        "value in every row]",
-    )
+    group.add_argument("--id-column", metavar="NAME", help=HELP["--id-column"])
     if classes:
-        group.add_argument(
-            "--label-column",
-            metavar="NAME",
-            help="column of known classes: not part of the data, used only to score the result",
-        )
+        group.add_argument("--label-column", metavar="NAME", help=HELP["--label-column"])
     if selection:
-        for option, what in (
-            ("--columns", "columns to use, by name or number, or as 'leiden_*'"),
-            ("--drop", "columns to leave out"),
-        ):
-            group.add_argument(option, type=names, action="extend", metavar="A,B", help=what)
-    group.add_argument(
-        "--header",
-        choices=("auto", "yes", "no"),
-        default="auto",
-        help="whether the first line of a CSV file has column names [%(default)s]",
-    )
-    group.add_argument(
-        "--delimiter",
-        choices=("auto", *SEPARATORS),
-        default="auto",
-        help="separator of the columns of a text file; blank: one or more [%(default)s]",
-    )
-    group.add_argument(
-        "--encoding",
-        type=encoding_named,
-        metavar="NAME",
-        help="encoding of the CSV files, such as cp1252, latin-1 or utf-16-le; a byte order mark takes precedence [UTF-8]",
-    )
-    group.add_argument(
-        "--na",
-        type=spellings,
-        action="extend",
-        metavar="A,B",
-        help="further spellings of an empty cell in CSV files, such as --na=99,refused or --na=-9 "
-        f"[empty cells and {' '.join(EMPTY[1:])}; among numbers also {' '.join(EMPTY_NUMBER)}]",
-    )
+        several(group, "--columns", names)
+        several(group, "--drop", names)
+    choice(group, "--header", ("auto", "yes", "no"))
+    choice(group, "--delimiter", ("auto", *SEPARATORS))
+    value(group, "--encoding", encoding_named, "NAME", None)
+    several(group, "--na", spellings, empty=" ".join(EMPTY[1:]), numbers=" ".join(EMPTY_NUMBER))
     return group
 
 
 def add_points(group: Any, *, imputing: bool = True, members: bool = True) -> None:
     """Add to the group of `add_reading` the options that only points need."""
-    group.add_argument(
-        "--decimal",
-        type=_decimal,
-        metavar="SIGN",
-        help="decimal sign in CSV files: point or comma [found for each column]",
-    )
+    value(group, "--decimal", _decimal, "SIGN", None)
     if imputing:
-        becomes = (
-            "each is added as a clustering" if members else "they are clustered with the numbers"
-        )
-        group.add_argument(
+        several(
+            group,
             "--categories",
-            type=names,
-            action="extend",
-            metavar="A,B",
-            help=f"columns of categories: {becomes}; all: every text column",
+            names,
+            becomes="each is added as a clustering"
+            if members
+            else "they are clustered with the numbers",
         )
-    if imputing:
-        group.add_argument(
-            "--impute",
-            choices=("mean", "median", "most_frequent"),
-            help="fill empty cells with this statistic of their column [empty cells are an error]",
-        )
-
-
-def add_scale(group: Any) -> None:
-    """Add the scale of points."""
-    choice(group, "--scale", SCALES)
-
-
-def add_borders(group: Any) -> None:
-    """Add the test of borders between the clusters of points."""
-    flag(group, "--borders", HELP["--borders"])
+        fillings = ("mean", "median", "most_frequent")
+        group.add_argument("--impute", choices=fillings, help=HELP["--impute"])
 
 
 def add_writing(parser: argparse.ArgumentParser, default: str, what: str) -> None:
@@ -207,6 +152,12 @@ def choice(group: Any, name: str, choices: tuple[str, ...]) -> None:
 def value(group: Any, name: str, kind: Any, metavar: str, default: Any) -> None:
     """Add an option with a value."""
     group.add_argument(name, type=kind, metavar=metavar, default=default, help=HELP[name])
+
+
+def several(group: Any, name: str, kind: Any, **facts: str) -> None:
+    """Add an option of values separated by commas, which may be given several times."""
+    text = HELP[name].format(**facts) if facts else HELP[name]
+    group.add_argument(name, type=kind, action="extend", metavar="A,B", help=text)
 
 
 def path_of(text: str) -> Path:

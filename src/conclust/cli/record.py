@@ -7,11 +7,15 @@ import os
 import shlex
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
+from conclust._types import Ints
 from conclust.cli.console import words
+from conclust.metrics import adjusted_rand_index, consistency_index
 from conclust.results.record import Record
 
 
@@ -64,3 +68,24 @@ def recorded_warnings() -> Iterator[list[str]]:
     with warnings.catch_warnings():
         warnings.showwarning = show
         yield messages
+
+
+def score(classes: Sequence[Any] | None, labels: Ints) -> dict[str, float] | None:
+    """Return H and ARI against known classes; an empty class is unknown.
+
+    None if no object has both a known class and a label.
+    """
+    if classes is None:
+        return None
+    known_classes = np.array([*(text or None for text in classes), None], dtype=object)[:-1]
+    if not any(text is not None and k != -1 for text, k in zip(known_classes, labels, strict=True)):
+        return None
+    return {
+        "consistency_index": consistency_index(known_classes, labels),
+        "adjusted_rand_index": adjusted_rand_index(known_classes, labels),
+    }
+
+
+def sizes_of(labels: Ints, n_clusters: int) -> Ints:
+    """Return the number of objects in each cluster."""
+    return np.bincount(labels[labels >= 0], minlength=n_clusters)

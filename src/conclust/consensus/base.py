@@ -14,15 +14,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from conclust._arrays import numbering
 from conclust._arrays.containers import collected
-from conclust._arrays.numbering import (
-    NOTHING,
-    by_first_object,
-    in_blocks,
-    is_blocked,
-    most_probable,
-    of_columns,
-)
 from conclust._parameters import Parameters, check_parameters
 from conclust._progress import fitting, say
 from conclust._sklearn import EstimatorCard, Saved, check_order, forget_results, record_features
@@ -195,7 +188,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         with fitting(self):
             began = time.monotonic()
             forget_results(self)
-            if not is_blocked(X):
+            if not numbering.is_blocked(X):
                 self._fit_in_memory(X, links)
             elif links is None:
                 self._fit_stored(X)
@@ -425,7 +418,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
         """Return the attributes that a file has: of rows that are read in blocks none."""
         rows = {
             name: np.empty((0, *rows.shape[1:]), rows.dtype)
-            for name, rows in in_blocks(self).items()
+            for name, rows in numbering.in_blocks(self).items()
         }
         return vars(self) | rows
 
@@ -446,7 +439,7 @@ class ConsensusClusterer(EstimatorCard, Saved, ClusterMixin, BaseEstimator, ABC)
     def _of_new(self, X: Any, method: str, width: int | None, dtype: Any) -> Any:
         """Return what a method finds from the codes of new objects, block by block if X is in blocks."""
         check_is_fitted(self)
-        if is_blocked(X):
+        if numbering.is_blocked(X):
             from conclust.blocks.fitting import placed_blocks
 
             return placed_blocks(self, X, method, width, dtype)
@@ -508,7 +501,7 @@ class SoftConsensusClusterer(ConsensusClusterer):
         """
         others = membership[~unobserved]
         heaviest = np.argsort(-others.sum(axis=0), kind="stable")
-        heaviest = heaviest[others.max(axis=0)[heaviest] > NOTHING]
+        heaviest = heaviest[others.max(axis=0)[heaviest] > numbering.NOTHING]
         membership[unobserved] = 1.0 / membership.shape[1]
         membership = _columns(membership, heaviest)
         columns, labels = _column_order(membership)
@@ -586,7 +579,7 @@ class PlacingClusterer(SoftConsensusClusterer):
         # Further columns are of clusters in which no object of the fit has its largest membership.
         Y = self._placed(codes)[:, : self.n_clusters_]
         labels: Ints = Y.argmax(axis=1)
-        elsewhere = np.flatnonzero(Y.max(axis=1) <= NOTHING)
+        elsewhere = np.flatnonzero(Y.max(axis=1) <= numbering.NOTHING)
         if len(elsewhere):
             labels[elsewhere] = self._place_in_clusters(codes[elsewhere], Y[elsewhere])
         labels[_unobserved(codes, None)] = -1
@@ -679,9 +672,9 @@ def _checked_membership(membership: Any, ensemble: Ensemble, name: str) -> Float
         problem = _form(membership, result)
     else:
         problem, sums = "", result @ np.ones(result.shape[1], dtype=result.dtype)
-        if not (result.min() >= -NOTHING and np.abs(sums - 1.0).max() <= 1e-6):
+        if not (result.min() >= -numbering.NOTHING and np.abs(sums - 1.0).max() <= 1e-6):
             least = result.min(axis=1)
-            i = np.argmin((least >= -NOTHING) & (np.abs(sums - 1.0) <= 1e-6))
+            i = np.argmin((least >= -numbering.NOTHING) & (np.abs(sums - 1.0) <= 1e-6))
             problem = f"a row with sum {sums[i]:g} and minimum {least[i]:g} for object {i}"
     if problem:
         raise ValueError(
@@ -707,9 +700,9 @@ def _unobserved(codes: NDArray[Any], counted: Bools | None) -> Bools:
 
 def _column_order(membership: Floats) -> tuple[Ints, Ints]:
     """Return the columns kept, in order, and each object's most probable one in that order."""
-    numbers, sets, first = most_probable(membership)
+    numbers, sets, first = numbering.most_probable(membership)
     nonempty = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(membership))]
-    order, leading = by_first_object(
+    order, leading = numbering.by_first_object(
         sets[nonempty],
         membership.shape[1],
         lambda: (membership.max(axis=0), membership.sum(axis=0)),
@@ -729,7 +722,7 @@ def _columns(membership: Floats, clusters: Ints) -> Floats:
         return result
     memory = result.reshape(-1)
     for start in range(0, n, _ROWS_AT_ONCE):
-        rows = of_columns(result[start : start + _ROWS_AT_ONCE], clusters)
+        rows = numbering.of_columns(result[start : start + _ROWS_AT_ONCE], clusters)
         # The rows of the result are narrower, so they are written over rows that have already been read.
         memory[start * width : start * width + rows.size] = rows.reshape(-1)
     return memory[: n * width].reshape(n, width)

@@ -18,18 +18,9 @@ from conclust._arrays.rows import EqualRows
 from conclust._kernels import cluster_sums, indicator_rows
 from conclust._types import Floats, Ints
 from conclust._validation import check_option, count, count_range, refuse
+from conclust.ensemble import derived
 from conclust.ensemble import file as _ensemble_file
 from conclust.ensemble.columns import CodedTable, column_names
-from conclust.ensemble.derived import (
-    Derived,
-    labels_as_array,
-    labels_of,
-    once,
-    read_index,
-    read_list,
-    read_weights,
-    weights_by_name,
-)
 from conclust.ensemble.labels import (
     MISSING,
     NOISE,
@@ -55,7 +46,7 @@ __all__ = ["MISSING", "NOISE", "DistinctRows", "Ensemble", "Missing"]
 Noise: TypeAlias = Literal["equal", "apart"]
 
 
-class Ensemble(TablesReader, Derived):
+class Ensemble(TablesReader, derived.Derived):
     """Many partitions of the same objects: a frozen, validated label matrix.
 
     Each cell records two facts: whether the partition observed the object, and its label. -1, NaN, None, pandas.NA,
@@ -158,7 +149,7 @@ class Ensemble(TablesReader, Derived):
             partition_weights = labels.weights if weights is None else weights
             self._set(_named(labels._coded(), names), partition_weights, labels._soft)
             return
-        ordered = weights_by_name(weights, lambda: column_names(labels))
+        ordered = derived.weights_by_name(weights, lambda: column_names(labels))
         coded = code_labels(labels, missing=missing)
         refuse_twins(coded.names)
         self._set(_named(coded, names), ordered, None)
@@ -387,7 +378,7 @@ class Ensemble(TablesReader, Derived):
                 f"Partition {absent[0]} is missing everywhere: it observed none of the {n} objects. "
                 "Leave it out of the ensemble."
             )
-        self._fill(coded, read_weights(weights, m), soft)
+        self._fill(coded, derived.read_weights(weights, m), soft)
 
     def _fill(self, coded: CodedLabels, weights: Floats | None, soft: sp.csr_array | None) -> None:
         for array in (coded.codes, coded.cluster_counts, coded.n_missing, coded.n_noise):
@@ -452,7 +443,7 @@ class Ensemble(TablesReader, Derived):
         noisy = (self.codes[rows.first] == noise_code(self.codes.dtype)).any(axis=1)
         return rows.apart(np.asarray(noisy))
 
-    @once
+    @derived.once
     def _equal_rows(self) -> EqualRows:
         # Stored without the ensemble: a reference to itself would keep it in memory.
         return EqualRows.of(self.codes if self._soft is None else self._soft.toarray())
@@ -482,8 +473,8 @@ class Ensemble(TablesReader, Derived):
             If an index is out of range, fewer than two objects are kept, or a partition that is
             kept observed none of the objects that are kept.
         """
-        rows = read_index(samples, self.n_samples, "samples")
-        columns = read_index(partitions, self.n_partitions, "partitions")
+        rows = derived.read_index(samples, self.n_samples, "samples")
+        columns = derived.read_index(partitions, self.n_partitions, "partitions")
         weights = None if self.weights is None else self.weights[columns]
         if self._soft is not None:
             dense = self._soft[rows].toarray()
@@ -500,7 +491,7 @@ class Ensemble(TablesReader, Derived):
                 type(self.names)(self.names[u] for u in columns),
             )
             return Ensemble._make(coded, weights, None)
-        coded = code_labels(labels_of(self.codes[np.ix_(rows, columns)]))
+        coded = code_labels(derived.labels_of(self.codes[np.ix_(rows, columns)]))
         names = type(self.names)(
             tuple(self.names[u][k] for k in clusters)
             for u, clusters in zip(columns, coded.names, strict=True)
@@ -594,7 +585,7 @@ class Ensemble(TablesReader, Derived):
             If there is nothing to concatenate, the numbers of objects differ, or hard and soft
             ensembles are mixed.
         """
-        ensembles = read_list(ensembles, Ensemble)
+        ensembles = derived.read_list(ensembles, Ensemble)
         sizes = sorted({e.n_samples for e in ensembles})
         if len(sizes) > 1:
             raise InputError(
@@ -666,7 +657,7 @@ class Ensemble(TablesReader, Derived):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the labels (n_samples, n_partitions), -1 missing and -2 noise, for ``np.asarray``."""
-        return labels_as_array(self, dtype, copy)
+        return derived.labels_as_array(self, dtype, copy)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Ensemble):
@@ -854,7 +845,9 @@ def with_weight(ensemble: Ensemble) -> Ensemble:
 
 def as_ensemble(labels: Any, *, missing: Missing = "unobserved") -> Ensemble:
     """Return `labels` if they are an Ensemble, else make one, with a hint if they look transposed."""
-    if isinstance(labels, Derived):  # or labels in blocks, which provide all sums over objects
+    if isinstance(
+        labels, derived.Derived
+    ):  # or labels in blocks, which provide all sums over objects
         return cast("Ensemble", labels)
     labels = collected(labels)
     ensemble = Ensemble(labels, missing=missing)

@@ -20,13 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from conclust._arrays.containers import (
-    collected,
-    is_blank,
-    is_missing,
-    refuse_communities,
-    refuse_container,
-)
+from conclust._arrays import containers
 from conclust._kernels import LabelView, Relabeller, continues_canonical, count_reserved
 from conclust._types import Floats, Ints
 from conclust._validation import shown
@@ -350,14 +344,14 @@ def _as_matrix(labels: Any, missing: Missing) -> tuple[NDArray[Any], list[list[A
             f"Labels must form a matrix of shape (n_samples, n_partitions). Got a {type(labels).__name__}: pass columns as "
             "numpy.column_stack(list(labels.values())), and labels of nodes as Ensemble.from_communities([labels])."
         )
-    labels = collected(labels)
+    labels = containers.collected(labels)
     if isinstance(labels, CodedTable):
         return _from_columns(labels.columns(), len(labels.codes), missing)
     if hasattr(labels, "column_names") and hasattr(labels, "column"):  # Table, RecordBatch of Arrow
         columns = [arrow_labels(labels.column(u)) for u in range(labels.num_columns)]
         return _from_columns(columns, labels.num_rows, missing)
-    refuse_container(labels, "The matrix of labels")
-    refuse_communities(labels)
+    containers.refuse_container(labels, "The matrix of labels")
+    containers.refuse_communities(labels)
     if hasattr(labels, "columns") and hasattr(labels, "shape"):
         return _from_frame(labels, missing)
     array = labels if isinstance(labels, np.ndarray) else _from_sequence(labels)
@@ -496,7 +490,7 @@ def _distinct(values: list[Any], partition: int) -> dict[Any, None]:
 
 def _name_of(value: Any, partition: int, missing: Missing) -> Any:
     """Return the name that a cell stands for, or MISSING or NOISE."""
-    if is_missing(value) or is_blank(value):
+    if containers.is_missing(value) or containers.is_blank(value):
         return MISSING
     if isinstance(value, str) and value.strip() in _RESERVED:
         value = _RESERVED[value.strip()]

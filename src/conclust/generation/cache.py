@@ -29,15 +29,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from conclust._files import storage
 from conclust._files.saving import from_parts, parts_of
-from conclust._files.storage import (
-    PathLike,
-    atomic_write,
-    open_regular,
-    read_json,
-    read_npy,
-    write_json,
-)
 from conclust._validation import refuse
 from conclust.exceptions import FileFormatError, ParameterError
 from conclust.generation.members import Labelled, Task
@@ -55,7 +48,7 @@ _POLL = 0.05  # seconds between two checks of a lock held by another process
 _STALE = 3600.0  # seconds after which a temporary file must come from a killed process
 
 
-def open_cache(folder: PathLike, digest: str, scale: str | None, n: int) -> MemberCache:
+def open_cache(folder: storage.PathLike, digest: str, scale: str | None, n: int) -> MemberCache:
     """Return the cache in `folder`, created if necessary; only the user can read its entries."""
     if sys.platform == "win32":
         refuse("cache_dir", _OWNER, "None where there are no POSIX file locks", folder)
@@ -127,7 +120,7 @@ class MemberCache:
         path = self.path(task)
         try:
             with _no_strangers(path):
-                entry = read_json(path)
+                entry = storage.read_json(path)
         except FileNotFoundError:
             return None
         # The name is the hash of the description, so neither can be changed without the other.
@@ -152,7 +145,7 @@ class MemberCache:
         try:
             if _digest_of(path) != digest:
                 raise FileFormatError(f"{path} does not have the SHA-256 that is its name.")
-            array: NDArray[Any] = read_npy(path)
+            array: NDArray[Any] = storage.read_npy(path)
             return array
         except FileNotFoundError as error:
             raise FileFormatError(f"{path} does not exist.") from error
@@ -172,7 +165,7 @@ class MemberCache:
             with _no_strangers(path):
                 stored = path.is_file() and not path.is_symlink()
                 if not stored or _digest_of(path) != digest:
-                    atomic_write(path, partial(_copy, buffer.getvalue()))
+                    storage.atomic_write(path, partial(_copy, buffer.getvalue()))
         entry = {
             "format": _FORMAT,
             "run": self.description(task),
@@ -180,7 +173,7 @@ class MemberCache:
             "members": described,
         }
         with _no_strangers(self.path(task)):
-            write_json(self.path(task), entry)
+            storage.write_json(self.path(task), entry)
 
     @contextmanager
     def locked(
@@ -263,7 +256,7 @@ def _unlock(path: Path, descriptor: int) -> None:
 def _digest_of(path: Path) -> str:
     """Return the SHA-256 of a file."""
     digest = hashlib.sha256()
-    with open_regular(path) as file:
+    with storage.open_regular(path) as file:
         while chunk := file.read(1 << 20):
             digest.update(chunk)
     return digest.hexdigest()

@@ -14,17 +14,9 @@ from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
 from conclust.measures.matching import assign
+from conclust.plotting.canvas import style
 from conclust.plotting.canvas.figures import axes
 from conclust.plotting.canvas.keys import note
-from conclust.plotting.canvas.style import (
-    COLUMN,
-    GREY,
-    INK,
-    PAGE,
-    cluster_colours,
-    drawn_in_style,
-    ink_on,
-)
 from conclust.plotting.numbers import numbers_of_clusters
 
 if TYPE_CHECKING:
@@ -225,7 +217,7 @@ def _written(
     ]
 
 
-@drawn_in_style
+@style.drawn_in_style
 def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     """Draw how clusters split and mix as their number grows.
 
@@ -279,7 +271,7 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     rows, widest = len(numbers), int(np.bincount(y.astype(int)).max())
     own = ax is None
     # At most the width of two adjacent circles.
-    ax = axes(ax, (PAGE if widest > 5 else COLUMN, 0.6 + 0.62 * rows))
+    ax = axes(ax, (style.PAGE if widest > 5 else style.COLUMN, 0.6 + 0.62 * rows))
     total = float(flow.size[y == 0].sum())
     visible = flow.share >= _FAINT
     a, b = flow.edges[visible].T
@@ -291,7 +283,7 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
         LineCollection(
             list(lines),
             linewidths=0.6 + 9.0 * flow.count[visible] / total,
-            colors=[to_rgba(GREY, 0.25 + 0.75 * value) for value in strength],
+            colors=[to_rgba(style.GREY, 0.25 + 0.75 * value) for value in strength],
             capstyle="round",
             zorder=1,
         )
@@ -304,8 +296,8 @@ def flow_diagram(partitions: Any, *, ax: Axes | None = None) -> Axes:
     )
     across = largest * np.sqrt(flow.size / flow.size.max())
     across = np.maximum(across, 3.0)
-    fills = cluster_colours(int(flow.colour.max()) + 1)[flow.colour]
-    ax.scatter(flow.x, y, s=across**2, c=fills, edgecolors=INK, linewidths=0.6, zorder=2)
+    fills = style.cluster_colours(int(flow.colour.max()) + 1)[flow.colour]
+    ax.scatter(flow.x, y, s=across**2, c=fills, edgecolors=style.INK, linewidths=0.6, zorder=2)
     words = [f"{number}" for number in numbers]
     # Points per unit of x. In a figure of our own, the layout gives the rest to the names of rows.
     unit = 72.0 * inches / 1.08
@@ -375,7 +367,7 @@ def _write(
                 (right, down),
                 ha="left" if right else "center",
                 fontsize=size,
-                color=ink_on(fills[k]) if inside else INK,
+                color=style.ink_on(fills[k]) if inside else style.INK,
                 path_effects=None if inside else [withStroke(linewidth=1.5, foreground="#ffffff")],
                 zorder=3,
             )

@@ -14,15 +14,7 @@ from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
-from conclust.plotting.canvas.figures import (
-    axes,
-    colour_bar,
-    count_along,
-    draw_keys,
-    draw_strips,
-    explain_no_evidence,
-    show_image,
-)
+from conclust.plotting.canvas import figures
 from conclust.plotting.canvas.keys import below_labels
 from conclust.plotting.canvas.orders import ALONG, check_order, placed_by
 from conclust.plotting.canvas.reading import Pairs, read_pairs
@@ -120,25 +112,25 @@ def coassociation_heatmap(
     n = len(placed)
 
     own = ax is None
-    ax = axes(ax, (1.4 * COLUMN, 1.19 * COLUMN))
-    image = show_image(ax, picture, (0, n, n, 0), aspect="equal")
-    count_along(ax.xaxis)
-    colour_bar(ax, image, pairs.what, 28, len(strips))
+    ax = figures.axes(ax, (1.4 * COLUMN, 1.19 * COLUMN))
+    image = figures.show_image(ax, picture, (0, n, n, 0), aspect="equal")
+    figures.count_along(ax.xaxis)
+    figures.colour_bar(ax, image, pairs.what, 28, len(strips))
     along = ALONG[chosen if isinstance(chosen, str) else None]
     ax.set(xlabel=along, ylabel=along)
     if n >= _LONG_NUMBERS:
         from matplotlib.ticker import MaxNLocator
 
         ax.xaxis.set_major_locator(MaxNLocator(4))
-    above, lacking = draw_strips(ax, [strip.of(placed) for strip in strips], above=True)
+    above, lacking = figures.draw_strips(ax, [strip.of(placed) for strip in strips], above=True)
     title = f"Co-association of {n_samples:,} objects"
     if drawn:
         title = f"Co-association of {n:,} objects drawn from {n_samples:,}"
     ax.set_title(title, pad=10 + above)
     empty = bool(np.isnan(picture).any())
     if empty:
-        explain_no_evidence(ax)
-    draw_keys(ax, lacking, below=below_labels(ax) + 12.0 * empty, own=own)
+        figures.explain_no_evidence(ax)
+    figures.draw_keys(ax, lacking, below=below_labels(ax) + 12.0 * empty, own=own)
     return ax
 
 

@@ -15,18 +15,10 @@ from conclust._validation import check_int
 from conclust.confidence import ObjectConfidence, object_confidence
 from conclust.ensemble import Ensemble
 from conclust.ensemble.labels import over_partitions
+from conclust.plotting.canvas import style
 from conclust.plotting.canvas.figures import axes, count_along, inches_of
 from conclust.plotting.canvas.keys import LONGEST, draw_key, note
 from conclust.plotting.canvas.reading import cluster_words, objects_by_cluster
-from conclust.plotting.canvas.style import (
-    COLUMN,
-    GREY,
-    INK,
-    PAGE,
-    cluster_colours,
-    drawn_in_style,
-    ink_on,
-)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +82,7 @@ def bars_of(membership: ArrayLike | Any, *, labels: ArrayLike | None = None) -> 
     return Bars(held[order], clusters[order], rows[order])
 
 
-@drawn_in_style
+@style.drawn_in_style
 def membership_bars(
     membership: ArrayLike | Any,
     *,
@@ -143,14 +135,14 @@ def membership_bars(
     n, K = bars.values.shape
     words = cluster_words(names, K, "membership_bars")
     own = ax is None
-    ax = axes(ax, (PAGE, 0.24 * PAGE))
+    ax = axes(ax, (style.PAGE, 0.24 * style.PAGE))
     edges = np.unique(np.arange(min(n, limit) + 1) * n // min(n, limit))
     # Bars end at the borders of clusters.
     ends = np.flatnonzero(np.diff(bars.clusters)) + 1
     edges = np.union1d(edges, ends).astype(np.int64)
     means = over_partitions(bars.values, edges) / np.diff(edges)[:, None]
     clusters = bars.clusters[edges[:-1]]
-    palette = cluster_colours(K)
+    palette = style.cluster_colours(K)
     # An object's own cluster is at the bottom, the others are stacked on it in order.
     floor = np.where(
         np.arange(K) == clusters[:, None], 0.0, means[np.arange(len(clusters)), clusters][:, None]
@@ -171,7 +163,7 @@ def membership_bars(
     for a, b in itertools.pairwise(starts):
         if a:
             ax.axvline(a, color="#ffffff", linewidth=1.6)
-            ax.axvline(a, color=INK, linewidth=0.6)
+            ax.axvline(a, color=style.INK, linewidth=0.6)
         own_word, colour = words[bars.clusters[a]], palette[bars.clusters[a]]
         all_named &= _name(above, own_word, (a + b) / 2, (b - a) / n, colour)
     ax.set(
@@ -219,7 +211,7 @@ def _name(ax: Axes, text: str, x: float, share: float, colour: Any) -> bool:
     if points < 4.5 * len(text) + 3:
         return False
     box = {"boxstyle": "round,pad=0.25", "facecolor": colour, "edgecolor": "none"}
-    more = {"xycoords": ("data", "axes fraction"), "color": ink_on(colour), "bbox": box}
+    more = {"xycoords": ("data", "axes fraction"), "color": style.ink_on(colour), "bbox": box}
     note(ax, text, (x, 0.0), (0, _ABOVE / 2), **more)
     return True
 
@@ -259,7 +251,7 @@ def silhouettes_of(consensus: Any, ensemble: Ensemble | ArrayLike | None = None)
     return Bars(order, sure.labels[order], sure.silhouette[order])
 
 
-@drawn_in_style
+@style.drawn_in_style
 def silhouette_bars(
     consensus: Any,
     ensemble: Ensemble | ArrayLike | None = None,
@@ -309,10 +301,10 @@ def silhouette_bars(
     """
     bars = silhouettes_of(consensus, ensemble)
     n = len(bars.order)
-    ax = axes(ax, (COLUMN, 1.05 * COLUMN))
+    ax = axes(ax, (style.COLUMN, 1.05 * style.COLUMN))
     clusters, first, sizes = np.unique(bars.clusters, return_index=True, return_counts=True)
     K = int(clusters.max()) + 1
-    palette, words = cluster_colours(K), cluster_words(names, K, "silhouette_bars")
+    palette, words = style.cluster_colours(K), cluster_words(names, K, "silhouette_bars")
     gap = 0.02 * n
     mean = float(bars.values.mean())
     longest = 0
@@ -331,8 +323,8 @@ def silhouette_bars(
         text = f"{words[k]}: {values.mean():.2f} ({size:,})"
         longest = max(longest, len(text))
         note(ax, text, (1.0, middles[at]), (3, 0), xycoords=("axes fraction", "data"), ha="left")
-    ax.axvline(0, color=INK, linewidth=0.6)
-    ax.axvline(mean, color=GREY, linewidth=0.9, linestyle=(0, (4, 2)))
+    ax.axvline(0, color=style.INK, linewidth=0.6)
+    ax.axvline(mean, color=style.GREY, linewidth=0.9, linestyle=(0, (4, 2)))
     low = min(0.0, float(bars.values.min()))
     ax.set(
         xlim=(max(-1.0, low - 0.02), 1.0),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from conclust._types import Ints
 from conclust._validation import count
 from conclust.confidence import (
     ClusterConfidence,
@@ -19,35 +20,23 @@ from conclust.confidence import (
     partition_confidence,
 )
 from conclust.confidence.posterior.modes import several_modes
-from conclust.report.borders import borders_section
-from conclust.report.differences import features_section
-from conclust.report.overview import always_apart, overview_section
+from conclust.report.overview import always_apart, features_section, overview_section
 from conclust.report.pictures import Gallery
-from conclust.report.sample import sample_of
 from conclust.report.tables import numbers, section, table, text_block
-from conclust.report.why import why_section
 from conclust.results.result import Reported
+from conclust.words.borders import described
 from conclust.words.confidence import kept_sentence
 from conclust.words.names import shown, shown_text
-from conclust.words.page import columns
+from conclust.words.page import columns, sections
 from conclust.words.page.checklist import HEADS, as_csv, as_markdown, checklist_of
 from conclust.words.page.citing import cited
-from conclust.words.page.decision import decision_of
-from conclust.words.page.sections import (
-    CHECKLIST,
-    CITING,
-    clusterings,
-    drawn_text,
-    how_named,
-    main_numbers,
-    one_cluster,
-    repeating,
-    several_ways,
-    uncertain_objects,
-    what_was_run,
-)
+from conclust.words.page.decision import decision_of, is_rejected
+from conclust.words.page.why import of_none, of_p_value, of_supports
 
 FORMAT = 1
+MOST_DRAWN = 100_000
+"""Maximum number of objects that tables and pictures are made from."""
+_FEW = 100  # clusters up to this size are sampled completely
 _MANY_CLUSTERS = 60
 _OF_OBJECTS = ("confidence", "margin", "item_consensus", "silhouette", "agreement")
 _EXACT = 2**53  # largest integer that browsers read exactly from JSON; seeds may be larger
@@ -79,9 +68,9 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
         sizes = np.bincount(reported.labels[reported.labels >= 0], minlength=reported.n_clusters)
         clusters = replace(clusters, sizes=sizes)
     # The groups come first, then the method.
-    sections = []
+    parts = []
     if sure is not None and clusters is not None:
-        sections += [
+        parts += [
             overview_section(drawn, sure, clusters, decision["next"], of=reported.n_samples),
             _clusters(reported, drawn, clusters, sure, gallery),
             *filter(None, [borders_section(reported, gallery)]),
@@ -89,36 +78,38 @@ def contents(reported: Reported, *, max_objects: int, gallery: Gallery) -> dict[
             _objects(drawn, sure, max_objects, gallery, of=reported.n_samples),
         ]
     if alone:
-        tips = [*filter(None, [decision["next"]]), *one_cluster(reported)]
+        tips = [*filter(None, [decision["next"]]), *sections.one_cluster(reported)]
         kept = reported.kept
         how_sure = (
             [] if kept is None else [text_block(kept_sentence(kept, reported.names), "Certainty.")]
         )
-        sections.append(section("overview", [*how_sure, _list("", tips)], "one"))
-    sections.append(why_section(reported, gallery))
+        parts.append(section("overview", [*how_sure, _list("", tips)], "one"))
+    parts.append(why_section(reported, gallery))
     if alone and judged is not None:
-        sections.append(section("evidence", [gallery.of_clusters(drawn)]))
+        parts.append(section("evidence", [gallery.of_clusters(drawn)]))
     if judged is not None:
-        sections.append(_partitions(drawn, gallery, of=reported.n_samples))
+        parts.append(_partitions(drawn, gallery, of=reported.n_samples))
     checklist = checklist_of(reported, decision)
-    citing = section("cite", [text_block(CITING), _list("", cited(reported))])
-    sections += [_run(reported), citing, _checklist(checklist)]
-    sections.append(_repeating(reported))
+    citing = section("cite", [text_block(sections.CITING), _list("", cited(reported))])
+    parts += [_run(reported), citing, _checklist(checklist), _repeating(reported)]
     return {
         "format": FORMAT,
         "decision": decision,
         "source": shown(reported.record.source.file) if reported.record.source.file else "",
-        "facts": main_numbers(reported, clusters),
+        "facts": sections.main_numbers(reported, clusters),
         "clusters": list(reported.shown_clusters),
         "colours": gallery.colours(reported.n_clusters),
-        "sections": sections,
+        "sections": parts,
         "checklist": checklist,
     }
 
 
 def _run(reported: Reported) -> dict[str, Any]:
     """Return the section on the run."""
-    seconds, blocks = reported.record.seconds, [text_block(text) for text in what_was_run(reported)]
+    seconds, blocks = (
+        reported.record.seconds,
+        [text_block(text) for text in sections.what_was_run(reported)],
+    )
     if seconds:
         cells = {"step": list(map(shown, seconds)), "seconds": numbers([*seconds.values()], 3)}
         blocks.append(table(columns.CAPTIONS["steps"], columns.STEPS, cells))
@@ -146,7 +137,7 @@ def _clusters(
         "next": others.argmax(axis=1).tolist(),
         "overlap": numbers(others.max(axis=1)),
     }
-    caption, named = f"The {count(K, 'cluster')}", how_named(reported)
+    caption, named = f"The {count(K, 'cluster')}", sections.how_named(reported)
     blocks = [
         table(caption, columns.CLUSTERS, cells, first=_MANY_CLUSTERS, named=named),
         gallery.of_clusters(drawn, sure),
@@ -173,8 +164,12 @@ def _objects(
     if reported.kept is not None:
         cells["kept"] = numbers(reported.kept[top], 4)
     n_apart = int(always_apart(reported, sure, of=of).sum())
-    drawn, command, titles = drawn_text(reported, of), reported.record.command, columns.CAPTIONS
-    text = uncertain_objects(sure.confidence[held], len(top), n_apart, command, drawn)
+    drawn, command, titles = (
+        sections.drawn_text(reported, of),
+        reported.record.command,
+        columns.CAPTIONS,
+    )
+    text = sections.uncertain_objects(sure.confidence[held], len(top), n_apart, command, drawn)
     blocks = [
         text_block(text),
         table(titles["objects"], columns.OBJECTS, cells, search=titles["search"]),
@@ -203,9 +198,9 @@ def _partitions(reported: Reported, gallery: Gallery, *, of: int) -> dict[str, A
         cells |= {"ari": numbers(quality.ari, 4), "nmi": numbers(quality.nmi, 4)}
     order = np.argsort(quality.ari if many else quality.diversity, kind="stable")[:1000].tolist()
     cells = {name: [values[i] for i in order] for name, values in cells.items()}
-    caption, drawn = columns.CAPTIONS["partitions"], drawn_text(reported, of)
+    caption, drawn = columns.CAPTIONS["partitions"], sections.drawn_text(reported, of)
     blocks = [
-        text_block(clusterings(quality, len(categories), drawn, agreement=many)),
+        text_block(sections.clusterings(quality, len(categories), drawn, agreement=many)),
         *_ways(reported, gallery),
         table(caption, columns.PARTITIONS, cells, first=10),
         gallery.of_partitions(reported),
@@ -219,7 +214,10 @@ def _ways(reported: Reported, gallery: Gallery) -> list[dict[str, Any]]:
     several = several_modes(reported.judged.members)
     if several is None:
         return []
-    return [text_block(several_ways(several)), gallery.of_ways(reported, several.assignments)]
+    return [
+        text_block(sections.several_ways(several)),
+        gallery.of_ways(reported, several.assignments),
+    ]
 
 
 def _checklist(items: list[list[str]]) -> dict[str, Any]:
@@ -230,7 +228,7 @@ def _checklist(items: list[list[str]]) -> dict[str, Any]:
     ]
     cells = dict(zip(map(str.lower, HEADS), map(list, zip(*items, strict=True)), strict=True))
     listed_items = table(columns.TITLES["checklist"], columns.CHECKLIST, cells, first=40)
-    blocks = [text_block(CHECKLIST), listed_items, {"kind": "files", "files": files}]
+    blocks = [text_block(sections.CHECKLIST), listed_items, {"kind": "files", "files": files}]
     return section("checklist", blocks)
 
 
@@ -242,7 +240,7 @@ def _repeating(reported: Reported) -> dict[str, Any]:
             "sha256 of columns": [*record.source.hashes],
             "sha256 of labels": record.labels_hash,
         }
-    blocks: list[dict[str, Any]] = [text_block(repeating(record))]
+    blocks: list[dict[str, Any]] = [text_block(sections.repeating(record))]
     if record.call:
         call = {"title": columns.CAPTIONS["call"], "text": shown_text(record.call)}
         blocks.append({"kind": "code", **call})
@@ -271,3 +269,144 @@ def plain(value: Any) -> Any:
 
 def _list(title: str, items: list[str]) -> dict[str, Any]:
     return {"kind": "list", "title": title, "items": items}
+
+
+def sample_of(reported: Reported) -> Reported:
+    """Return the result of at most about 100,000 objects, evenly spaced within each cluster.
+
+    Clusters keep their numbers and nearly their shares; those of at most 100 objects are kept whole. Objects keep
+    their names or numbers.
+    """
+    if reported.n_samples <= MOST_DRAWN or reported.judged is None:
+        return reported
+    judged = reported.judged
+    at = _spaced(reported.labels)
+    if judged.members.has_missing:
+        # Every partition keeps an object that it observed.
+        present = judged.members.present
+        unseen = np.flatnonzero(~present[at].any(axis=0))
+        at = np.union1d(at, present[:, unseen].argmax(axis=0))
+    part = replace(
+        judged,
+        labels=judged.labels[at],
+        members=judged.members.subset(at),
+        membership=None if judged.membership is None else judged.membership[at],
+    )
+    return replace(
+        reported,
+        labels=reported.labels[at],
+        judged=part,
+        points=None if reported.points is None else reported.points[at],
+        kept=None if reported.kept is None else reported.kept[at],
+        names=[str(i) if reported.names is None else reported.names[i] for i in at.tolist()],
+    )
+
+
+def _spaced(labels: Ints) -> Ints:
+    """Return the indices of the sample, in increasing order."""
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels - labels.min()))
+    drawn = []
+    for members in np.split(order, ends[:-1]):
+        size = len(members)
+        wanted = max(min(size, _FEW), round(size * MOST_DRAWN / len(labels)))
+        drawn.append(members[np.arange(wanted) * size // max(wanted, 1)])
+    return np.sort(np.concatenate(drawn))
+
+
+def why_section(reported: Reported, gallery: Gallery) -> dict[str, Any]:
+    """Return the section on the reason for the number of clusters.
+
+    Parameters
+    ----------
+    reported : Reported
+        Result to report.
+    gallery : Gallery
+        Makes the pictures.
+
+    Returns
+    -------
+    dict
+        A section.
+    """
+    if reported.selection is not None:
+        blocks = _by_selection(reported)
+    elif reported.record.supports:
+        blocks = _by_support(reported)
+    else:
+        blocks = [text_block(of_none(reported.record))]
+    title = "why one" if reported.n_clusters == 1 else ""
+    return section("why", [*blocks, gallery.of_number(reported)], title)
+
+
+def _by_selection(reported: Reported) -> list[dict[str, Any]]:
+    selection = reported.selection
+    K, why = reported.n_clusters, reported.record.why
+    blocks: list[dict[str, Any]] = [text_block(selection.reason)]
+    if selection.n_clusters != K and why is not None:
+        blocks.insert(0, text_block(f"{why[:1].upper()}{why[1:]}."))
+    blocks.append(text_block(of_p_value(selection, K)))
+    if selection.doubts:
+        blocks.append(_list(columns.CAPTIONS["doubts"], list(selection.doubts)))
+    others = _criteria(selection, columns.REPORTED, columns.CAPTIONS["reported"])
+    blocks.append(_criteria(selection, columns.DECIDING, columns.CAPTIONS["deciding"]))
+    blocks.append({"kind": "more", "title": columns.CAPTIONS["others"], "blocks": [others]})
+    return blocks
+
+
+def _criteria(selection: Any, criteria: str, caption: str) -> dict[str, Any]:
+    """Return criteria with standard errors, one row per number tried."""
+    cells: dict[str, Any] = {"k": selection.k.tolist()}
+    spreads = set()
+    for name, values in selection.table.items():
+        if name.endswith("_se") or not np.isfinite(values).any():
+            continue
+        cells[name] = numbers(values)
+        errors = selection.table.get(f"{name}_se")
+        if errors is not None and np.isfinite(errors).any():
+            spreads.add(name)
+            cells[name] = list(map(list, zip(cells[name], numbers(errors), strict=True)))
+    found = table(caption, criteria, cells, first=40)
+    for column in found["columns"]:
+        if column["name"] in spreads:
+            column |= {"how": column["how"] + columns.SPREAD, "kind": "spread"}
+    return {**found, "stressed": selection.n_clusters}
+
+
+def _by_support(reported: Reported) -> list[dict[str, Any]]:
+    record, K = reported.record, reported.n_clusters
+    supports = sorted(record.supports, key=lambda support: support.n_clusters)
+    names = ("support", "lifetime", "straddling")
+    cells: dict[str, Any] = {name: numbers([getattr(s, name) for s in supports]) for name in names}
+    cells["k"] = [s.n_clusters for s in supports]
+    found_table = table(columns.CAPTIONS["supports"], columns.SUPPORTS, cells, first=12)
+    return [text_block(of_supports(record)), {**found_table, "stressed": K}]
+
+
+def borders_section(reported: Reported, gallery: Gallery) -> dict[str, Any] | None:
+    """Return the section on the borders between clusters; None if they were not tested.
+
+    Parameters
+    ----------
+    reported : Reported
+        Result to report.
+    gallery : Gallery
+        Makes the pictures.
+    """
+    borders = reported.borders
+    if borders is None or reported.n_clusters == 1:
+        return None
+    text = described(borders, more_than_gaussian=is_rejected(reported.selection))
+    how = sections.tests_of_borders(borders.agreement, reported.n_samples)
+    cells = {name: borders.table[name].tolist() for name in ("first", "second")}
+    cells |= {
+        name: numbers(x) for name, x in borders.table.items() if name not in {"holds", *cells}
+    }
+    cells["holds"] = ["yes" if holds else "no" for holds in borders.table["holds"]]
+    rows = table(columns.CAPTIONS["borders"], columns.BORDERS, cells, alpha=borders.alpha)
+    blocks: list[dict[str, Any]] = [text_block(text), text_block(how), rows]
+    if (power := reported.power) is not None:
+        blocks += [text_block(f"{power.told()} {sections.in_more(power)}"), gallery.of_power(power)]
+    if reported.border_tree is not None:
+        blocks.append(gallery.of_tree(reported.border_tree))
+    return section("borders", blocks)

@@ -25,13 +25,7 @@ from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import read_points, warn_of_distances
 from conclust.generation.runs import some_objects
 from conclust.generation.scaling import Scale, Scaling, fitted_scaling
-from conclust.selection.judged.measuring import (
-    Design,
-    consensus_of,
-    error_of_mean,
-    mean_of,
-    measure,
-)
+from conclust.selection.judged import measuring
 from conclust.selection.judged.pairs import plain_members
 from conclust.selection.resampled.generalizability import generalizability
 from conclust.selection.resampled.null import OFFERED, Null, Verdict
@@ -308,7 +302,7 @@ def choose(
             of_tested = testing
         if sequential is None and null is not None:
             sequential = tested.size >= _COSTLY or not settings.fast
-        design = Design.draw(
+        design = measuring.Design.draw(
             n, max_dense=max_dense, n_pairs=n_pairs, n_jobs=threads, seed=designing
         )
         resamples = settings.resamples(n, drawing)
@@ -318,14 +312,14 @@ def choose(
             finished(f"resampled K = {number}")
         verdict = None if null is None else compare(settings, comparing)
         for number, ensemble in ensembles.items():
-            measured[number] = measure(ensemble, number, design, points=scores)
+            measured[number] = measuring.measure(ensemble, number, design, points=scores)
             finished(f"measured K = {number}")
         if classifier is not None:
             some = some_objects(n, min(n, max_test), generator(halving))
             by_number = generalizability(scores[some], settings, classifier, halving)
             for number, agreements in by_number.items():
-                measured[number].values["generalizability"] = mean_of(agreements)
-                measured[number].errors["generalizability"] = error_of_mean(agreements)
+                measured[number].values["generalizability"] = measuring.mean_of(agreements)
+                measured[number].errors["generalizability"] = measuring.error_of_mean(agreements)
             finished("generalizability")
 
     def tested_again(labels: Ints, rejected: bool) -> Second:
@@ -616,13 +610,13 @@ def choose_from(
     _warn_of_missing(tuple(members.values())[: 1 if shared else None], max_dense)
     (design_seed,) = spawn_sequences(root, 1)
     with one_library_thread():
-        design = Design.draw(
+        design = measuring.Design.draw(
             n, max_dense=max_dense, n_pairs=n_pairs, n_jobs=threads, seed=design_seed
         )
-        tree = consensus_of(members[ks[0]], design) if shared else None
+        tree = measuring.consensus_of(members[ks[0]], design) if shared else None
         measured = {}
         for number in ks:
-            measured[number] = measure(
+            measured[number] = measuring.measure(
                 members[number], number, design, consensus=tree, shared=shared
             )
             report(f"measured K = {number}")

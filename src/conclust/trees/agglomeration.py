@@ -12,21 +12,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from conclust import _kernels
 from conclust._arrays.containers import number_array
 from conclust._arrays.rows import EqualRows
-from conclust._kernels import (
-    BitSlices,
-    agglomerate_average,
-    agglomerate_complete,
-    agglomerate_single,
-    agglomerate_ward,
-    clusterwise_dissimilarities,
-    cut_tree,
-    label_merges,
-    sparse_average,
-    sparse_single,
-    summed_dissimilarities,
-)
 from conclust._progress import advance, stage, tracked
 from conclust._threads import thread_count
 from conclust._types import Bools, Floats, Ints
@@ -60,7 +48,7 @@ def from_merges(left: Ints, right: Ints, heights: Floats) -> Floats:
         height, and the number of leaves.
     """
     tree = np.empty((len(heights), 4))
-    label_merges(left, right, heights, tree)
+    _kernels.label_merges(left, right, heights, tree)
     return tree
 
 
@@ -105,7 +93,7 @@ def cut(linkage_matrix: Floats, n_clusters: int) -> Ints:
 def clusters_at(tree: Floats, n_clusters: int) -> Ints:
     """Return what `cut` returns, without its checks, for a dendrogram made by this package."""
     labels = np.empty(len(tree) + 1, dtype=np.int64)
-    cut_tree(tree, n_clusters, labels)
+    _kernels.cut_tree(tree, n_clusters, labels)
     return labels
 
 
@@ -307,10 +295,10 @@ def least_counted(n: int, n_clusters: int) -> float:
 Linkage: TypeAlias = Literal["single", "average", "complete", "ward"]
 
 _KERNELS = {
-    "single": agglomerate_single,
-    "average": agglomerate_average,
-    "complete": agglomerate_complete,
-    "ward": agglomerate_ward,
+    "single": _kernels.agglomerate_single,
+    "average": _kernels.agglomerate_average,
+    "complete": _kernels.agglomerate_complete,
+    "ward": _kernels.agglomerate_ward,
 }
 # Memory of blocks of this size is used again by the next block.
 _BLOCK_ENTRIES = 1 << 20
@@ -437,8 +425,8 @@ def cluster_dissimilarities(
         return D, _soft_dissimilarities(ensemble.indicator[rows], per_cluster, start.counts, D)
     codes = np.ascontiguousarray(ensemble.codes[rows])
     threads = thread_count(n_jobs)
-    unobserved: int = clusterwise_dissimilarities(
-        BitSlices(label_view(codes), threads),
+    unobserved: int = _kernels.clusterwise_dissimilarities(
+        _kernels.BitSlices(label_view(codes), threads),
         _own(codes, ensemble.offsets, per_cluster),
         weights if weights_given is None else None,
         np.ascontiguousarray(start.counts, dtype=np.int64),
@@ -511,7 +499,7 @@ def _dissimilarities(
             c = coassociation(counted, rows=rows, n_jobs=n_jobs)
             if table is not None:
                 objects = sizes if summed else np.ones(n)
-                summed_dissimilarities(unsigned(c), table, objects[rows], objects, block)
+                _kernels.summed_dissimilarities(unsigned(c), table, objects[rows], objects, block)
                 continue
             for part in _cached_rows(block):
                 np.divide(c[part], all_weights, out=block[part])
@@ -555,7 +543,7 @@ def sparse_tree(pairs: SparseEvidence, linkage: Linkage) -> tuple[Floats, int]:
     stage("linkage of the pairs")
     exact = np.uint32 if pairs.counts.dtype.kind in "iu" else np.float64
     merges = _empty_merges(len(pairs.indptr) - 1)
-    pieces = (sparse_single if linkage == "single" else sparse_average)(
+    pieces = (_kernels.sparse_single if linkage == "single" else _kernels.sparse_average)(
         np.ascontiguousarray(pairs.indptr, dtype=np.int64),
         np.ascontiguousarray(pairs.indices, dtype=np.int32),
         np.ascontiguousarray(pairs.counts, dtype=exact),

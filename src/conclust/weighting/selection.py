@@ -12,13 +12,7 @@ from conclust._types import Floats, Ints
 from conclust._validation import check_int, check_real
 from conclust.ensemble import Ensemble
 from conclust.measures.agreement import Measure
-from conclust.weighting.weights import (
-    MAX_SHARE,
-    as_members,
-    degenerate_partitions,
-    quality_of,
-    similarities,
-)
+from conclust.weighting import weights
 
 
 def joint_criterion(
@@ -27,7 +21,7 @@ def joint_criterion(
     *,
     alpha: float = 0.5,
     measure: Measure = "nmi",
-    max_share: float = MAX_SHARE,
+    max_share: float = weights.MAX_SHARE,
 ) -> Ints:
     """Select partitions that agree with all and differ among themselves (Fern and Lin's JC).
 
@@ -81,9 +75,9 @@ def joint_criterion(
     """
     owner = "joint_criterion"
     members, candidates, size = _candidates(ensemble, max_share, size, owner)
-    S = similarities(members, measure, owner)
+    S = weights.similarities(members, measure, owner)
     check_real(alpha, "alpha", owner, high=1.0)
-    return candidates[_jointly(quality_of(S), S, size, alpha)]
+    return candidates[_jointly(weights.quality_of(S), S, size, alpha)]
 
 
 def cluster_and_select(
@@ -91,7 +85,7 @@ def cluster_and_select(
     size: int | None = None,
     *,
     measure: Measure = "nmi",
-    max_share: float = MAX_SHARE,
+    max_share: float = weights.MAX_SHARE,
     random_state: RandomStateLike = None,
 ) -> Ints:
     """Cluster the partitions by similarity and select the best of each cluster (CAS).
@@ -145,9 +139,9 @@ def cluster_and_select(
     """
     owner = "cluster_and_select"
     members, candidates, size = _candidates(ensemble, max_share, size, owner)
-    S = similarities(members, measure, owner)
+    S = weights.similarities(members, measure, owner)
     seed = spawn_seeds(seed_sequence(random_state, owner), 1, bits=32)[0]
-    quality = quality_of(S)
+    quality = weights.quality_of(S)
     distinct = EqualRows.of(members.codes.T).first
     if len(distinct) <= size:
         return candidates[distinct]
@@ -181,10 +175,10 @@ def _candidates(
 ) -> tuple[Ensemble, Ints, int]:
     """Return the partitions that are not degenerate, their indices, and the number to select."""
     check_real(max_share, "max_share", owner, high=1.0)
-    members = as_members(ensemble)
+    members = weights.as_members(ensemble)
     m = members.n_partitions
     wanted = check_int(size, "size", owner, high=m, none=True)
-    degenerate = degenerate_partitions(members.reweighted(None), max_share)
+    degenerate = weights.degenerate_partitions(members.reweighted(None), max_share)
     candidates = np.flatnonzero(~degenerate)
     if len(candidates) < m:
         members = members.subset(partitions=candidates)

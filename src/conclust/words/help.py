@@ -87,6 +87,18 @@ about compare    | Compare two clusterings of the same objects; if one of them i
 --column         | column of labels in all files; in a single table, columns such as 'leiden_*'
 --second-column  | column of B, if it has another name
 --json           | print JSON instead of a table
+--id-column      | column of object names [a column with a name like 'id' and a different value in every row]
+--label-column   | column of known classes: not part of the data, used only to score the result
+--columns        | columns to use, by name or number, or as 'leiden_*'
+--drop           | columns to leave out
+--header         | whether the first line of a CSV file has column names [%(default)s]
+--delimiter      | separator of the columns of a text file; blank: one or more [%(default)s]
+--encoding       | encoding of the CSV files, such as cp1252, latin-1 or utf-16-le; a byte order mark takes precedence [UTF-8]
+--na             | further spellings of an empty cell in CSV files, such as --na=99,refused or --na=-9 [empty cells and {empty}; among numbers
+    also {numbers}]
+--decimal        | decimal sign in CSV files: point or comma [found for each column]
+--categories     | columns of categories: {becomes}; all: every text column
+--impute         | fill empty cells with this statistic of their column [empty cells are an error]
 --out            | folder for {what}; with a name that ends in {table}, only the labels are written, to that file; with -, to standard
     output [%(default)s]
 --force          | replace existing results

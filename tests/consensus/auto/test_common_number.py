@@ -6,19 +6,6 @@ import numpy as np
 import pytest
 
 import conclust as cc
-from conclust import (
-    EAC,
-    ECCMS,
-    ECPCS,
-    LCE,
-    LWEA,
-    MDEC,
-    PTA,
-    WEAC,
-    Ensemble,
-    MultiEAC,
-    WeightedEAC,
-)
 from conclust.exceptions import EnsembleWarning
 from conclust.trees.agglomeration import common_number
 
@@ -45,31 +32,31 @@ def answers_of_three_classes(n=230, n_items=12, n_levels=5):
 
 def test_the_common_number_requires_equal_numbers_of_clusters():
     labels = moved(4, 0.1, 0, n_partitions=3)
-    assert common_number(Ensemble(labels)) == 4
-    assert common_number(Ensemble(labels[:, :2])) is None
+    assert common_number(cc.Ensemble(labels)) == 4
+    assert common_number(cc.Ensemble(labels[:, :2])) is None
     other = np.column_stack([labels, np.arange(N) % 7])
-    assert common_number(Ensemble(other)) is None
-    assert common_number(Ensemble(other, weights=[1, 1, 1, 0])) == 4
-    assert common_number(Ensemble(np.zeros((5, 3), dtype=int))) is None
+    assert common_number(cc.Ensemble(other)) is None
+    assert common_number(cc.Ensemble(other, weights=[1, 1, 1, 0])) == 4
+    assert common_number(cc.Ensemble(np.zeros((5, 3), dtype=int))) is None
 
 
 # All that choose their number by lifetime, in the order of their names.
 BY_LIFETIME = {
-    "EAC": EAC(),
-    "EAC, single": EAC(linkage="single"),
-    "EAC, ward": EAC(linkage="ward"),
-    "EAC, pairs": EAC(pairs=20, random_state=0),
-    "ECCMS": ECCMS(),
-    "ECPCS": ECPCS(consensus="hierarchical"),
-    "LCE": LCE(similarity="srs", consensus="hierarchical"),
-    "LWEA": LWEA(),
-    "LWEA, normalized": LWEA(normalized=True),
-    "MDEC": MDEC(),
-    "MultiEAC": MultiEAC(),
-    "PTA": PTA(),
-    "PTA, single": PTA(linkage="single"),
-    "WEAC": WEAC(),
-    "WeightedEAC": WeightedEAC(),
+    "EAC": cc.EAC(),
+    "EAC, single": cc.EAC(linkage="single"),
+    "EAC, ward": cc.EAC(linkage="ward"),
+    "EAC, pairs": cc.EAC(pairs=20, random_state=0),
+    "ECCMS": cc.ECCMS(),
+    "ECPCS": cc.ECPCS(consensus="hierarchical"),
+    "LCE": cc.LCE(similarity="srs", consensus="hierarchical"),
+    "LWEA": cc.LWEA(),
+    "LWEA, normalized": cc.LWEA(normalized=True),
+    "MDEC": cc.MDEC(),
+    "MultiEAC": cc.MultiEAC(),
+    "PTA": cc.PTA(),
+    "PTA, single": cc.PTA(linkage="single"),
+    "WEAC": cc.WEAC(),
+    "WeightedEAC": cc.WeightedEAC(),
 }
 
 
@@ -102,13 +89,13 @@ def test_a_number_by_lifetime_is_no_larger_than_that_of_the_partitions(name):
 def test_lwea_by_lifetime_finds_as_many_clusters_as_agree(seed):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert LWEA().fit(moved(4, 0.05, seed)).n_clusters_ == 4
+        assert cc.LWEA().fit(moved(4, 0.05, seed)).n_clusters_ == 4
 
 
 def test_constraints_may_require_more_clusters_than_a_partition_has():
     labels = np.random.default_rng(0).integers(0, 3, (N, 27))
     apart = [(i, j) for i in range(5) for j in range(i)]
-    for method in (EAC(), LWEA()):
+    for method in (cc.EAC(), cc.LWEA()):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             assert method.fit(labels, cannot_link=apart).n_clusters_ == 5

@@ -169,15 +169,6 @@ def test_cspa_accepts_sampled_pairs():
     assert given.objective_ == pytest.approx(cut_weight(sp.csr_array(p), given.labels_[seen]))
 
 
-@pytest.mark.parametrize("n_jobs", [3])
-def test_threads_do_not_change_results(n_jobs):
-    labels, _ = planted(n=1500, flip=0.3)
-    expected = CSPA(3, n_init=2, random_state=0, n_jobs=1).fit(labels)
-    model = CSPA(3, n_init=2, random_state=0, n_jobs=n_jobs).fit(labels)
-    np.testing.assert_array_equal(model.labels_, expected.labels_)
-    assert model.objective_ == expected.objective_
-
-
 def test_k_means_uses_at_most_as_many_centers_as_distinct_rows():
     rows = np.repeat(np.eye(3), 4, axis=0)
     centers = kmeans(Points(rows, np.ones(len(rows))), 5, np.random.SeedSequence(0))

@@ -134,17 +134,6 @@ def test_a_second_fit_resets_all_attributes():
     assert not hasattr(model.fit(E1), "meta_clusters_")
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"similarity": "srs"},
-    ],
-)
-def test_invalid_parameters_of_lce_are_refused(given):
-    with pytest.raises(ParameterError, match=f"{next(iter(given))!r} parameter of LCE"):
-        LCE(2, **given).fit(E1)
-
-
 # -- ECPCS
 
 

@@ -16,12 +16,7 @@ from tests.naive.mixture import (
     step,
 )
 
-from conclust import (
-    KCC,
-    BayesianEnsemble,
-    Ensemble,
-    MixtureModel,
-)
+import conclust as cc
 from conclust._kernels import mixed_membership_round
 from conclust.consensus.mixture import bayesian, multinomial
 from conclust.ensemble.labels import label_view
@@ -40,14 +35,14 @@ def ragged(seed, n=60, m=8, missing=0.2, noise=0.0, flip=0.3):
     labels[rng.random(labels.shape) < missing] = -1
     labels[rng.random(labels.shape) < noise] = -2
     labels[:, 0] = truth
-    return Ensemble(labels).labels.copy(), truth
+    return cc.Ensemble(labels).labels.copy(), truth
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 1e-3, 0.5])
 def test_reported_attributes_match_their_definition(smoothing):
     for seed in range(3):
         labels, _ = ragged(seed)
-        model = MixtureModel(3, smoothing=smoothing, random_state=seed).fit(labels)
+        model = cc.MixtureModel(3, smoothing=smoothing, random_state=seed).fit(labels)
         P = joint(labels, model.mixing_, model.label_probabilities_)
         likelihood = np.log(P.sum(1)).sum()
         assert model.log_likelihood_ == pytest.approx(likelihood, rel=1e-10)
@@ -63,7 +58,7 @@ def test_reported_attributes_match_their_definition(smoothing):
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 def test_the_end_is_a_fixed_point_of_em(smoothing):
     labels, _ = ragged(1)
-    model = MixtureModel(3, smoothing=smoothing, tol=1e-14, max_iter=5000, random_state=0).fit(
+    model = cc.MixtureModel(3, smoothing=smoothing, tol=1e-14, max_iter=5000, random_state=0).fit(
         labels
     )
     mixing, thetas = step(labels, model.mixing_, model.label_probabilities_, smoothing)
@@ -80,8 +75,8 @@ def effective(weights):
 def test_a_weight_is_an_exponent_of_the_likelihood():
     labels, _ = ragged(3)
     weights = np.array([1, 2, 1, 0, 3, 1, 1, 2])
-    a = MixtureModel(3, tol=1e-10, random_state=0).fit(Ensemble(labels, weights=weights))
-    b = MixtureModel(3, tol=1e-10, random_state=0).fit(np.repeat(labels, weights, axis=1))
+    a = cc.MixtureModel(3, tol=1e-10, random_state=0).fit(cc.Ensemble(labels, weights=weights))
+    b = cc.MixtureModel(3, tol=1e-10, random_state=0).fit(np.repeat(labels, weights, axis=1))
     np.testing.assert_array_equal(a.labels_, b.labels_)
     likelihood = log_likelihood(labels, a.mixing_, a.label_probabilities_, effective(weights))
     assert a.log_likelihood_ == pytest.approx(likelihood)
@@ -89,9 +84,9 @@ def test_a_weight_is_an_exponent_of_the_likelihood():
 
 def test_noise_drops_out_of_the_likelihood():
     labels, truth = ragged(4, noise=0.2, missing=0.1)
-    model = MixtureModel(3, random_state=0).fit(labels)
+    model = cc.MixtureModel(3, random_state=0).fit(labels)
     without = np.where(labels == -2, -1, labels)
-    same = MixtureModel(3, random_state=0).fit(without)
+    same = cc.MixtureModel(3, random_state=0).fit(without)
     likelihood = log_likelihood(labels, model.mixing_, model.label_probabilities_)
     assert model.log_likelihood_ == pytest.approx(likelihood)
     assert adjusted_rand_score(model.labels_, same.labels_) > 0.9
@@ -100,7 +95,7 @@ def test_noise_drops_out_of_the_likelihood():
 
 def test_bic_finds_the_number_of_clusters():
     labels, _ = ragged(5, n=400, missing=0.1)
-    fitted = [MixtureModel(k, random_state=0).fit(labels) for k in range(1, 6)]
+    fitted = [cc.MixtureModel(k, random_state=0).fit(labels) for k in range(1, 6)]
     assert int(np.argmin([model.bic_ for model in fitted])) == 2
     assert int(np.argmin([model.icl_ for model in fitted])) == 2
 
@@ -114,17 +109,17 @@ def test_starts_reach_the_best_maximum_known():
         [np.digitize(x, np.quantile(x, [0.25, 0.5, 0.75])) for x in points.T]
     )
     pairs = [rng.choice(12, 2, replace=False) for _ in range(20)]
-    ensemble = Ensemble(np.column_stack([4 * quarters[:, a] + quarters[:, b] for a, b in pairs]))
-    reached = MixtureModel(8, random_state=0).fit(ensemble).objective_
+    ensemble = cc.Ensemble(np.column_stack([4 * quarters[:, a] + quarters[:, b] for a, b in pairs]))
+    reached = cc.MixtureModel(8, random_state=0).fit(ensemble).objective_
     rows, search = ensemble.distinct_rows(), multinomial._Search(8, 1e-3, 500, 1e-6)
-    for labels in (KCC(8, random_state=0).fit(ensemble).labels_, truth):
+    for labels in (cc.KCC(8, random_state=0).fit(ensemble).labels_, truth):
         start = multinomial._maximised(rows, np.eye(8)[rows.one_of_each(labels)], 1e-3)
         assert reached >= search._climb(rows, start).trace[-1] - 1.0
 
 
 def test_new_objects_are_placed_by_their_posterior():
     labels, _ = ragged(6)
-    model = MixtureModel(3, random_state=0).fit(labels)
+    model = cc.MixtureModel(3, random_state=0).fit(labels)
     np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-12)
     np.testing.assert_array_equal(model.predict(labels), model.labels_)
     nothing = np.full((1, labels.shape[1]), -1)
@@ -141,8 +136,8 @@ def test_new_objects_are_placed_by_their_posterior():
 def test_the_bound_matches_its_definition(learn):
     labels, _ = ragged(0, n=40, noise=0.1)
     weights = np.linspace(0.5, 2, labels.shape[1])
-    model = BayesianEnsemble(3, alpha=None if learn else 1 / 3, random_state=0).fit(
-        Ensemble(labels, weights=weights)
+    model = cc.BayesianEnsemble(3, alpha=None if learn else 1 / 3, random_state=0).fit(
+        cc.Ensemble(labels, weights=weights)
     )
     betas = model.label_probabilities_
     assert (model.alpha_ == 1 / 3).all() == (not learn)
@@ -161,7 +156,7 @@ def test_an_iteration_matches_its_definition(kinds, k):
     rng = np.random.default_rng(k)
     n, m = 75, 5
     labels = rng.integers(-2, 4, (n, m))
-    ensemble = Ensemble(labels)
+    ensemble = cc.Ensemble(labels)
     codes = ensemble.codes
     if kinds > 3:  # the same codes, wider
         wide = np.uint16 if kinds == 300 else np.uint32
@@ -199,7 +194,7 @@ def test_special_functions_of_an_iteration_match_scipy(value):
 @pytest.mark.parametrize("weighted", [True, False])
 def test_leaps_end_at_a_maximum_of_plain_steps(weighted, learn_alpha, monkeypatch):
     labels, _ = ragged(0, flip=0.35)
-    rows = Ensemble(labels, weights=np.arange(1.0, 9.0) if weighted else None).distinct_rows()
+    rows = cc.Ensemble(labels, weights=np.arange(1.0, 9.0) if weighted else None).distinct_rows()
     search = bayesian.Search(np.full(3, 1 / 3), learn_alpha, 1e-3, 20_000, 1e-8, 1)
     start = search.begin(rows, 0, 0)
     leaping = search.carry_on(start, rows)
@@ -219,7 +214,7 @@ def test_leaps_end_at_a_maximum_of_plain_steps(weighted, learn_alpha, monkeypatc
 
 def test_a_leap_of_one_step_is_the_next_point():
     labels, _ = ragged(1)
-    rows = Ensemble(labels).distinct_rows()
+    rows = cc.Ensemble(labels).distinct_rows()
     points = []
 
     def at(model, mass):
@@ -251,14 +246,14 @@ def test_objects_of_two_clusters_have_mixed_memberships():
     labels = np.column_stack([truth] * 20)
     labels[:5, :10] = 1  # half of the partitions put these five with the others
     labels[rng.random(labels.shape) < 0.05] = -1
-    model = BayesianEnsemble(2, random_state=0).fit(labels)
+    model = cc.BayesianEnsemble(2, random_state=0).fit(labels)
     assert np.abs(model.membership_[:5] - 0.5).max() < 0.15
     assert model.membership_[5:].max(axis=1).min() > 0.9
 
 
 def test_mixed_membership_places_new_objects():
     labels, _ = ragged(6)
-    model = BayesianEnsemble(3, tol=1e-9, alpha=1 / 3, random_state=0).fit(labels)
+    model = cc.BayesianEnsemble(3, tol=1e-9, alpha=1 / 3, random_state=0).fit(labels)
     np.testing.assert_allclose(model.predict_proba(labels), model.membership_, atol=1e-2)
     nothing = np.full((1, labels.shape[1]), -1)
     np.testing.assert_allclose(model.predict_proba(nothing), 1 / 3)
@@ -267,6 +262,6 @@ def test_mixed_membership_places_new_objects():
 
 def test_an_object_that_is_noise_everywhere_has_the_shares_of_the_components():
     labels = np.repeat([[0, 0, 1], [1, 1, 0]], [12, 5], axis=0)
-    model = MixtureModel(2, random_state=0).fit(labels)
+    model = cc.MixtureModel(2, random_state=0).fit(labels)
     placed = model.predict_proba([[-2, -2, -2], [-1, -1, -1]])
     np.testing.assert_allclose(placed, [model.mixing_, [0.5, 0.5]])

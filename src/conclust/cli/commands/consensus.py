@@ -22,23 +22,22 @@ from conclust._progress import watching
 from conclust._types import Ints
 from conclust._validation import count
 from conclust.cli.choice import Choice, choose
-from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
-from conclust.cli.commands.fill import Filled
-from conclust.cli.commands.of_points import described, points_read
+from conclust.cli.commands import of_points
 from conclust.cli.console import STREAM, Talk, plain, send_table
 from conclust.cli.options import LEVEL
-from conclust.cli.reading.inputs import (
-    Points,
-    read_answers,
-    read_draws,
-    read_ensemble,
-    read_memberships,
-)
+from conclust.cli.reading import inputs
 from conclust.cli.reading.tables import Objects
-from conclust.cli.record import Clock, given, parameters, record_of, recorded_warnings
+from conclust.cli.record import (
+    Clock,
+    given,
+    parameters,
+    record_of,
+    recorded_warnings,
+    score,
+    sizes_of,
+)
 from conclust.cli.refusals import check_output_file
 from conclust.cli.requested import jobs, reading, scale
-from conclust.cli.summary import score, sizes_of
 from conclust.confidence import confidences
 from conclust.confidence.calibration import calibrated, usual_chance
 from conclust.ensemble import Ensemble
@@ -47,19 +46,10 @@ from conclust.generation.generator import EnsembleGenerator
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.points import doubts
 from conclust.pipeline import ConsensusClustering
+from conclust.results import writing
 from conclust.results.folder import write_result
 from conclust.results.record import Record, Source, facts_of, figures_of
 from conclust.results.result import Reported
-from conclust.results.writing import (
-    LabelTable,
-    OutputFolder,
-    is_table_name,
-    send_labels,
-    write_labels,
-    write_memberships,
-    write_numbers,
-    write_partitions,
-)
 from conclust.words import shell
 from conclust.words.confidence import kept_sentence
 from conclust.words.number import of_bic
@@ -75,8 +65,8 @@ class _Work:
     ensemble: Ensemble
     objects: Objects
     record: Record
-    points: Points | None = None
-    filled: Filled | None = None
+    points: inputs.Points | None = None
+    filled: of_points.Filled | None = None
     pipeline: ConsensusClustering | None = None
 
 
@@ -94,7 +84,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
         )
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
-        points, filled = points_read(arguments, talk, clock)
+        points, filled = of_points.points_read(arguments, talk, clock)
         kinds = arguments.generator.split("+")
         generator = EnsembleGenerator(
             kinds[0] if len(kinds) == 1 else kinds,
@@ -169,7 +159,7 @@ def run_cluster(arguments: argparse.Namespace) -> None:
 
 
 def read_as(
-    arguments: argparse.Namespace, points: Points, scale: Any, reason: str
+    arguments: argparse.Namespace, points: inputs.Points, scale: Any, reason: str
 ) -> dict[str, Any]:
     """Return the settings by which points were read and scaled."""
     return {
@@ -183,7 +173,7 @@ def read_as(
     }
 
 
-def source_of(path: Path, points: Points, filled: Filled) -> Source:
+def source_of(path: Path, points: inputs.Points, filled: of_points.Filled) -> Source:
     """Describe the points that were read, for the record."""
     cells = tuple(filled.cells.sum(axis=0).tolist())
     names = tuple(points.names), tuple(points.category_names)
@@ -193,7 +183,7 @@ def source_of(path: Path, points: Points, filled: Filled) -> Source:
     return Source(plain(path), len(points.X), *names, cells, points.id_name, hashes)
 
 
-def rows_of(points: Points) -> Ints:
+def rows_of(points: inputs.Points) -> Ints:
     """Return a checksum of the cells of each object."""
     cells = np.ascontiguousarray(np.where(np.isnan(points.X), np.nan, points.X))
     texts = [()] * len(cells) if points.categories is None else points.categories.tolist()
@@ -226,9 +216,13 @@ def run_combine(arguments: argparse.Namespace) -> None:
         first = arguments.labels
         if arguments.memberships is not None:
             first = arguments.memberships[0]
-            labels = read_memberships(arguments.memberships, reading(arguments))
+            labels = inputs.read_memberships(arguments.memberships, reading(arguments))
         else:
-            read = {"draws": read_draws, "answers": read_answers, "objects": read_ensemble}
+            read = {
+                "draws": inputs.read_draws,
+                "answers": inputs.read_answers,
+                "objects": inputs.read_ensemble,
+            }
             labels = read[arguments.rows](first, reading(arguments))
         ensemble = labels.ensemble
         kinds = [count(ensemble.n_samples, "object"), count(ensemble.n_partitions, "clustering")]
@@ -283,7 +277,7 @@ def _profiles(model: Any, work: _Work) -> dict[str, Any]:
 
 def folder_of(
     arguments: argparse.Namespace, **names: Any
-) -> AbstractContextManager[OutputFolder | None]:
+) -> AbstractContextManager[writing.OutputFolder | None]:
     """Return the folder of ``--out``; None if only the labels are written: see `send`.
 
     Raises
@@ -296,8 +290,8 @@ def folder_of(
     path = arguments.out
     if path == STREAM:
         return nullcontext(None)
-    if not is_table_name(path):
-        return OutputFolder(path, force=arguments.force, **names)
+    if not writing.is_table_name(path):
+        return writing.OutputFolder(path, force=arguments.force, **names)
     check_output_file(path, force=arguments.force)
     return nullcontext(None)
 
@@ -306,7 +300,7 @@ def _finish(
     arguments: argparse.Namespace,
     talk: Talk,
     clock: Clock,
-    folder: OutputFolder | None,
+    folder: writing.OutputFolder | None,
     choice: Choice,
     work: _Work,
 ) -> str:
@@ -331,11 +325,12 @@ def _finish(
     reason = (pipeline or model).reason_parts
     if len(choice.classes) > 1:
         reason = of_bic(K, choice.classes[-1])
-    of_points = points is not None and selection is None
     asked = getattr(model, "n_clusters", None) is not None
-    reason = replace(reason, testable=of_points and not asked)
+    reason = replace(reason, testable=points is not None and selection is None and not asked)
     if work.filled is not None and pipeline is not None:
-        parts = tested_borders(arguments, talk, clock, work.filled.X, pipeline, LEVEL, None)
+        parts = of_points.tested_borders(
+            arguments, talk, clock, work.filled.X, pipeline, LEVEL, None
+        )
         if arguments.calibrate:
             talk.step(shell.STEPS["halves"])
             with talk.during("calibrating"):
@@ -351,24 +346,24 @@ def _finish(
         send(labels, table, arguments)
     else:
         talk.step(f"Writing {arguments.out}.")
-        write_labels(folder.file("labels.csv"), labels, table)
+        writing.write_labels(folder.file("labels.csv"), labels, table)
         membership = getattr(model, "membership_", None)
         if membership is not None:
-            write_memberships(folder.file("memberships.csv"), membership, table)
+            writing.write_memberships(folder.file("memberships.csv"), membership, table)
         ensemble.save(folder.file("ensemble.npz"))
         (pipeline or model).save(folder.file("model.npz"))
         if selection is not None:
-            write_partitions(folder.file("partitions.csv"), selection.labels, table)
+            writing.write_partitions(folder.file("partitions.csv"), selection.labels, table)
         if choice.classes:
-            write_numbers(folder.file("profiles.csv"), _profiles(model, work))
+            writing.write_numbers(folder.file("profiles.csv"), _profiles(model, work))
         if points is not None and work.filled is not None and pipeline is not None:
             X = scaled(work.filled.X, pipeline.generator_.scaler_)
-            parts |= described(folder, points, work.filled, X, labels)
+            parts |= of_points.described(folder, points, work.filled, X, labels)
             others = getattr(pipeline, "evidence_", {})
             if others:
                 alternatives = {k: pipeline.labels_at(k) for k in others}
-                write_partitions(folder.file("alternatives.csv"), alternatives, table)
-            write_borders(folder, parts)
+                writing.write_partitions(folder.file("alternatives.csv"), alternatives, table)
+            of_points.write_borders(folder, parts)
         clock.lap("write")
         requested = work.record.settings["consensus"].get("n_clusters")
         given_number = selection is None and len(choice.classes) < 2 and isinstance(requested, int)
@@ -402,7 +397,7 @@ def _finish(
     if selection is not None and selection.n_clusters == K:
         lines += selection.doubts
     several = selection is not None and selection.n_clusters > 1
-    lines += border_lines(parts, more_than_gaussian=several)
+    lines += of_points.border_lines(parts, more_than_gaussian=several)
     if kept is not None:
         lines.append(kept_sentence(kept, work.objects.ids))
     if choice.classes:
@@ -414,15 +409,15 @@ def _finish(
     return "\n".join(lines + shell.last_lines(scores, arguments.out))
 
 
-def send(labels: Ints, table: LabelTable, arguments: argparse.Namespace) -> None:
+def send(labels: Ints, table: writing.LabelTable, arguments: argparse.Namespace) -> None:
     """Write labels.csv on standard output, or to the file that ``--out`` names."""
     path = arguments.out
     if path != STREAM:
         check_output_file(
             path, force=arguments.force
         )  # another process may have written it meanwhile
-        write_labels(path, labels, table)
+        writing.write_labels(path, labels, table)
         return
     content = io.BytesIO()
-    send_labels(content, labels, table)
+    writing.send_labels(content, labels, table)
     send_table(content.getvalue())

@@ -20,9 +20,8 @@ from conclust.cli.commands.consensus import folder_of, send
 from conclust.cli.console import STREAM, Talk, plain
 from conclust.cli.reading.inputs import points_of
 from conclust.cli.reading.tables import Objects, Table, labels_of
-from conclust.cli.record import Clock, record_of
+from conclust.cli.record import Clock, record_of, score, sizes_of
 from conclust.cli.requested import Reading, jobs, reading
-from conclust.cli.summary import score, sizes_of
 from conclust.confidence import ChanceConfidence
 from conclust.confidence.objects import company_of_new
 from conclust.consensus.base import ConsensusClusterer

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 
 from conclust._types import Ints
-from conclust.cli.commands.borders import border_lines, tested_borders, write_borders
+from conclust.cli.commands import of_points
 from conclust.cli.commands.consensus import folder_of, read_as, send, source_of
-from conclust.cli.commands.fill import Filled
-from conclust.cli.commands.of_points import described, points_read
 from conclust.cli.console import Talk
 from conclust.cli.reading.inputs import Points
-from conclust.cli.record import Clock, record_of, recorded_warnings
+from conclust.cli.record import Clock, record_of, recorded_warnings, score, sizes_of
 from conclust.cli.requested import jobs, scale
-from conclust.cli.summary import score, sizes_of
 from conclust.exceptions import SelectionWarning
 from conclust.generation.labelling.labelling import scaled
 from conclust.generation.scaling import fitted_scaling
@@ -34,7 +31,7 @@ def run(arguments: argparse.Namespace) -> None:
     """Estimate the number of clusters of points, with the criteria for each number."""
     talk, clock = Talk(arguments), Clock()
     with folder_of(arguments) as folder:
-        points, filled = points_read(arguments, talk, clock)
+        points, filled = of_points.points_read(arguments, talk, clock)
         references = STEPS["references"] * (arguments.null != "none")
         talk.step(STEPS["subsamples"].format(arguments.resamples, references))
         with recorded_warnings() as messages, talk.during("choosing"):
@@ -45,7 +42,7 @@ def run(arguments: argparse.Namespace) -> None:
         X = scaled(filled.X, scaling.scaler)
         chosen, K = selection.labels_, selection.n_clusters
         tests = selection.borders if K > 1 else None
-        parts = tested_borders(arguments, talk, clock, X, chosen, arguments.alpha, tests)
+        parts = of_points.tested_borders(arguments, talk, clock, X, chosen, arguments.alpha, tests)
         scores = score(points.classes, chosen)
         table = points
         if folder is None:
@@ -55,8 +52,8 @@ def run(arguments: argparse.Namespace) -> None:
             write_labels(folder.file("labels.csv"), chosen, table)
             write_partitions(folder.file("partitions.csv"), selection.labels, table)
             write_numbers(folder.file("criteria.csv"), {"k": selection.k, **selection.table})
-            write_borders(folder, parts)
-            parts |= described(folder, points, filled, X, chosen)
+            of_points.write_borders(folder, parts)
+            parts |= of_points.described(folder, points, filled, X, chosen)
             if K > 1:
                 selection.ensembles[K].save(folder.file("ensemble.npz"))
             clock.lap("write")
@@ -82,7 +79,9 @@ def run(arguments: argparse.Namespace) -> None:
     talk.result(_summary(arguments, selection, parts, chosen, scores), selection.reason)
 
 
-def _choose(arguments: argparse.Namespace, talk: Talk, points: Points, filled: Filled) -> Selection:
+def _choose(
+    arguments: argparse.Namespace, talk: Talk, points: Points, filled: of_points.Filled
+) -> Selection:
     X = filled.X
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)  # printed with the result
@@ -109,7 +108,7 @@ def _summary(
     chosen: Ints,
     scores: dict[str, float] | None,
 ) -> str:
-    lines_on_borders = border_lines(parts) if selection.n_clusters > 1 else []
+    lines_on_borders = of_points.border_lines(parts) if selection.n_clusters > 1 else []
     lines = [*lines_on_borders, selection.reason, *selection.doubts, ""]
     columns = [(title, selection.table[name]) for title, name in _SHOWN if name in selection.table]
     lines.append("   K" + "".join(f"{title:>10}" for title, _ in columns))

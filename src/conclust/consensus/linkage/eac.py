@@ -18,25 +18,7 @@ from conclust.consensus.pairs import check_pairs, read_pairs
 from conclust.ensemble import Ensemble, Missing
 from conclust.evidence import SparseEvidence
 from conclust.exceptions import EvidenceWarning, warn
-from conclust.trees.agglomeration import (
-    Linkage,
-    cut,
-    dense_tree,
-    longest_lifetime,
-    single_tree,
-    sparse_tree,
-    starting_clusters,
-)
-from conclust.trees.clusterwise import (
-    FEW_ROWS,
-    ClusterTree,
-    ObjectPairs,
-    by_rows,
-    cluster_tree,
-    pairs_of,
-    warn_of_pairs,
-    warn_of_unobserved,
-)
+from conclust.trees import agglomeration, clusterwise
 
 
 @dataclass(eq=False, repr=False)
@@ -151,7 +133,7 @@ class EAC(TreeClusterer):
 
     n_clusters: NumberOfClusters = None
     _: KW_ONLY
-    linkage: Linkage = "average"
+    linkage: agglomeration.Linkage = "average"
     pairs: int | float | SparseEvidence | None = None
     max_dense: int = 20000
     missing: Missing = "unobserved"
@@ -188,10 +170,10 @@ class EAC(TreeClusterer):
                 n_jobs=self.n_jobs,
             )
             return self._cut_tree(constrained, ensemble)
-        tree = ClusterTree(self._tree(ensemble, observed))
+        tree = clusterwise.ClusterTree(self._tree(ensemble, observed))
         if self.n_clusters == "lifetime":
             self.linkage_matrix_, self.lifetimes_ = tree.matrix, tree.lifetimes()
-            return cut(tree.matrix, longest_lifetime(tree.matrix))
+            return agglomeration.cut(tree.matrix, agglomeration.longest_lifetime(tree.matrix))
         return self._cut_tree(tree, ensemble)
 
     def _tree(self, ensemble: Ensemble, observed: Bools) -> Floats:
@@ -208,7 +190,7 @@ class EAC(TreeClusterer):
             apart=True,
         )
         if pair_evidence is not None:
-            tree, pieces = sparse_tree(pair_evidence, self.linkage)
+            tree, pieces = agglomeration.sparse_tree(pair_evidence, self.linkage)
             if pieces > 1:
                 warn(
                     f"The pairs leave the objects in {pieces} pieces that no chain of pairs connects; they join at "
@@ -217,23 +199,23 @@ class EAC(TreeClusterer):
                 )
             return tree
         if self.linkage == "single" and not ensemble.is_soft:
-            tree = single_tree(ensemble)
+            tree = agglomeration.single_tree(ensemble)
             # Below height 1 every merge rests on a pair that some partition observed.
             if ensemble.has_missing and tree[-1, 2] == 1.0:
-                warn_of_unobserved(ensemble, self.max_dense)
+                clusterwise.warn_of_unobserved(ensemble, self.max_dense)
             return tree
         pairs = self._rows(ensemble)
         if pairs is not None:
-            return cluster_tree(
+            return clusterwise.cluster_tree(
                 pairs, "average", max_dense=self.max_dense, owner="EAC", ties_as_matrix=True
             ).matrix
-        tree, unobserved = dense_tree(
+        tree, unobserved = agglomeration.dense_tree(
             ensemble, self.linkage, max_dense=self.max_dense, n_jobs=self.n_jobs
         )
-        warn_of_pairs(unobserved)
+        clusterwise.warn_of_pairs(unobserved)
         return tree
 
-    def _rows(self, ensemble: Ensemble) -> ObjectPairs | None:
+    def _rows(self, ensemble: Ensemble) -> clusterwise.ObjectPairs | None:
         """Return the rows from which the tree is grown, if not from a matrix of all pairs.
 
         For complete labels c / N = B B' / N, and its sums follow from sums of rows of B; for incomplete
@@ -241,12 +223,14 @@ class EAC(TreeClusterer):
         CPU s and 25 MB by rows, 8.6 s and 3.0 GB by the matrix, before the nearest clusters of rows were stored.
         Coarse partitions take half of the time by the matrix.
         """
-        few = min(FEW_ROWS, self.max_dense)
+        few = min(clusterwise.FEW_ROWS, self.max_dense)
         if (
             self.linkage != "average"
             or ensemble.has_missing
-            or len(starting_clusters(ensemble)) <= few
+            or len(agglomeration.starting_clusters(ensemble)) <= few
         ):
             return None
-        pairs = pairs_of(ensemble, sp.csr_array(sp.eye_array(int(ensemble.offsets[-1]))))
-        return pairs if by_rows(pairs, "average", self.max_dense) else None
+        pairs = clusterwise.pairs_of(
+            ensemble, sp.csr_array(sp.eye_array(int(ensemble.offsets[-1])))
+        )
+        return pairs if clusterwise.by_rows(pairs, "average", self.max_dense) else None

@@ -20,14 +20,7 @@ from conclust.exceptions import InputError, SelectionWarning, warn
 from conclust.generation.crew import Crew
 from conclust.measures.contingency import read_labels
 from conclust.selection.judged.pairs import PairCounts, count_all
-from conclust.selection.resampled.null import (
-    FIXING,
-    Draw,
-    Verdict,
-    draw_of,
-    fixed_test,
-    sequential_test,
-)
+from conclust.selection.resampled import null
 from conclust.selection.resampled.resampling import Resamples, Settings
 from conclust.trees.agglomeration import cut
 
@@ -87,11 +80,11 @@ class OneClusterTest:
         self._resamples = resamples
         assert settings.null is not None
         numbers = points if widths is None else points[:, : widths[0]]
-        self._draw = draw_of(settings.null, numbers, settings.ks[-1] - 1)
+        self._draw = null.draw_of(settings.null, numbers, settings.ks[-1] - 1)
         if widths is not None:
             self._draw = permuting(self._draw, widths)
         # One more than the maximum ever drawn, sequentially or not.
-        self._seeds = spawn_sequences(seed, settings.n_references + FIXING)
+        self._seeds = spawn_sequences(seed, settings.n_references + null.FIXING)
         self._report = report
         self._start = time.perf_counter()
 
@@ -105,14 +98,14 @@ class OneClusterTest:
             values[-1] = -largest_silhouette(points)[0]
         return values
 
-    def verdict(self, *, sequential: bool) -> Verdict:
+    def verdict(self, *, sequential: bool) -> null.Verdict:
         """Rank the points among the references; sequential: stop once the decision is certain."""
         most = self._settings.n_references
         begin = time.process_time()
         real = self.statistics(self._points, self._settings.threads)
         # CPU time, so that the warning does not depend on the load of the machine.
         seconds = (time.process_time() - begin) / self._settings.threads
-        drawn = most + FIXING if sequential else most
+        drawn = most + null.FIXING if sequential else most
         expected = seconds * drawn
         if expected > _LONG:
             way = "" if sequential else "; sequential=True needs fewer where there is one cluster"
@@ -125,9 +118,9 @@ class OneClusterTest:
         ranked = slice(n_k if by_silhouette(len(self._points)) else 0, None)
         if sequential:
             batch = max(8, 2 * self._settings.threads)
-            verdict = sequential_test(real, self._references, most, batch, ranked)
+            verdict = null.sequential_test(real, self._references, most, batch, ranked)
         else:
-            verdict = fixed_test(real, self._references(0, most), ranked)
+            verdict = null.fixed_test(real, self._references(0, most), ranked)
         return replace(verdict, real=real[:n_k], logs=verdict.logs[:, :n_k])
 
     def _references(self, begin: int, end: int) -> Floats:
@@ -210,7 +203,7 @@ def beside(scores: Floats, codes: Ints, n_features: int, weight: float) -> tuple
     return np.ascontiguousarray(np.concatenate(blocks, axis=1)), widths
 
 
-def permuting(draw: Draw, widths: Sequence[int]) -> Draw:
+def permuting(draw: null.Draw, widths: Sequence[int]) -> null.Draw:
     """Return a generator of references for points with categories.
 
     Parameters

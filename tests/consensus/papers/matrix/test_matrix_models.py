@@ -8,14 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from tests.cases import E1, planted
 
-from conclust import (
-    Ensemble,
-    FuzzyCommunities,
-    FuzzyRows,
-    InformationTheoreticKMeans,
-    LeftStochastic,
-    WeightedNMF,
-)
+import conclust as cc
 from conclust.consensus.papers.matrix.communities import _Evidence
 from conclust.consensus.papers.matrix.left_stochastic import Plane, corners, rotated
 from conclust.exceptions import (
@@ -55,8 +48,8 @@ def test_nmf_objective_matches_its_definition_and_never_rises(learn):
     labels, _ = flipped()
     labels[::9, 2] = -2
     weights = np.arange(10) % 4
-    ensemble = Ensemble(labels, weights=weights)
-    model = WeightedNMF(3, learn_weights=learn, random_state=0).fit(ensemble)
+    ensemble = cc.Ensemble(labels, weights=weights)
+    model = cc.WeightedNMF(3, learn_weights=learn, random_state=0).fit(ensemble)
     given = weights / weights.sum()
     price = 0.02 if learn else 0.0
     expected = naive_nmf(labels, model.weights_, model.factors_, price, given)
@@ -72,7 +65,7 @@ def test_nmf_objective_matches_its_definition_and_never_rises(learn):
 def test_nmf_weights_are_optimal_for_the_factors():
     labels, _ = flipped(1)
     labels[:, 4] = np.random.default_rng(0).integers(0, 3, len(labels))
-    model = WeightedNMF(3, random_state=0).fit(labels)
+    model = cc.WeightedNMF(3, random_state=0).fit(labels)
     w, H = model.weights_, model.factors_
     M = together(labels)
     residual = M @ w - H @ H.T
@@ -89,7 +82,9 @@ def test_nmf_weights_are_optimal_for_the_factors():
 def test_nmf_weights_reach_0():
     labels, _ = flipped(7)
     labels[:, 4] = np.arange(len(labels))
-    model = WeightedNMF(3, regularization=0.0, random_state=0, max_iter=5000, tol=1e-5).fit(labels)
+    model = cc.WeightedNMF(3, regularization=0.0, random_state=0, max_iter=5000, tol=1e-5).fit(
+        labels
+    )
     assert (model.weights_ == 0).any()
     assert model.weights_.sum() == pytest.approx(1)
 
@@ -116,7 +111,7 @@ def test_communities_objective_matches_its_definition_and_never_rises(missing, c
     labels = np.repeat(labels, copies, axis=0)
     weights = 1 + np.arange(10) % 3
     weights[5] = 0
-    model = FuzzyCommunities(3, random_state=0).fit(Ensemble(labels, weights=weights))
+    model = cc.FuzzyCommunities(3, random_state=0).fit(cc.Ensemble(labels, weights=weights))
     U = model.membership_
     expected, S, N = naive_communities(labels, U, weights)
     assert model.objective_ == pytest.approx(expected)
@@ -134,7 +129,7 @@ def test_communities_by_all_pairs_equal_those_by_groups():
     labels, _ = flipped(3, flip=0.2)
     labels[np.random.default_rng(0).random(labels.shape) < 0.3] = -1
     labels = labels[np.r_[:80, :5]]  # some rows twice
-    ensemble = Ensemble(labels)
+    ensemble = cc.Ensemble(labels)
     rows = ensemble.distinct_rows()
     assert 3 * len(ensemble.presence_groups.first) < len(rows) < 85
     by_pairs = _Evidence.of(ensemble, rows, 12)
@@ -153,9 +148,9 @@ def test_communities_by_all_pairs_equal_those_by_groups():
 def test_communities_of_many_objects_include_a_constant(monkeypatch):
     labels, _ = flipped(3, flip=0.3)
     labels[::4, 1:4] = -1
-    small = FuzzyCommunities(3, random_state=0).fit(labels)
+    small = cc.FuzzyCommunities(3, random_state=0).fit(labels)
     monkeypatch.setattr("conclust.consensus.papers.matrix.communities._ALL_PAIRS", 10)
-    large = FuzzyCommunities(3, random_state=0).fit(labels)
+    large = cc.FuzzyCommunities(3, random_state=0).fit(labels)
     np.testing.assert_allclose(large.membership_, small.membership_, atol=1e-3)
     U = large.membership_
     seen = labels != -1
@@ -171,7 +166,7 @@ def test_communities_take_missing_labels():
     labels[np.random.default_rng(1).random(labels.shape) < 0.3] = -1
     labels[7] = -1
     with pytest.warns(EvidenceWarning, match="1 object is missing"):
-        model = FuzzyCommunities(3, random_state=0).fit(labels)
+        model = cc.FuzzyCommunities(3, random_state=0).fit(labels)
     assert model.labels_[7] == -1
     np.testing.assert_array_equal(np.delete(model.labels_, 7), np.delete(truth, 7))
     assert model.bridgeness_.shape == (60,)
@@ -184,16 +179,16 @@ def test_communities_take_missing_labels():
 
 def test_objectives_prefer_other_clusters_than_the_most_probable_ones():
     share = np.array([1.0, 1.0, 0.51, 0.0])
-    copies = Ensemble.from_memberships([np.column_stack([share, 1 - share])] * 5)
-    model = InformationTheoreticKMeans(2, random_state=0).fit(copies)
+    copies = cc.Ensemble.from_memberships([np.column_stack([share, 1 - share])] * 5)
+    model = cc.InformationTheoreticKMeans(2, random_state=0).fit(copies)
     assert model.labels_.tolist() == [0, 0, 1, 1]
     assert model.objective_ < 0.56  # 0.80 for 0, 0, 0, 1
     q = np.random.default_rng(0).dirichlet([8, 8, 8], 40)
-    copies = Ensemble.from_memberships([q] * 5)
-    factored = WeightedNMF(3, learn_weights=False, random_state=0).fit(copies)
+    copies = cc.Ensemble.from_memberships([q] * 5)
+    factored = cc.WeightedNMF(3, learn_weights=False, random_state=0).fit(copies)
     np.testing.assert_allclose(factored.factors_ @ factored.factors_.T, q @ q.T, atol=1e-3)
     assert adjusted_rand_score(factored.labels_, q.argmax(axis=1)) < 1.0
-    communities = FuzzyCommunities(3, random_state=0).fit(copies)
+    communities = cc.FuzzyCommunities(3, random_state=0).fit(copies)
     assert communities.objective_ < 0.99 * ((1 - (q**2).sum(axis=1)) ** 2).sum()
 
 
@@ -227,7 +222,7 @@ def test_rows_objective_matches_its_definition_and_never_rises(kind):
     labels[::7, 2] = -2
     if kind == "cmeans":
         labels[::5, 1] = -1
-    model = FuzzyRows(3, kind=kind, tol=1e-13, max_iter=3000, random_state=0).fit(labels)
+    model = cc.FuzzyRows(3, kind=kind, tol=1e-13, max_iter=3000, random_state=0).fit(labels)
     expected = naive_rows(labels, model.membership_, 1.2, kind, model.medoids_)
     assert model.objective_ == pytest.approx(expected, rel=1e-5)
     assert (np.diff(model.trace_) <= 1e-12).all()
@@ -249,7 +244,7 @@ def test_rows_keep_clusters_that_partitions_split(kind, least, seed):
     truth = rng.integers(0, 8, 600)
     labels = 3 * truth[:, None] + rng.integers(0, 3, (600, 10))
     labels = np.where(rng.random(labels.shape) < 0.2, rng.integers(0, 24, labels.shape), labels)
-    model = FuzzyRows(8, kind=kind, random_state=seed).fit(labels)
+    model = cc.FuzzyRows(8, kind=kind, random_state=seed).fit(labels)
     assert model.n_clusters_ == 8
     assert adjusted_rand_score(truth, model.labels_) > least
 
@@ -268,7 +263,7 @@ def naive_weighted(labels, Y, V, power, medoid_power):
 def test_weighted_medoids_minimise_their_objective(seed):
     labels, truth = flipped(seed, n=40, m=7)
     labels[::9, 2] = -2
-    model = FuzzyRows(
+    model = cc.FuzzyRows(
         3, kind="weighted_medoids", fuzziness=1.4, tol=1e-15, max_iter=5000, random_state=0
     ).fit(labels)
     Y, V = model.membership_, model.medoid_weights_
@@ -293,15 +288,15 @@ def test_rows_refuse_invalid_input_and_warn_without_convergence():
     missing = E1.copy()
     missing[2, 2] = -1
     with pytest.raises(UnsupportedEnsembleError, match="With kind='cmeans' it does"):
-        FuzzyRows(2, kind="cmedoids").fit(missing)
-    assert FuzzyRows(2, random_state=0).fit(missing).labels_.shape == (4,)
+        cc.FuzzyRows(2, kind="cmedoids").fit(missing)
+    assert cc.FuzzyRows(2, random_state=0).fit(missing).labels_.shape == (4,)
     with pytest.raises(ParameterError, match="'fuzziness'"):
-        FuzzyRows(2, fuzziness=1.0).fit(E1)
+        cc.FuzzyRows(2, fuzziness=1.0).fit(E1)
     labels, _ = flipped(5, flip=0.5)
     with pytest.warns(ConvergenceWarning, match="FuzzyRows stopped after max_iter=2"):
-        FuzzyRows(3, max_iter=2, random_state=0).fit(labels)
+        cc.FuzzyRows(3, max_iter=2, random_state=0).fit(labels)
     with pytest.warns(ConvergenceWarning, match="FuzzyCommunities stopped after max_iter=2"):
-        FuzzyCommunities(3, max_iter=2, random_state=0).fit(labels)
+        cc.FuzzyCommunities(3, max_iter=2, random_state=0).fit(labels)
 
 
 # -- left-stochastic decomposition
@@ -332,7 +327,7 @@ def test_left_stochastic_attributes_match_their_definitions():
     labels, truth = flipped(6, flip=0.3)
     labels[::9, 2] = -2
     weights = np.arange(10) % 3
-    model = LeftStochastic(3, random_state=0).fit(Ensemble(labels, weights=weights))
+    model = cc.LeftStochastic(3, random_state=0).fit(cc.Ensemble(labels, weights=weights))
     S = together(labels) @ (weights / weights.sum())
     P = model.membership_
     assert model.residual_ == pytest.approx(((model.scale_ * S - P @ P.T) ** 2).sum())

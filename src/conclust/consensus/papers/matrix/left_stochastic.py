@@ -16,14 +16,8 @@ from conclust._progress import rounds
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import one_library_thread
 from conclust._types import Bools, Floats, Ints
+from conclust.consensus import label_rows
 from conclust.consensus.base import SoftConsensusClusterer
-from conclust.consensus.label_rows import (
-    best_of_restarts,
-    fewer_starts,
-    normalized_gram,
-    normalized_norm,
-    normalized_rows,
-)
 from conclust.consensus.method import Method, NumberOfClusters
 from conclust.ensemble import DistinctRows, Ensemble, Missing
 
@@ -156,7 +150,7 @@ class LeftStochastic(SoftConsensusClusterer):
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
         seed = seed_sequence(self.random_state, "LeftStochastic")
-        A = normalized_rows(ensemble)
+        A = label_rows.normalized_rows(ensemble)
         with one_library_thread():
             leading = _leading(A, ensemble, self.n_clusters)
             M = A @ leading
@@ -165,17 +159,19 @@ class LeftStochastic(SoftConsensusClusterer):
 
             @lru_cache(maxsize=2)  # the same rows in every start
             def points(rows: DistinctRows) -> Floats:
-                return np.asarray(normalized_rows(rows.ensemble) @ to_points)
+                return np.asarray(label_rows.normalized_rows(rows.ensemble) @ to_points)
 
             search = _Search(points, self)
             rows = ensemble.distinct_rows()
-            n_init = fewer_starts(self.n_init, rows, self.n_clusters)
-            best = search.to_the_end(best_of_restarts(search, rows, n_init, seed, 1), rows)
+            n_init = label_rows.fewer_starts(self.n_init, rows, self.n_clusters)
+            best = search.to_the_end(
+                label_rows.best_of_restarts(search, rows, n_init, seed, 1), rows
+            )
             P = np.zeros((len(M), self.n_clusters))
             P[:, : M.shape[1]] = best.membership[rows.inverse]
             if not M.shape[1]:
                 P[:] = 1.0 / self.n_clusters
-            self.residual_ = _residual(A, normalized_norm(ensemble), plane.scale, P)
+            self.residual_ = _residual(A, label_rows.normalized_norm(ensemble), plane.scale, P)
         self.scale_ = plane.scale
         self._keep_course(best.trace, best.converged)
         return P
@@ -193,7 +189,7 @@ def _leading(A: sp.csr_array, ensemble: Ensemble, k: int) -> Floats:
     T = A.shape[1]
     k = min(k, T, A.shape[0])
     if T <= _DENSE or (A.shape[0] >= T and k >= T - 1):
-        values, vectors = np.linalg.eigh(normalized_gram(ensemble).toarray())
+        values, vectors = np.linalg.eigh(label_rows.normalized_gram(ensemble).toarray())
         values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
     elif k >= A.shape[0] - 1:  # few more objects than directions, so AA' is the smaller matrix
         values, left = np.linalg.eigh((A @ A.T).toarray())

@@ -13,12 +13,7 @@ from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats
 from conclust._validation import check_option
 from conclust.consensus.method import Method, NumberOfClusters
-from conclust.consensus.papers.probabilistic.estimator import (
-    Granularity,
-    PairObjectiveClusterer,
-    bound_of,
-    run_of,
-)
+from conclust.consensus.papers.probabilistic import estimator
 from conclust.consensus.papers.probabilistic.placements.landmarks import placement_of
 from conclust.consensus.papers.probabilistic.problem import (
     PairEvidence,
@@ -37,7 +32,7 @@ from conclust.exceptions import InputError
 
 
 @dataclass(eq=False, repr=False)
-class PCC(PairObjectiveClusterer):
+class PCC(estimator.PairObjectiveClusterer):
     r"""Probabilistic consensus clustering by evidence accumulation.
 
     Finds a membership Y: one distribution over clusters per object. Its inner products :math:`y_i^\top y_j`, the
@@ -193,7 +188,7 @@ class PCC(PairObjectiveClusterer):
     divergence: DivergenceName | Divergence = "kl"
     solver: SolverName = "auto"
     pairs: int | float | SparseEvidence | None = None
-    granularity: Granularity = "given"
+    granularity: estimator.Granularity = "given"
     init: StartName | ArrayLike = "auto"
     n_init: int = 5
     max_iter: int = 200
@@ -207,13 +202,13 @@ class PCC(PairObjectiveClusterer):
     def _check_parameters(self, ensemble: Ensemble) -> None:
         divergence = read_divergence(self.divergence, "PCC")
         super()._check_parameters(ensemble)
-        k = bound_of(self, ensemble)
+        k = estimator.bound_of(self, ensemble)
         choose(self.solver, divergence, self.pairs, ensemble.n_samples, k, "PCC")
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
-        k = self.n_clusters_max_ = bound_of(self, ensemble)
+        k = self.n_clusters_max_ = estimator.bound_of(self, ensemble)
         ensemble = self._counted_partitions(ensemble, k)
-        run = run_of(self)
+        run = estimator.run_of(self)
         divergence = read_divergence(self.divergence, "PCC")
         n = ensemble.n_samples
         name = self.solver_ = choose(self.solver, divergence, self.pairs, n, k, "PCC")

@@ -16,13 +16,8 @@ from conclust._random import RandomStateLike
 from conclust._types import Bools, Floats
 from conclust._validation import refuse
 from conclust.consensus.method import Method, NumberOfClusters
+from conclust.consensus.papers.probabilistic import estimator
 from conclust.consensus.papers.probabilistic.distances import AllPairs, PairPattern, PairSet
-from conclust.consensus.papers.probabilistic.estimator import (
-    Granularity,
-    PairObjectiveClusterer,
-    bound_of,
-    run_of,
-)
 from conclust.consensus.papers.probabilistic.placements.factored_model import FactoredModel
 from conclust.consensus.papers.probabilistic.problem import Problem, Run, Stopping
 from conclust.consensus.papers.probabilistic.search.starts import given_start
@@ -82,7 +77,7 @@ def ridge_weights(d: Floats, strength: float, shares: Floats) -> Floats:
 
 
 @dataclass(eq=False, repr=False)
-class WeightedPCC(PairObjectiveClusterer):
+class WeightedPCC(estimator.PairObjectiveClusterer):
     r"""Probabilistic consensus that learns a weight for every partition.
 
     Finds a membership Y and weights alpha (at least 0, with sum 1) of the partitions together:
@@ -249,7 +244,7 @@ class WeightedPCC(PairObjectiveClusterer):
     rho: float | None = None
     lam: float = 0.5
     pairs: int | float | SparseEvidence | None = None
-    granularity: Granularity = "given"
+    granularity: estimator.Granularity = "given"
     init: Literal["auto"] | ArrayLike = "auto"
     n_init: int = 5
     max_iter: int = 200
@@ -296,9 +291,9 @@ class WeightedPCC(PairObjectiveClusterer):
         return bool((~ensemble.present[:, self._counted].any(axis=1)).any())
 
     def _fit_membership(self, ensemble: Ensemble, observed: Bools) -> Floats:
-        k = self.n_clusters_max_ = bound_of(self, ensemble)
+        k = self.n_clusters_max_ = estimator.bound_of(self, ensemble)
         ensemble = self._counted_partitions(ensemble, k)
-        run = run_of(self)
+        run = estimator.run_of(self)
         everyone = AllPairs(ensemble, k, run.threads)
         pairs = self._pattern(ensemble, observed, run) or everyone
         shares = self._shares(ensemble, pairs)
