@@ -89,10 +89,10 @@ class EnsembleGenerator(
         - "spherical": k-means with cosine similarity [3]_ from one random start, with n_clusters drawn uniformly. It
           is meant for text data. ``fit`` raises an error for rows of zeros, which have no direction.
         - "spectral": spectral clustering on landmarks (U-SPEC [2]_), for millions of points. Each member determines its own
-          1,000 landmarks (all points if there are no more), ties each object to the 5 nearest of them, and
-          cuts the graph of objects and landmarks. Members that see all objects and features share four graphs in turn,
-          which differ in the number of landmarks that an object is tied to; fitted on a sample (`fit_on`), the graphs
-          share the landmarks, too. Each graph is embedded once, and a member with K clusters is
+          1,000 landmarks (all points if there are no more), links each object to its 5 nearest landmarks, and cuts the graph of
+          objects and landmarks. Members that see all objects and features take turns with four shared graphs, which differ in
+          the number of landmarks that an object is linked to; if they are fitted on a sample (`fit_on`), the graphs also share
+          the landmarks. Each graph is embedded once, and a member with K clusters is
           k-means on the K leading columns (FSEC [4]_). n_clusters is drawn uniformly. Groups need not be round; these members
           take more time.
         - "graph": communities of the graph of nearest neighbours by the Leiden algorithm [6]_, with a number of
@@ -207,7 +207,8 @@ class EnsembleGenerator(
     hold neither all points nor all labels.
 
     A landmark-spectral member costs O(n sqrt(p) d + n K^2 + p^3) time for p = 1000 landmarks, and memory of about 300
-    bytes per object. Among many points, 98 % of the nearest landmarks are found, by comparing an object with those nearby. If
+    bytes per object. Among many points, 98 % of the nearest landmarks are found, because an object is compared only with those
+    nearby. If
     the graph has several connected components, weak links connect each to the nearest one. With
     :class:`conclust.HBGF` (``joint=False``) as the consensus this is U-SENC [2]_, which draws n_clusters from
     range(20, 61).
