@@ -376,7 +376,7 @@ def test_uniform_pairs_give_one_cluster(given):
 @QUIET
 def test_a_number_too_large_for_the_points_is_not_chosen():
     X = np.repeat([[0.0], [1.0]], 30, axis=0)
-    selection = quick(X, k=range(2, 6))
+    selection = quick(X, k=range(2, 6), n_references=39)
     assert selection.n_clusters == 2
     assert selection.table["resamples_with_k"].tolist() == [1, 0, 0, 0]
     assert selection.alternatives == ()

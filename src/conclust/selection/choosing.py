@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, get_args
 
 import numpy as np
 import scipy.linalg
@@ -28,7 +29,7 @@ from conclust.generation.scaling import Scale, Scaling, fitted_scaling
 from conclust.selection.judged import measuring
 from conclust.selection.judged.pairs import plain_members
 from conclust.selection.resampled.generalizability import generalizability
-from conclust.selection.resampled.null import OFFERED, Null, Verdict
+from conclust.selection.resampled.null import Null, Verdict
 from conclust.selection.resampled.resampling import (
     Settings,
     check_clusterer,
@@ -119,7 +120,7 @@ def choose(
           clouds for several clusters, but also finds fewer clusters.
         - None: no references and no p-value; the number of clusters, at least 2, has the largest sharp score [4]_.
     n_references : int, default=99
-        Maximum number of references. No p-value is below 1 / (n_references + 1).
+        Maximum number of references of a kind. No p-value is below 1 / (n_references + 1).
     sequential : bool, default=None
         Whether to draw references one after the other and stop when ten are as stable as the points [5]_. The p-value
         is still exact, and a result of one cluster is found earlier; 19 more references are drawn first. None: only
@@ -177,11 +178,11 @@ def choose(
     A p-value of at most `alpha` means "more stable than one Gaussian", not "clusters": k-means cuts a flat square
     into four stable quarters, and a skewed cloud into stable parts. With null "rotation" or "gaussian", a second test
     follows. ``borders`` has the tests of the borders, on all points and for the number with the largest RCSI. If no
-    border holds, that division must be more stable than the divisions into as many clusters of 99 single clouds that have the
-    covariance and the shape of the points: mixtures of independent components [6]_, each with the unimodal distribution nearest
-    to its values, and ellipsoids in layers that never get denser outwards. ``p_value_clouds`` is the larger of
-    the two p-values, compared with `alpha`; NaN if a border holds. With categories, borders are not tested. Columns of rounded values
-    are spread over the intervals of their values before borders are tested.
+    border holds, the largest studentised gap (below) must also be larger than in single clouds that have the
+    covariance and the shape of the points: mixtures of independent components [6]_, each with the unimodal distribution nearest to
+    its values. ``p_value_clouds``, from at most `n_references` clouds [5]_, is compared with `alpha`; NaN if a
+    border holds. With categories, borders are not tested. Columns of rounded values are spread over the intervals of
+    their values before borders are tested.
 
     k-means also cuts a long Gaussian stably, so two clusters along a line may be no more stable. If the p-value is
     above `alpha`, the borders are tested at a fifth of `alpha`, and the number with the largest RCSI is chosen if all
@@ -247,7 +248,7 @@ def choose(
         (n_pairs, "n_pairs", 1000),
     ):
         check_int(value, name, _OWNER, low=low)
-    check_option(null, "null", _OWNER, (None, *OFFERED))
+    check_option(null, "null", _OWNER, (None, *get_args(Null)))
     check_option(scale, "scale", _OWNER, Scale)
     if not (sequential is None or isinstance(sequential, bool)):
         refuse("sequential", _OWNER, "a bool or None", sequential)
@@ -282,11 +283,20 @@ def choose(
         numbers = scores_of(points[rows], components)
         return (numbers, None) if codes is None else beside(numbers, codes[rows], p, weight)
 
-    def compare(settings: Settings, seed: np.random.SeedSequence) -> Verdict:
-        """Compare the points with references."""
-        resamples = settings.resamples(len(tested), of_tested)
-        test = OneClusterTest(settings, tested, resamples, seed=seed, report=report, widths=widths)
-        return test.verdict(sequential=bool(sequential))
+    verdict: Verdict | None = None
+
+    def compare(null: Null, seed: np.random.SeedSequence) -> Verdict:
+        """Compare the points with references: single clouds in the units of the first ones, until the result is clear."""
+        test = OneClusterTest(
+            replace(settings, null=null),
+            tested,
+            settings.resamples(len(tested), of_tested),
+            seed=seed,
+            report=report,
+            widths=widths,
+        )
+        fixing = None if verdict is None else verdict.logs
+        return test.verdict(sequential=sequential or verdict is not None, fixing=fixing)
 
     def finished(step: str) -> None:
         report(f"{step}, {time.perf_counter() - began:.1f} s")
@@ -310,7 +320,7 @@ def choose(
         for number in ks:
             ensembles[number] = Ensemble(resamples.labels(scores, number, threads=threads))
             finished(f"resampled K = {number}")
-        verdict = None if null is None else compare(settings, comparing)
+        verdict = None if null is None else compare(null, comparing)
         for number, ensemble in ensembles.items():
             measured[number] = measuring.measure(ensemble, number, design, points=scores)
             finished(f"measured K = {number}")
@@ -335,7 +345,7 @@ def choose(
                 settings,
                 level,
                 bordering,
-                lambda single: compare(single, shaping),
+                lambda: compare("unimodal", shaping),
                 borders=codes is None,
             )
 

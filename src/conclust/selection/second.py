@@ -2,8 +2,8 @@
 
 A single cloud need not be Gaussian, and k-means cuts flat, skewed and star-shaped ones into stable parts: the rejection of one
 Gaussian says nothing about clusters. A border that holds does. If none holds, which also happens for overlapping clusters with few
-points, the division found must return more stably than in single clouds that keep the shape of the points: their covariance,
-and the distribution of each independent component, except that it has one mode.
+points, the clusters must be more stable, by the statistic of the first test, than those of single clouds that keep the shape of
+the points: their covariance, and the distribution of each independent component, except that it has one mode.
 """
 
 from __future__ import annotations
@@ -17,22 +17,17 @@ import numpy as np
 from conclust._types import Floats, Ints
 from conclust.confidence.borders.result import SUREST, BorderTests
 from conclust.confidence.borders.testing import border_tests
-from conclust.selection.resampled.null import Null, Verdict
+from conclust.selection.resampled.null import Verdict
 from conclust.selection.resampled.resampling import Settings
 
 GAUSSIAN = ("rotation", "gaussian")
 """The nulls that are one Gaussian."""
 
-SINGLE: tuple[Null, ...] = ("unimodal", "round")
-"""The single clouds of the shape of the points."""
-
 # Share of the level at which all borders must hold if one Gaussian is not rejected.
 _CLEARLY = 0.2
 
-_CLOUDS = 99
-
-Compare: TypeAlias = Callable[[Settings], Verdict]
-"""Compares the stability of the points with that of references, of some settings."""
+Compare: TypeAlias = Callable[[], Verdict]
+"""Compares the stability of the points with that of single clouds."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +41,7 @@ class Second:
     level : float
         Level of the adjusted p-values.
     p_value : float
-        Share of the single clouds, the points among them, in which the division is at least as stable; NaN if none was drawn.
+        Share of the single clouds, the points among them, with clusters at least as stable; NaN if none was drawn.
     n_references : int
         Number of these clouds.
     """
@@ -135,12 +130,8 @@ def second_test(
         second = _with_borders(second, points, labels, settings, seed)
     if second.n_held or settings.null not in GAUSSIAN:
         return second
-    division = (int(labels.max()) + 1,)
-    for null in SINGLE:
-        one = compare(replace(settings, ks=division, null=null, n_references=_CLOUDS))
-        if not one.p_value <= second.p_value:
-            second = replace(second, p_value=one.p_value, n_references=one.n_references)
-    return second
+    single = compare()
+    return replace(second, p_value=single.p_value, n_references=single.n_references)
 
 
 def _with_borders(

@@ -59,8 +59,7 @@ class Selection(Saved):
     settings : dict
         Settings of the run; `random_state` repeats it, even if none was given.
     p_value_clouds : float
-        The p-value of a single cloud of the shape of the points, the larger of two kinds; NaN if none was compared. See
-        `choose`.
+        The p-value of a single cloud of the shape of the points; NaN if none was compared. See `choose`.
     why : str
         The reason without the number of clusters at its beginning and without the full stop.
     ensembles : dict of int to Ensemble
@@ -399,14 +398,14 @@ def assemble(
     p_value, n_references = float("nan"), 0
     null = np.empty((0, len(ks)))
     if verdict is not None:
-        real = verdict.real
+        real, logs = verdict.real[: len(ks)], verdict.logs[:, : len(ks)]
         p_value, n_references = verdict.p_value, verdict.n_references
-        null = np.exp(verdict.logs)
-        table["log_pac_null_mean"] = verdict.logs.mean(axis=0)
-        table["log_pac_null_sd"] = verdict.logs.std(axis=0, ddof=1)
-        table["rcsi"], table["rcsi_se"] = relative_stability(real, verdict.logs)
-        below = (verdict.logs <= real + 1e-12).sum(axis=0)
-        table["p_value_k"] = (below + 1.0) / (len(verdict.logs) + 1.0)
+        null = np.exp(logs)
+        table["log_pac_null_mean"] = logs.mean(axis=0)
+        table["log_pac_null_sd"] = logs.std(axis=0, ddof=1)
+        table["rcsi"], table["rcsi_se"] = relative_stability(real, logs)
+        below = (logs <= real + 1e-12).sum(axis=0)
+        table["p_value_k"] = (below + 1.0) / (len(logs) + 1.0)
     test = Test(
         p_value,
         n_references,

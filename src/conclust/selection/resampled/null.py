@@ -8,7 +8,7 @@ mean, covariance and number of features (Langsrud, Statistics and Computing 15, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from conclust._types import Floats
 
-Null = Literal["rotation", "gaussian", "unimodal", "round"]
+Null = Literal["rotation", "gaussian", "unimodal"]
 Draw = Callable[[Floats, np.random.Generator], Floats]
 
-# Of "unimodal": scores whose components are sought at most, starts and steps of the search, modes tried, and the mean of
+# Of "unimodal": scores whose components are sought, starts and steps of the search, modes tried, and the mean of
 # log cosh of the normal distribution.
-_MOST_LEADING, _STARTS, _STEPS, _MODES, _OF_NORMAL = 10, 4, 60, 33, 0.37457
+_LEADING, _STARTS, _STEPS, _MODES, _OF_NORMAL = 10, 4, 60, 33, 0.37457
 
 # Number of references that fix the mean and the deviation of a sequential test, and are then discarded.
 FIXING = 19
@@ -66,43 +66,31 @@ def gaussian(Z: Floats, rng: np.random.Generator) -> Floats:
     return np.asarray(drawn * Z.std(axis=0, ddof=1))
 
 
-def unimodal(Z: Floats, n_leading: int = 1, *, round_: bool = False) -> Draw:
+def unimodal(Z: Floats) -> Draw:
     """Return what draws single clouds with the shape of scores: mixtures of independent components, each with one mode.
 
     Parameters
     ----------
     Z : ndarray of shape (n_samples, r)
         Principal scores: orthogonal columns of mean 0, the longest first.
-    n_leading : int, default=1
-        The components that are mixed in these first scores are as little Gaussian as possible (at most ten scores). Each
-        other score is a component.
-    round_ : bool, default=False
-        Whether the cloud is an ellipsoid in the leading scores instead, in layers that are nowhere denser outwards.
 
     Returns
     -------
     callable
-        Draws a cloud with the same Z'Z. Each component, or the volume within the layers, is distributed like the scores, but
-        with one mode (after Helgeson, Vock and Bair, Biometrics 77:1215, 2021).
+        Draws a cloud with the same Z'Z. Components are as little Gaussian as possible in the first ten scores; each other score is
+        one. Each is distributed like the scores, but with one mode (after Helgeson, Vock and Bair, Biometrics 77:1215, 2021).
     """
-    (n, r), q = Z.shape, min(n_leading, _MOST_LEADING, Z.shape[1])
+    (n, r), q = Z.shape, min(_LEADING, Z.shape[1])
     whitened = Z / np.sqrt(np.maximum(np.square(Z).mean(axis=0), np.finfo(float).tiny))
     axes = np.eye(r)
-    if not round_:
-        axes[:q, :q] = independent_axes(whitened[:, :q])
+    axes[:q, :q] = independent_axes(whitened[:, :q])
     fitted = [with_one_mode(column) for column in (whitened @ axes).T]
-    volumes = np.linalg.norm(whitened[:, :q], axis=1) ** q
-    layers = with_one_mode(np.append(0.0, volumes), [0]) if round_ else None
 
     def drawn(_: Floats, rng: np.random.Generator) -> Floats:
         heights = rng.uniform(size=(r, n))
         made = np.column_stack(
             [np.interp(u, F, values) for u, (values, F) in zip(heights, fitted, strict=True)]
         )
-        if layers is not None:
-            directions = rng.standard_normal((n, q))
-            lengths = np.interp(rng.uniform(size=n), layers[1], layers[0]) ** (1 / q)
-            made[:, :q] = directions * (lengths / np.linalg.norm(directions, axis=1))[:, None]
         return with_products(made @ axes.T, Z)
 
     return drawn
@@ -124,7 +112,7 @@ def independent_axes(whitened: Floats) -> Floats:
     return best
 
 
-def with_one_mode(values: Floats, modes: Sequence[int] | None = None) -> tuple[Floats, Floats]:
+def with_one_mode(values: Floats) -> tuple[Floats, Floats]:
     """Return the distinct values, and at each the distribution function with one mode that fits them.
 
     It is Grenander's estimate, convex up to the mode and concave from there on; of some modes (numbers of gaps between distinct values),
@@ -136,8 +124,7 @@ def with_one_mode(values: Floats, modes: Sequence[int] | None = None) -> tuple[F
     F = (np.cumsum(counts) - counts / 2) / len(values)
     widths = np.diff(distinct)
     slopes, least, nearest = np.diff(F) / widths, np.inf, F
-    some = np.unique(np.linspace(0, len(widths), _MODES).round().astype(int))
-    for mode in some if modes is None else modes:
+    for mode in np.unique(np.linspace(0, len(widths), _MODES).round().astype(int)):
         rising = [
             isotonic_regression(slopes[side], sample_weight=widths[side], increasing=up)
             for side, up in ((slice(mode), True), (slice(mode, None), False))
@@ -158,15 +145,11 @@ def with_products(W: Floats, Z: Floats) -> Floats:
     return np.ascontiguousarray((W @ V) * scale @ V.T * np.sqrt((Z * Z).sum(axis=0)))
 
 
-OFFERED: tuple[Null, ...] = ("rotation", "gaussian", "unimodal")
-"""The references that `choose` offers."""
-
-
-def draw_of(null: Null, Z: Floats, n_leading: int = 1) -> Draw:
+def draw_of(null: Null, Z: Floats) -> Draw:
     """Return the function that draws a reference of some scores."""
-    if null == "rotation" or null == "gaussian":
-        return rotation if null == "rotation" else gaussian
-    return unimodal(Z, n_leading, round_=null == "round")
+    if null == "unimodal":
+        return unimodal(Z)
+    return rotation if null == "rotation" else gaussian
 
 
 @dataclass(frozen=True)
@@ -228,6 +211,7 @@ def sequential_test(
     most: int,
     batch: int,
     ranked: slice = slice(None),
+    fixing: Floats | None = None,
 ) -> Verdict:
     """Rank the real data set among references drawn until the result is clear.
 
@@ -238,20 +222,23 @@ def sequential_test(
     reference_logs : callable
         Log PAC of the references from one number up to another, which are drawn when needed.
     most : int
-        References at most, besides those that fix mean and deviation.
+        References at most, besides those drawn to fix mean and deviation.
     batch : int
         Number requested at a time; the result does not depend on it.
     ranked : slice, default=slice(None)
         The columns that the rank comes from.
+    fixing : ndarray of shape (n_fixing, n_k), default=None
+        Statistics whose mean and deviation are used. None: 19 references are drawn first.
     """
-    fixing = reference_logs(0, FIXING)
+    begin = FIXING if fixing is None else 0
+    fixing = reference_logs(0, FIXING) if fixing is None else fixing
     mean, sd = fixing[:, ranked].mean(axis=0), fixing[:, ranked].std(axis=0)
     real_gap = float(studentised(real[None, ranked], mean, sd)[0]) - _SAME
     rows: list[Floats] = []
 
     def exceeds(r: int) -> bool:
         if r == len(rows):
-            rows.extend(reference_logs(FIXING + r, FIXING + min(most, r + batch)))
+            rows.extend(reference_logs(begin + r, begin + min(most, r + batch)))
         return bool(studentised(rows[r][None, ranked], mean, sd)[0] >= real_gap)
 
     p, used = sequential_p_value(exceeds, most)

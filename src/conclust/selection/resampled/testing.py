@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -80,7 +79,7 @@ class OneClusterTest:
         self._resamples = resamples
         assert settings.null is not None
         numbers = points if widths is None else points[:, : widths[0]]
-        self._draw = null.draw_of(settings.null, numbers, settings.ks[-1] - 1)
+        self._draw = null.draw_of(settings.null, numbers)
         if widths is not None:
             self._draw = permuting(self._draw, widths)
         # One more than the maximum ever drawn, sequentially or not.
@@ -98,8 +97,8 @@ class OneClusterTest:
             values[-1] = -largest_silhouette(points)[0]
         return values
 
-    def verdict(self, *, sequential: bool) -> null.Verdict:
-        """Rank the points among the references; sequential: stop once the decision is certain."""
+    def verdict(self, *, sequential: bool, fixing: Floats | None = None) -> null.Verdict:
+        """Rank the points among the references; sequential: stop once the decision is certain; `fixing`: in the units of other references."""
         most = self._settings.n_references
         begin = time.process_time()
         real = self.statistics(self._points, self._settings.threads)
@@ -118,10 +117,8 @@ class OneClusterTest:
         ranked = slice(n_k if by_silhouette(len(self._points)) else 0, None)
         if sequential:
             batch = max(8, 2 * self._settings.threads)
-            verdict = null.sequential_test(real, self._references, most, batch, ranked)
-        else:
-            verdict = null.fixed_test(real, self._references(0, most), ranked)
-        return replace(verdict, real=real[:n_k], logs=verdict.logs[:, :n_k])
+            return null.sequential_test(real, self._references, most, batch, ranked, fixing)
+        return null.fixed_test(real, self._references(0, most), ranked)
 
     def _references(self, begin: int, end: int) -> Floats:
         """Return the statistics of a range of references."""
