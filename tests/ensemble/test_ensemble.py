@@ -208,6 +208,14 @@ def test_block_borders_do_not_change_labels(monkeypatch):
         ([1.0, np.nan], "finite"),
         ([1.0, np.inf], "finite"),
         (["a", "b"], "must be numbers"),
+        ([1e-31, 1], "0 or between 1e-30 and 1e.30.* Got 1e-31 for partition 0"),
+        ([1, 1e31], "Got 1e.31 for partition 1"),
+        ([1e300, 1e300], "Divide all weights by the largest"),
+        ([5e-324, 0], "Divide all weights by the largest"),
+        ([10**400, 1], "must be numbers"),
+        ([1j, 2], "must be numbers"),
+        (np.array([1j, 2]), "must be numbers"),
+        (np.ma.masked_array([1.0, 2.0], mask=[1, 0]), "finite"),
     ],
 )
 def test_invalid_weights_are_refused(weights, message):
@@ -284,6 +292,14 @@ def test_memberships_are_stored_as_probabilities():
         ([[[0.5, np.nan]]], "sum to 1"),
         ([[[1.0], [1.0]], [[1.0]]], r"shape \(2, n_clusters\)"),
         ([[1.0, 0.0]], r"of shape"),
+        (5, "sequence of membership matrices, one per partition. Got 5"),
+        ([5], "Membership 0 must be a matrix of numbers"),
+        ([[[1, 2], [1]]], "Membership 0 must be a matrix of numbers"),
+        ([np.eye(2), np.array([["1", "0"], ["0", "1"]])], "Membership 1 .* dtype <U1"),
+        ([sp.csr_array(np.eye(2))], "toarray"),
+        ([np.ones((1, 1))], "1 sample"),
+        ([np.ones((0, 1))], "0 sample"),
+        (np.eye(2), "Membership 0 must be a matrix"),
     ],
 )
 def test_invalid_memberships_are_refused(memberships, message):

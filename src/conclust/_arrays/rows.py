@@ -13,6 +13,13 @@ from conclust._kernels import group_rows
 from conclust._types import Bools, Floats, Ints
 
 
+def cross_counts(first: NDArray[Any], second: NDArray[Any], shape: tuple[int, int]) -> Ints:
+    """Count the objects by their numbers in both, as a table; a negative number: not counted."""
+    both = (first >= 0) & (second >= 0)
+    cells = first[both].astype(np.int64) * shape[1] + second[both]
+    return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+
+
 @dataclass(frozen=True, eq=False)
 class EqualRows:
     """Groups of equal rows, numbered by first appearance.

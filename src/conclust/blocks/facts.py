@@ -26,9 +26,9 @@ from conclust.ensemble.labels import (
     label_view,
     missing_code,
     read_new_labels,
+    refuse_absent,
     refuse_twins,
 )
-from conclust.exceptions import InputError
 
 # Number of objects in a block: at least a quarter of a second of work, so that scheduling costs little.
 _ROWS = 1 << 20
@@ -214,12 +214,7 @@ def joined(
         signatures = signatures * np.uint64(_MIX) + facts.signatures
         nowhere += facts.unobserved
         plain &= facts.plain
-    everywhere = np.flatnonzero(absent == n)
-    if everywhere.size:
-        raise InputError(
-            f"Partition {everywhere[0]} is missing everywhere: it observed none of the {n} objects. "
-            "Leave it out of the ensemble."
-        )
+    refuse_absent(absent, n)
     names = tuple(tuple(cluster_names) for cluster_names in numbers)
     refuse_twins(names)
     counts = np.array([len(cluster_names) for cluster_names in names], dtype=np.int64)

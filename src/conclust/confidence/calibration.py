@@ -13,8 +13,9 @@ from scipy.special import expit, ndtr, ndtri
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 
+from conclust._arrays.rows import cross_counts
 from conclust._random import RandomStateLike, seed_sequence, spawn_generators
-from conclust._types import Bools, Floats, Ints
+from conclust._types import Floats, Ints
 from conclust._validation import check_int, count, refuse
 from conclust.confidence.objects import confidences
 from conclust.confidence.reading import check_model, read_features
@@ -258,11 +259,8 @@ def kept_shares(own: Ints, fresh: Ints) -> Floats:
     cluster has no companions, which are then not counted.
     """
     K = max(int(own.max()), 0) + 1
-    table = np.zeros((K, int(fresh.max()) + 2))  # the last column: apart from all others
-    held: Bools = own >= 0
-    np.add.at(table, (own[held], fresh[held]), 1.0)
-    table[:, -1] = 0.0
-    sizes = np.bincount(own[held], minlength=K).astype(np.float64)
+    table = cross_counts(own, fresh, (K, int(fresh.max()) + 2))  # the last column: of -1
+    sizes = np.bincount(own[own >= 0], minlength=K).astype(np.float64)
     of = np.maximum(own, 0)
     with_them = table[:, fresh].T / np.maximum(sizes, 1.0)
     companions = (table[of, fresh] - (fresh >= 0)) / np.maximum(sizes[of] - 1.0, 1.0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from conclust._arrays.rows import ratio
+from conclust._arrays.rows import cross_counts, ratio
 from conclust._types import Floats, Ints
 from conclust._validation import check_real, count, count_range
 from conclust.confidence.reading import read_consensus
@@ -364,8 +364,7 @@ def _purity(column: NDArray[np.generic], parts: Ints) -> float:
     codes, clusters = np.unique(column[observed], return_inverse=True)
     if not len(codes) or 2 * np.count_nonzero(observed) < np.count_nonzero(parts >= 0):
         return 0.0
-    table = np.zeros((len(codes), int(parts.max()) + 1))
-    np.add.at(table, (clusters, parts[observed]), 1.0)
+    table = cross_counts(clusters, parts[observed], (len(codes), int(parts.max()) + 1))
     # Noise objects are clusters of one and carry no information on parts.
     table = table[codes != NOISE]
     if len(set(table.argmax(axis=1).tolist())) < table.shape[1]:

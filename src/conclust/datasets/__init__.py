@@ -15,13 +15,13 @@ from conclust._random import RandomStateLike
 from conclust._validation import refuse
 from conclust.datasets import folder
 from conclust.datasets.dataset import Dataset
-from conclust.datasets.ensembles import planted_ensemble
 from conclust.datasets.folder import PUBLISHED
 from conclust.datasets.generators import (
     GENERATORS,
     cigars,
     gaussian_mixture,
     half_rings,
+    planted_ensemble,
     rings,
     spirals,
 )

@@ -35,6 +35,7 @@ from conclust.ensemble.labels import (
     noise_code,
     read_new_labels,
     recoded,
+    refuse_absent,
     refuse_twins,
     reserved_counts,
 )
@@ -372,12 +373,7 @@ class Ensemble(TablesReader, derived.Derived):
         self, coded: CodedLabels, weights: ArrayLike | None, soft: sp.csr_array | None
     ) -> None:
         n, m = coded.codes.shape
-        absent = np.flatnonzero(coded.n_missing == n)
-        if absent.size:
-            raise InputError(
-                f"Partition {absent[0]} is missing everywhere: it observed none of the {n} objects. "
-                "Leave it out of the ensemble."
-            )
+        refuse_absent(coded.n_missing, n)
         self._fill(coded, derived.read_weights(weights, m), soft)
 
     def _fill(self, coded: CodedLabels, weights: Floats | None, soft: sp.csr_array | None) -> None:

@@ -241,6 +241,16 @@ def reserved_counts(codes: NDArray[Any]) -> tuple[Ints, Ints]:
     return n_missing, n_noise
 
 
+def refuse_absent(n_missing: Ints, n: int) -> None:
+    """Refuse a partition that observed none of the n objects."""
+    absent = np.flatnonzero(n_missing == n)
+    if absent.size:
+        raise InputError(
+            f"Partition {absent[0]} is missing everywhere: it observed none of the {n} objects. "
+            "Leave it out of the ensemble."
+        )
+
+
 def read_new_labels(
     labels: Any, *, missing: Missing = "unobserved"
 ) -> tuple[NDArray[Any], list[list[Any]] | None]:

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from conclust._arrays.containers import check_row_names, identifiers
-from conclust._arrays.rows import ratio
+from conclust._arrays.rows import cross_counts, ratio
 from conclust._types import Bools, Floats, Ints
 from conclust._validation import shown
 from conclust.ensemble.labels import MISSING, NOISE
@@ -292,11 +292,9 @@ def labels_like(
     n_clusters = len(names)
     numbers = np.full(n_clusters, -1, dtype=np.int64)
     if len(used) and n_clusters:
-        both = (codes >= 0) & (before >= 0)
-        place = np.searchsorted(used, before[both])
-        table = np.zeros((len(used), n_clusters), dtype=np.int64)
-        np.add.at(table, (place, codes[both]), 1)
-        old_sizes = np.bincount(np.searchsorted(used, before[before >= 0]), minlength=len(used))
+        place = np.where(before >= 0, np.searchsorted(used, before), -1)
+        table = cross_counts(place, codes, (len(used), n_clusters))
+        old_sizes = np.bincount(place[place >= 0], minlength=len(used))
         sizes = np.bincount(codes[codes >= 0], minlength=n_clusters)
         lasting = 2 * table >= np.minimum(old_sizes[:, None], sizes[None, :])
         rows, columns = _largest_sum(np.where(lasting, table, 0))
@@ -437,10 +435,7 @@ def names_from(labels: ArrayLike, classes: ArrayLike) -> ClusterNames:
     else:
         order = np.arange(len(clusters))
     place = np.argsort(order)
-    both = (codes >= 0) & (groups >= 0)
-    m = max(1, len(class_names))
-    table = np.bincount(place[codes[both]] * m + groups[both], minlength=len(clusters) * m)
-    table = table.reshape(len(clusters), m)
+    table = cross_counts(codes, groups, (len(clusters), max(1, len(class_names))))[order]
     most, total = table.max(axis=1), table.sum(axis=1)
     texts = [str(name) for name in class_names]
     ties = tuple(

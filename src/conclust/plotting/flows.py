@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from conclust._arrays.containers import check_row_names
+from conclust._arrays.rows import cross_counts
 from conclust._types import Floats, Ints
 from conclust.exceptions import InputError
 from conclust.measures.contingency import read_labels
@@ -84,9 +85,7 @@ def tracks_of(partitions: Any) -> tuple[Ints, Ints]:
 def _recoloured(labels: Ints, before: Ints) -> Ints:
     """Give clusters the colours of the previous clusters with which they share most objects, or else new ones."""
     mine, theirs = int(labels.max(initial=-1)) + 1, int(before.max(initial=-1)) + 1
-    both = (labels >= 0) & (before >= 0)
-    table = np.bincount(labels[both] * theirs + before[both], minlength=mine * theirs)
-    table = table.reshape(mine, theirs)
+    table = cross_counts(labels, before, (mine, theirs))
     colour = assign(table) if mine and theirs else np.full(mine, -1)
     # The colour of a cluster without common objects would mislead.
     shared = table[np.arange(mine), np.maximum(colour, 0)] if theirs else np.zeros(mine)
@@ -132,10 +131,8 @@ def flow_of(partitions: Any) -> Flow:
     for at in range(len(levels) - 1):
         (mine, _), (theirs, sizes) = levels[at], levels[at + 1]
         now, then = tracks[at], tracks[at + 1]
-        both = (now >= 0) & (then >= 0)
-        a, b = np.searchsorted(mine, now[both]), np.searchsorted(theirs, then[both])
-        table = np.bincount(a * len(theirs) + b, minlength=len(mine) * len(theirs))
-        table = table.reshape(len(mine), len(theirs))
+        colours = int(now.max()) + 1, int(then.max()) + 1
+        table = cross_counts(now, then, colours)[np.ix_(mine, theirs)]
         rows, columns = np.nonzero(table)
         edges.append(np.column_stack([first[at] + rows, first[at + 1] + columns]))
         counts.append(table[rows, columns])

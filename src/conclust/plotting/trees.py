@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import number_array, plain_array
+from conclust._arrays.rows import cross_counts
 from conclust._types import Floats, Ints
 from conclust._validation import check_int
 from conclust.consensus.linkage import cut, longest_lifetime
@@ -163,10 +164,9 @@ def _matched(parts: Ints, n_parts: int, labels: Ints | None) -> Ints:
     """Return a label for each part of the tree; parts left over get numbers that no label has."""
     if labels is None or np.array_equal(labels, parts):
         return np.arange(n_parts)
-    is_labelled = labels >= 0
-    table = np.zeros((n_parts, max(int(labels.max(initial=-1)) + 1, n_parts)))
-    np.add.at(table, (parts[is_labelled], labels[is_labelled]), 1.0)
-    return assign(table)
+    return assign(
+        cross_counts(parts, labels, (n_parts, max(int(labels.max(initial=-1)) + 1, n_parts)))
+    )
 
 
 def _read(tree: Any, n_clusters: int | None) -> tuple[Floats, int]:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from conclust._arrays.containers import is_blank
+from conclust._arrays.rows import cross_counts
 from conclust._types import Floats, Ints
 from conclust._validation import check_bool, check_option, optional, shown
 from conclust.confidence import ClusterSplits
@@ -362,9 +363,7 @@ def inherit_colours(adata: Any, key: str, parent: str) -> None:
         return
     colours = [str(colour) for colour in adata.uns[f"{parent}_colors"]]
     n, m = len(mine.categories), min(len(theirs.categories), len(colours))
-    both = (mine.codes >= 0) & (theirs.codes >= 0) & (theirs.codes < m)
-    cells = mine.codes[both].astype(np.int64) * m + theirs.codes[both]
-    table = np.bincount(cells, minlength=n * m).reshape(n, m)
+    table = cross_counts(mine.codes, np.where(theirs.codes < m, theirs.codes, -1), (n, m))
     inherited: dict[int, str] = {}
     used: set[int] = set()
     best = table.argmax(axis=1)

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from conclust import __version__, confidence
+from conclust._arrays.rows import cross_counts
 from conclust._files.saving import of_bytes, to_bytes
 from conclust._types import Floats, Ints
 from conclust._validation import check_bool, check_int, check_option, refuse
@@ -761,10 +762,8 @@ def category_of_columns(rows: Floats, column: Any) -> Ints:
     column : pandas.Categorical
         The clusters of the cells.
     """
-    largest, K = rows.argmax(axis=1), max(1, len(column.categories))
-    placed = column.codes >= 0
-    cells = largest[placed] * K + column.codes[placed].astype(np.int64)
-    table = np.bincount(cells, minlength=rows.shape[1] * K).reshape(-1, K)
+    shape = rows.shape[1], max(1, len(column.categories))
+    table = cross_counts(rows.argmax(axis=1), column.codes, shape)
     return np.where(table.any(axis=1), table.argmax(axis=1), -1)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from conclust._arrays.containers import moderate
+from conclust._arrays.rows import cross_counts
 from conclust._random import spawn_seeds
 from conclust._types import Bools, Floats, Ints
 from conclust.borders import border_geometry, leading_components
@@ -156,9 +157,7 @@ def matched(
     names, codes = np.unique(clusters, return_inverse=True)
     codes = np.where(names[codes] >= 0, codes - np.count_nonzero(names < 0), -1)
     n_found = int(codes.max(initial=-1)) + 1
-    both = (whole >= 0) & (codes >= 0)
-    table = np.zeros((n_clusters, n_found), dtype=np.int64)
-    np.add.at(table, (whole[both], codes[both]), 1)
+    table = cross_counts(whole, codes, (n_clusters, n_found))
     number = n_clusters + np.arange(n_found)
     for k, c in enumerate(assign(table)):
         if c >= 0 and table[k, c] > 0:

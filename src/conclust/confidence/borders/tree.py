@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from conclust._arrays.rows import cross_counts
 from conclust._progress import tracked
 from conclust._random import (
     RandomStateLike,
@@ -487,8 +488,8 @@ def _grown(ensemble: Ensemble, max_clusters: int) -> Top:
     splits, inside = top_of(model.linkage_matrix_, max_clusters)
     # Objects outside the tree go where most objects of their cluster in the tree are.
     placed = model.labels_
-    table = np.zeros((int(placed.max()) + 1, 2 * len(splits) + 1), dtype=np.int64)
-    np.add.at(table, (placed[objects], inside), 1)
+    shape = int(placed.max()) + 1, 2 * len(splits) + 1
+    table = cross_counts(placed[objects], inside, shape)
     assigned = placed >= 0
     leaves[assigned] = table.argmax(axis=1)[placed[assigned]]
     leaves[objects] = inside
@@ -532,9 +533,7 @@ def _tested(points: Floats, first: Bools, whole: Top, part: Top) -> Floats:
     """Return the p-value of each split of the whole by the tree of a part."""
     splits, leaves = whole
     own_splits, own_leaves = part
-    table = np.zeros((2 * len(splits) + 1, 2 * len(own_splits) + 1), dtype=np.int64)
-    both = (leaves >= 0) & (own_leaves >= 0)
-    np.add.at(table, (leaves[both], own_leaves[both]), 1)
+    table = cross_counts(leaves, own_leaves, (2 * len(splits) + 1, 2 * len(own_splits) + 1))
     common = _nodes_of(splits, len(table)) @ table @ _nodes_of(own_splits, table.shape[1]).T
     sizes, own_sizes = common[:, 0], common[0]
     reduced = leading_components(points, first=first)

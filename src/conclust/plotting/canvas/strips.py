@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from conclust._arrays.containers import check_row_names, plain_array
+from conclust._arrays.rows import cross_counts
 from conclust._types import Ints
 from conclust.exceptions import InputError
 from conclust.measures.matching import assign
@@ -97,11 +98,7 @@ def _strip(name: str, given: Any, n: int, owner: str) -> Strip:
 def _like(strip: Strip, first: Strip) -> Strip:
     """Give each cluster the colour of the cluster of the first strip that shares most objects with it."""
     mine, theirs = len(strip.names), len(first.names)
-    both = (strip.colours >= 0) & (first.colours >= 0)
-    table = np.bincount(
-        strip.colours[both] * theirs + first.colours[both], minlength=mine * theirs
-    ).reshape(mine, theirs)
-    colour = assign(table)
+    colour = assign(cross_counts(strip.colours, first.colours, (mine, theirs)))
     free = theirs
     for k in np.flatnonzero(colour < 0):
         colour[k] = free

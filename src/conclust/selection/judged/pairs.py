@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from conclust._arrays.numbering import is_blocked
+from conclust._arrays.rows import cross_counts
 from conclust._kernels import pair_table
 from conclust._random import RandomStateLike, generator, seed_sequence
 from conclust._threads import thread_count
@@ -178,9 +179,7 @@ def count_some(ensemble: Ensemble, pairs: tuple[Ints, Ints], n_jobs: int | None)
     """Count the pairs of a sample."""
     c, N = pair_counts(ensemble, *pairs, n_jobs=n_jobs)
     m = ensemble.n_partitions
-    key = N.astype(np.int64) * (m + 1) + c
-    table = np.bincount(key, minlength=(m + 1) ** 2).reshape(m + 1, m + 1)
-    return PairCounts(table, sampled=True)
+    return PairCounts(cross_counts(N, c, (m + 1, m + 1)), sampled=True)
 
 
 _OWNER = "pair_distribution"
