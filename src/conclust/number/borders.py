@@ -399,15 +399,18 @@ def _distances_to_ends(
 ) -> Floats:
     """Return the distance of each point to the nearest place of each end: the mean of its points of reference; inf if it has none."""
     sizes = np.bincount(place_of, minlength=n_places)
-    means = (one_hot(place_of, n_places).T @ reference) / np.maximum(sizes, 1)[:, np.newaxis]
+    filled = sizes > 0
+    means = (one_hot(place_of, n_places).T @ reference)[filled] / sizes[filled, np.newaxis]
     # |m|^2 - 2 m'x, which differs between places, as one product.
     places = np.column_stack([-2.0 * means, (means**2).sum(axis=1)])
     squares = places @ np.column_stack([counted, np.ones(len(counted))]).T
-    squares[sizes == 0] = np.inf
+    bounds = np.concatenate([[0], np.cumsum(filled)])[[*first, n_places]].tolist()
     # Slices, because `reduceat` is several times slower along this axis.
-    of_ends = [squares[begin:end].min(axis=0) for begin, end in pairwise([*first, n_places])]
-    nearest = np.stack(of_ends) + (counted**2).sum(axis=1)
-    return np.asarray(np.sqrt(np.maximum(nearest, 0.0)))
+    of_ends = [squares[begin:end].min(axis=0, initial=np.inf) for begin, end in pairwise(bounds)]
+    nearest = np.stack(of_ends)
+    nearest += (counted**2).sum(axis=1)
+    np.maximum(nearest, 0.0, out=nearest)
+    return np.sqrt(nearest, out=nearest)
 
 
 def _count(to_ends: Floats, spans: Ints, branches: Branches, sums: Floats, times: Floats) -> None:
