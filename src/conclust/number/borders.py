@@ -407,10 +407,8 @@ def _distances_to_ends(
     bounds = np.concatenate([[0], np.cumsum(filled)])[[*first, n_places]].tolist()
     # Slices, because `reduceat` is several times slower along this axis.
     of_ends = [squares[begin:end].min(axis=0, initial=np.inf) for begin, end in pairwise(bounds)]
-    nearest = np.stack(of_ends)
-    nearest += (counted**2).sum(axis=1)
-    np.maximum(nearest, 0.0, out=nearest)
-    return np.sqrt(nearest, out=nearest)
+    nearest = np.maximum(np.stack(of_ends) + (counted**2).sum(axis=1), 0.0)
+    return np.asarray(np.sqrt(nearest, out=nearest))
 
 
 def _count(to_ends: Floats, spans: Ints, branches: Branches, sums: Floats, times: Floats) -> None:

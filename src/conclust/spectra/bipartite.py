@@ -270,11 +270,7 @@ def some_eigenpairs(E: Floats, begin: int, end: int) -> tuple[Floats, Floats]:
 
 
 def leading_of_sparse(
-    E: sp.csr_array | LinearOperator,
-    k: int,
-    *,
-    known: Floats | None = None,
-    exactly: bool = False,
+    E: sp.csr_array | LinearOperator, k: int, *, known: Floats | None = None, exactly: bool = False
 ) -> tuple[Floats, Floats] | None:
     """Return the same for a sparse matrix or its products; None if a dense solver is as fast or more reliable.
 
@@ -290,25 +286,23 @@ def leading_of_sparse(
     def beside(held: Floats, k: int, **options: Any) -> tuple[Floats, Floats]:
         def product(v: Floats) -> Floats:
             v = E @ v.ravel()
-            return np.asarray(v - held @ (v @ held))
+            return np.asarray(v - held @ (v @ held) if held.size else v)
 
         start = rng.standard_normal(n)
-        operator: Any = LinearOperator((n, n), matvec=product, dtype=float)
         start -= held @ (start @ held)
+        operator: Any = LinearOperator((n, n), matvec=product, dtype=float)
         return eigsh(operator, k, which="LA", v0=start, **options)  # type: ignore[no-any-return]
 
-    held = np.empty((n, 0)) if known is None else known
+    vectors = held = np.empty((n, 0)) if known is None else known
     more = k - held.shape[1]
-    values, vectors = np.empty(0), held
     try:
         if more > 0:
             tol = 1e-14 if exactly else sqrt(_ERROR)
             values, vectors = beside(held, more, ncv=more + more // 2 + 15, maxiter=100, tol=tol)
-        if (
-            exactly
-            and beside(vectors, 1, ncv=20, maxiter=20, tol=1e-2)[0][0] > values.min() + _APART
-        ):
-            return None
+        if exactly:
+            missed = beside(vectors, 1, ncv=20, maxiter=20, tol=1e-2)[0]
+            if missed[0] > values.min() + _APART:
+                return None
     except ArpackNoConvergence:
         return None
     if known is None:
