@@ -95,9 +95,9 @@ class Straddling:
             observed = present[:, self._partition_of[held]]
         total = observed.sum(axis=0)
         share, weight = size / total, weight / total
-        inside = np.maximum(shared / np.maximum(observed, 1.0), shared / size)
-        straddled = np.einsum("ij,ij->j", shared, 1.0 - inside)
-        by_chance = np.einsum("ij,ij->j", observed, 1.0 - np.maximum(share, observed / total))
+        smaller = np.minimum(np.maximum(observed, 1.0), size)
+        straddled = size - np.einsum("ij,ij->j", shared, shared / smaller)
+        by_chance = total - np.einsum("ij,ij->j", observed, np.maximum(size, observed)) / total
         own, chance = float(straddled @ weight), float((share * by_chance) @ weight)
         return max(0.0, own) / chance if chance > 0 else 0.0
 
