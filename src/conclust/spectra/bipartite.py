@@ -13,7 +13,6 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -297,7 +296,7 @@ def leading_of_sparse(
     more = k - held.shape[1]
     try:
         if more > 0:
-            tol = 1e-14 if exactly else sqrt(_ERROR)
+            tol = 1e-14 if exactly else _ERROR**0.5
             values, vectors = beside(held, more, ncv=more + more // 2 + 15, maxiter=100, tol=tol)
         if exactly:
             missed = beside(vectors, 1, ncv=20, maxiter=20, tol=1e-2)[0]

@@ -150,9 +150,7 @@ class _Graph:
         p = len(self.search.points)
         shares = replace(self, weights=self.weights / self.weights.sum(axis=1, keepdims=True))
         inner: Any = self.ties.T.tocsr() @ shares.ties
-        degrees: Floats = np.bincount(self.found.ravel(), self.weights.ravel(), minlength=p).astype(
-            np.float64
-        )
+        degrees: Any = np.bincount(self.found.ravel(), self.weights.ravel(), minlength=p)
         parts = connected_components(inner, directed=False)[1].astype(np.int64)
         # A landmark without ties is in no graph.
         used = np.flatnonzero(degrees > 0)
@@ -180,8 +178,6 @@ SPECTRAL = Kind(
 
 
 _STARTS = 2  # number of runs of k-means, of which the best counts
-_ENDS = 1000  # number of points of a component from which ties are searched
-_CELLS = 1 << 22  # number of distances computed at once
 
 
 def start_seed(rng: np.random.Generator) -> NDArray[np.uint64]:
@@ -224,8 +220,7 @@ def bridges(points: Floats, parts: NDArray[Any]) -> tuple[Ints, Floats]:
     ends : ndarray of shape (n_components - 1, 2)
         The two points of each tie.
     squares : ndarray of shape (n_components - 1,)
-        Their squared distances, up to rounding errors. At most 1,000 points of a component are
-        used.
+        Their squared distances, up to rounding errors.
     """
     points = points - points.mean(axis=0)
     lengths = np.einsum("ij,ij->i", points, points)
@@ -240,17 +235,12 @@ def bridges(points: Floats, parts: NDArray[Any]) -> tuple[Ints, Floats]:
         left = np.flatnonzero(outside)
         if len(left) == 0:
             break
-        some = inside[:: -(-len(inside) // _ENDS)]
-        step = max(1, _CELLS // len(left))
-        across = -2.0 * points[left]
-        for at in (some[start : start + step] for start in range(0, len(some), step)):
-            squares = across @ points[at].T
-            squares += lengths[at]
-            closest = squares.argmin(axis=1)
-            least = squares[np.arange(len(left)), closest] + lengths[left]
-            closer = least < nearest[left]
-            nearest[left[closer]] = least[closer]
-            inner_end[left[closer]] = at[closest[closer]]
+        squares = -2.0 * points[left] @ points[inside].T + lengths[inside]
+        closest = squares.argmin(axis=1)
+        least = squares[np.arange(len(left)), closest] + lengths[left]
+        closer = least < nearest[left]
+        nearest[left[closer]] = least[closer]
+        inner_end[left[closer]] = inside[closest[closer]]
         end = left[nearest[left].argmin()]
         ends.append((int(inner_end[end]), int(end)))
         part = parts[end]
