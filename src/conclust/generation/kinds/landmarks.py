@@ -98,7 +98,8 @@ class LandmarkSpectralRecipe:
             own = rng if shared is None else generator(shared.sample_seed)
             p = self.n_landmarks
             index = PointIndex(self._landmarks(points, own), p if len(points) < _POOL * p else _FEW)
-            return index, *index.nearest(points, max(self.n_nearest, *NEAREST))
+            enough = self.n_nearest if shared is None else max(self.n_nearest, *NEAREST)
+            return index, *index.nearest(points, enough)
 
         search, indices, squares = (
             tied() if shared is None else shared.of(points).once("landmarks", tied)
