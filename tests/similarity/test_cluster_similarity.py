@@ -168,7 +168,7 @@ def test_invalid_parameters_are_refused(function, given):
 @pytest.mark.parametrize("function", ALL)
 def test_too_many_clusters_are_refused(function, monkeypatch):
     monkeypatch.setattr("conclust.ensemble.derived._MOST", 30)
-    with pytest.raises(DenseLimitError, match=r"At most 30 are made\. Use fewer partitions"):
+    with pytest.raises(DenseLimitError, match=r"At most 30 are allowed\. Use fewer partitions"):
         function(E1)
 
 
