@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from types import MethodType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, Self, TypeVar, cast
 
@@ -641,6 +641,10 @@ class ConsensusClustering(EstimatorCard, Saved, ClusterMixin, TransformerMixin, 
 
         check_is_fitted(self, "consensus_")
         parts: Reason = getattr(self.consensus_, "reason_parts", None) or of_method(self.consensus_)
+        further = self.ensemble_.n_partitions > self._n_made
+        if further and getattr(self.consensus_, "number_by_", "") == "partitions":
+            untested = "with categories, borders between the points do not count"
+            parts = replace(parts, why=f"{parts.why}; {untested}", testable=True)
         if "selection_" in vars(self):
             if not (isinstance(self.consensus_, AutoConsensus) and self._in_points):
                 return self.selection_.reason_parts
@@ -899,6 +903,11 @@ def with_further(ensemble: Ensemble, partitions: Any, n_features: int) -> Ensemb
     """Append further partitions to the generated ones."""
     if partitions is None:
         return ensemble
+    if len(getattr(partitions, "shape", (0, 0))) == 1:
+        raise InputError(
+            "'partitions' must have a column for each partition. Got one-dimensional data: pass a table of one column, such as "
+            "d[['plan']] of a data frame d."
+        )
     further = as_ensemble(partitions)
     if further.n_samples != ensemble.n_samples:
         raise InputError(

@@ -510,3 +510,14 @@ def test_parameters_of_parts_that_are_no_estimators_are_refused_with_the_way(par
         generator=EnsembleGenerator(), generator__n_partitions=3
     )
     assert model.generator.n_partitions == 3
+
+
+def test_categories_say_that_borders_do_not_count_and_need_a_column_each():
+    codes = np.arange(len(X)) % 3
+    model = ConsensusClustering(random_state=0).fit(X, partitions=codes[:, None])
+    assert "with categories, borders between the points do not count" in model.reason_
+    assert "n_clusters='auto'" in model.reason_
+    given = ConsensusClustering(n_clusters=3, random_state=0).fit(X, partitions=codes[:, None])
+    assert "do not count" not in given.reason_
+    with pytest.raises(InputError, match=r"one-dimensional data: pass a table of one column"):
+        ConsensusClustering().fit(X, partitions=codes)

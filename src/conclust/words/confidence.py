@@ -58,7 +58,7 @@ def of_power(power: BorderPower) -> str:
     if needed > 4 * power.n_samples:
         return f"{border} needs many more objects than the {power.n_samples:,} you have, perhaps {about}."
     rough = ", give or take a factor of two" if needed > power.n_samples else ""
-    return f"{border} would hold with about {about} objects{rough} (you have {power.n_samples:,})."
+    return f"{border} would hold in 80 % of samples of about {about} objects{rough} (you have {power.n_samples:,})."
 
 
 def of_modes(modes: Modes, needed: int) -> str:

@@ -198,7 +198,7 @@ def power(
     >>> X = rng.normal(size=(300, 2)) + 3.2 * labels[:, None] * [1, 0]
     >>> found = power(labels, X, n=500, random_state=0)
     >>> found.told()
-    'The border between clusters 0 and 1 would hold with about 530 objects, give or take a factor of two (you have 300).'
+    'The border between clusters 0 and 1 would hold in 80 % of samples of about 530 objects, give or take a factor of two (you have 300).'
     >>> found.probability.round(2)
     array([0.76])
     """
