@@ -512,7 +512,7 @@ def test_parameters_of_parts_that_are_no_estimators_are_refused_with_the_way(par
     assert model.generator.n_partitions == 3
 
 
-def test_categories_say_that_borders_do_not_count_and_need_a_column_each():
+def test_with_categories_borders_do_not_count_and_each_has_a_column():
     codes = np.arange(len(X)) % 3
     model = ConsensusClustering(random_state=0).fit(X, partitions=codes[:, None])
     assert "with categories, borders between the points do not count" in model.reason_

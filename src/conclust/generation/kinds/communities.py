@@ -7,7 +7,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from math import exp, isqrt, log, sqrt
 from typing import Any
 
@@ -39,7 +38,6 @@ _GRID = 8
 _OWNER = "EnsembleGenerator"
 
 
-@lru_cache(maxsize=8)
 def sizes_of_neighbourhoods(n: int) -> Ints:
     """Return the numbers of neighbours that members of n points choose from: a geometric grid."""
     largest = max(1, int(min(_MOST_NEIGHBOURS, max(_FEW_NEIGHBOURS, 1.5 * sqrt(n)), n - 1)))
