@@ -29,6 +29,7 @@ from conclust._validation import (
     check_option,
     check_real,
     interval,
+    is_it,
     largest_number,
     refuse,
 )
@@ -131,7 +132,8 @@ class Parameter:
             article = "an" if int in self.kinds else "a"
             text = f"{article} {number.takes()}".replace(" in ", " in the range ")
             *first, last = [text, *map(repr, self.words), *["None"] * self.none]
-            refuse(self.name, owner, f"{', '.join(first)} or {last}", value)
+            similar = is_it(value, self.words)
+            refuse(self.name, owner, f"{', '.join(first)} or {last}", value, similar)
 
     def takes(self) -> str:
         """Return the type and the range for help; empty for words, and if the class checks the value itself."""

@@ -68,6 +68,8 @@ def reason_of(decision: Decision, found: int) -> Reason:
     if K > 1 and not others and decision.constrained is None and not few:
         others.append(Other("no other number is supported", ()))
     why = _why_by_partitions(decision) if borders is None else _of_borders(borders)
+    if of_points and borders is not None and borders.kind == "none" and not decision.supports:
+        why = "all points are equal"
     if decision.constrained is not None:
         why = f"the constraints require this number; without them, {why}"
         others = [other for other in others if K not in other.numbers]

@@ -153,7 +153,7 @@ def doubts_of(decision: Decision, second: Second, loosest: float) -> tuple[str, 
     if best == max(decision.tried) and len(decision.tried) > 1:
         doubts.append(f"{best} is the largest number tried: try more (k).")
     if decision.smallest < _FEW:
-        doubts.append(f"The smallest cluster has {count(decision.smallest, 'object')}.")
+        doubts.append(f"The smallest resampled cluster has {count(decision.smallest, 'object')}.")
     if loosest < _LOOSE:
         what = f"In one cluster two objects are together in only {loosest:.2f} of the resamples"
         doubts.append(f"{what} that drew both.")
