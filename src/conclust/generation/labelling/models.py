@@ -329,8 +329,8 @@ def _bounds(lengths: Sequence[int]) -> Ints:
 
 
 VOTERS = 15
-# Maximum number of fitted points that are all compared with each point.
-_FEW = 2500
+# Maximum number of fitted points that are all compared with each point. A sample, beside which many more are placed, has 5,000.
+_FEW = 4_999
 
 
 @dataclass(frozen=True)
