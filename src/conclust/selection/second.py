@@ -3,7 +3,7 @@
 A single cloud need not be Gaussian, and k-means cuts flat, skewed and star-shaped ones into stable parts: the rejection of one
 Gaussian says nothing about clusters. A border that holds does. If none holds, which also happens for overlapping clusters with few
 points, the clusters must be more stable, by the statistic of the first test, than those of single clouds that keep the shape of
-the points: their covariance, and the distribution of each independent component, except that it has one mode.
+the points: their covariance, and the distribution of each independent component, smoothed to a single mode.
 """
 
 from __future__ import annotations

@@ -164,14 +164,14 @@ def power(
     The statistic is the normal deviate z of 1 - p, where p is the median p-value of the splits. For border b and m objects it
     is assumed to be normal with mean e_b sqrt(m) - c and standard deviation .7: the effect e_b >= 0 is specific to the border,
     and c (the deficit of samples without a border) is common to all borders. They are estimated by maximum likelihood; values
-    of z at the ends of its range, 0 and that of p = 1e-5, are censored (Tobin 1958 [1]_). Parts of one size do not overlap. A
+    of z at either end of its range (0, and the z of p = 1e-5) are censored (Tobin 1958 [1]_). Parts of one size do not overlap. A
     border holds if z reaches the level that Holm's method requires after all borders with larger effects.
 
     If few objects hardly show a border, the tests say little about its effect. Two normal clusters of equal spread are fitted
     to the points along the border, and so is one cluster with a density exp(-abs(x - m)^b / s^b), b >= 1, with separate scales
     s left and right of the mode m (normal, uniform, Laplace, exponential and others); both models have four parameters. If two
-    clusters are more likely, the logarithm of e_b has a normal prior, with standard deviation .25, around that of 8 D sqrt(2 r
-    / 3): D is the dip of their distribution, r the share of the points in the border's region, and 8 the growth of z with the
+    clusters are more likely, log(e_b) has a normal prior with mean log(8 D sqrt(2 r / 3)) and standard deviation .25:
+    D is the dip of their distribution, r the share of the points in the border's region, and 8 the growth of z with the
     dip. Otherwise, and if 100 times the objects would be too few, the tests alone determine e_b if the adjusted p-value of all
     objects is at most .2; if it is larger, no number is predicted.
 
